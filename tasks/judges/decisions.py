@@ -1,0 +1,113 @@
+"""The decisions a judge can make: the seam between protocols and judges.
+
+A protocol asks in these types and never learns whether a model, a lexical rule or a
+recording answered. Every answer is an `Answer`: a label or a score with its status,
+reason and evidence. A judge declares in `decides` which requests it can honestly answer;
+the others are `not_assessed` and are never sent to it.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from tasks.warehouse.rows import Status
+
+CONSISTENT = "consistent"
+INCONSISTENT = "inconsistent"
+NOT_SUPPORT = "not_support"
+SUPPORT = "support"
+CONFLICT = "conflict"
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Answer(Frozen):
+    """What a judge said about one item."""
+
+    status: Status
+    label: str | None = None
+    score: float | None = None
+    """Probability 0-1 of the positive label, where the judge gives one."""
+    reason: str | None = None
+    evidence: str | None = None
+    model_version: str | None = None
+    call_id: str | None = None
+    attempt: int = 1
+
+
+class VerifyClaims(Frozen):
+    """Is each claim consistent with the evidence retrieved for it?
+
+    Labels: `consistent` (any one sentence supports it), `inconsistent` (contradicted by at
+    least one), `not_support`. Source: Wiki Live Challenge, fact verification.
+    """
+
+    claims: tuple[str, ...]
+    pool: tuple[str, ...]
+    """All candidate sentences of the other text."""
+    retrieved: tuple[tuple[int, ...], ...]
+    """Per claim the indices into `pool` of its evidence, best first."""
+
+
+class VerifyAgainstPage(Frozen):
+    """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
+
+    claims: tuple[str, ...]
+    url: str
+    page: str
+
+
+class Criterion(Frozen):
+    id: str
+    text: str
+
+
+class CompareArticles(Frozen):
+    """Which article is better by each criterion of one category? Labels: `first`, `second`."""
+
+    category: str
+    criteria: tuple[Criterion, ...]
+    first: str
+    second: str
+
+
+class ExtractFacts(Frozen):
+    """Atomic, self-contained statements of a reference article."""
+
+    title: str
+    text: str
+
+
+class ExtractClaims(Frozen):
+    """Atomic, self-contained statements of a report with the markers they cite."""
+
+    title: str
+    text: str
+
+
+Request = VerifyClaims | VerifyAgainstPage | CompareArticles | ExtractFacts | ExtractClaims
+
+
+class Judge(Protocol):
+    """What decides. Implementations: the offline judge, recorded verdicts; LLM judges later."""
+
+    name: str
+    model_version: str
+    """What answers as: stored in every verdict, part of every cell's key."""
+    decides: frozenset[type[Frozen]]
+    """Request types it can honestly answer."""
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Sha of the prompts (or weights) its verdicts for a protocol rest on."""
+
+    async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
+        """One answer per claim, in order."""
+
+    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
+        """One answer per claim, in order."""
+
+    async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
+        """One answer per criterion, in order."""

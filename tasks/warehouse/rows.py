@@ -1,0 +1,403 @@
+"""One frozen model per warehouse table: the words every room shares.
+
+A field's name is its column's name; a model's `table` is its table. Rows say what they
+hold, in which unit and range; they carry no behaviour. Timestamps are UTC.
+"""
+
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from hashlib import sha256
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def content_sha(*parts: str) -> str:
+    """Sha-256 (hex) over parts, each length-prefixed so that no two lists of parts collide."""
+    digest = sha256()
+    for part in parts:
+        data = part.encode("utf-8", errors="surrogatepass")
+        digest.update(f"{len(data)}:".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def utc_now() -> datetime:
+    """Now, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def _aware(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+UtcDatetime = Annotated[datetime, AfterValidator(_aware)]
+"""Aware in UTC; DuckDB gives its timestamps back without a zone, and ours are UTC."""
+
+
+class Status(StrEnum):
+    """What became of one decision. Only `ok` enters a numerator or a denominator."""
+
+    OK = "ok"
+    JUDGE_ERROR = "judge_error"
+    UNPARSABLE = "unparsable"
+    BLOCKED = "blocked"
+    UNFETCHABLE = "unfetchable"
+    NOT_ASSESSED = "not_assessed"
+    SKIPPED = "skipped"
+
+
+OPEN_STATUSES = frozenset({Status.JUDGE_ERROR, Status.UNPARSABLE})
+"""Statuses a later run may heal: while any is left, a figure is provisional."""
+
+
+class Row(BaseModel):
+    """A record of one table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    table: ClassVar[str]
+    key: ClassVar[tuple[str, ...]]
+    """Columns that name one record; a second write of the same key changes nothing or replaces."""
+
+
+class Edition(Row):
+    table: ClassVar[str] = "editions"
+    key: ClassVar[tuple[str, ...]] = ("edition",)
+
+    edition: str
+    source: str
+    """Where it came from: a published layout's name, or `wikipedia`."""
+    title: str | None = None
+    imported_at: UtcDatetime = Field(default_factory=utc_now)
+
+
+class Agent(Row):
+    table: ClassVar[str] = "agents"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent")
+
+    edition: str
+    agent: str
+    """The agent's id: the published folder's name."""
+    name: str
+    description: str | None = None
+    declares_citations: bool | None = None
+    """What the published registry says; the reports decide."""
+
+
+class Article(Row):
+    """A Good Article at one revision: the human reference."""
+
+    table: ClassVar[str] = "articles"
+    key: ClassVar[tuple[str, ...]] = ("edition", "article")
+
+    edition: str
+    article: str
+    """The article's file-safe name, e.g. `Fall_River_New_Bedford_Line`."""
+    title: str
+    url: str
+    page_id: int | None = None
+    text: str
+    """Reference text in Markdown, as the judge reads it."""
+    text_sha: str
+    created_at: UtcDatetime | None = None
+    promoted_on: date | None = None
+    bytes: int | None = None
+    views: int | None = None
+    external_links: int | None = None
+    topic: str | None = None
+    category: str | None = None
+
+
+class Assignment(Row):
+    """What an agent is asked: write this article."""
+
+    table: ClassVar[str] = "assignments"
+    key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
+
+    edition: str
+    assignment: str
+    article: str
+    kind: Literal["write_article"] = "write_article"
+    prompt: str | None = None
+    """Null where the publisher does not give the prompt."""
+    prompt_sha: str | None = None
+
+
+class Report(Row):
+    """What one agent wrote for one assignment."""
+
+    table: ClassVar[str] = "reports"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
+
+    edition: str
+    agent: str
+    assignment: str
+    text: str
+    text_sha: str
+    status: Literal["ok", "empty", "clarification"] = "ok"
+    """`clarification`: the agent asked back instead of writing; it is judged as it stands."""
+    source_path: str
+    """Relative to the imported folder."""
+
+
+class Fact(Row):
+    """An atomic statement of a reference article."""
+
+    table: ClassVar[str] = "facts"
+    key: ClassVar[tuple[str, ...]] = ("edition", "article", "number")
+
+    edition: str
+    article: str
+    number: int
+    """0-based, in article order."""
+    text: str
+    section: str | None = None
+    """Heading path of the section it stands in (`History > Early years`); null for the lead."""
+    position: int | None = None
+    """Offset in characters of the best matching passage in the article's text; null if unknown."""
+    source: Literal["published", "offline", "judge"]
+
+
+class Claim(Row):
+    """An atomic statement of a report."""
+
+    table: ClassVar[str] = "claims"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number")
+
+    edition: str
+    agent: str
+    assignment: str
+    number: int
+    text: str
+    section: str | None = None
+    position: int | None = None
+    source: Literal["published", "offline", "judge"]
+
+
+class Citation(Row):
+    """One (claim, URL) pair."""
+
+    table: ClassVar[str] = "citations"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number", "url")
+
+    edition: str
+    agent: str
+    assignment: str
+    number: int
+    """The claim's number."""
+    url: str
+    """Normalised: the page's key in the archive."""
+    raw_url: str
+    marker: str | None = None
+    """As it stands in the report, e.g. `[3]`."""
+    kind: Literal["explicit", "inferred", "published"]
+    """`inferred`: the claim had no marker of its own and took the next one."""
+
+
+class Extraction(Row):
+    """How the facts of an article or the claims of a report were obtained; written with them."""
+
+    table: ClassVar[str] = "extractions"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
+
+    edition: str
+    agent: str
+    """Empty for the facts of the assignment's article."""
+    assignment: str
+    source: Literal["published", "offline", "judge"]
+    extractor_version: str
+    input_sha: str
+    """Sha of the text (or published records) it was made from."""
+    output_sha: str
+    n_items: int
+    n_pairs: int = 0
+    pairs_reliable: bool = True
+    """False where claim-URL pairs cannot be extracted reliably: `ref_*` is then null."""
+    pairs_reason: str | None = None
+
+
+class Page(Row):
+    """A web page as it was when fetched. The first good copy of a URL is kept for ever."""
+
+    table: ClassVar[str] = "pages"
+    key: ClassVar[tuple[str, ...]] = ("edition", "url")
+
+    edition: str
+    url: str
+    status: Literal["ok", "unfetchable"]
+    title: str | None = None
+    text: str | None = None
+    text_sha: str | None = None
+    error: str | None = None
+    fetched_by: str | None = None
+    fetched_at: UtcDatetime | None = None
+
+
+class Call(Row):
+    """One request to a model and its answer (filled by LLM judges)."""
+
+    table: ClassVar[str] = "calls"
+    key: ClassVar[tuple[str, ...]] = ("call_id",)
+
+    call_id: str
+    provider: str
+    model: str
+    model_version: str | None = None
+    parameters: str
+    prompt: str
+    prompt_sha: str
+    answer: str | None = None
+    status: str
+    error: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    thinking_tokens: int | None = None
+    cost_usd: float | None = None
+    latency_seconds: float | None = None
+    attempt: int = 1
+    called_at: UtcDatetime = Field(default_factory=utc_now)
+
+
+class Cell(Row):
+    """One (protocol, agent, assignment) judged by one judge on one state of its inputs."""
+
+    table: ClassVar[str] = "cells"
+    key: ClassVar[tuple[str, ...]] = ("cell_id",)
+
+    cell_id: str
+    """Sha of everything the verdicts rest on: inputs, judge, model, prompts, protocol version."""
+    edition: str
+    protocol: str
+    agent: str
+    assignment: str
+    judge: str
+    model_version: str
+    prompt_sha: str
+    protocol_version: str
+    input_sha: str
+    status: Literal["done", "failed"]
+    error: str | None = None
+    n_verdicts: int = 0
+    n_open: int = 0
+    """Verdicts whose status a later run may heal."""
+    finished_at: UtcDatetime = Field(default_factory=utc_now)
+
+
+class Verdict(Row):
+    """One decision, with what it rests on."""
+
+    table: ClassVar[str] = "verdicts"
+    key: ClassVar[tuple[str, ...]] = ("cell_id", "step", "item")
+
+    cell_id: str
+    edition: str
+    protocol: str
+    step: str
+    agent: str
+    assignment: str
+    item: str
+    judge: str
+    model_version: str | None
+    prompt_sha: str
+    attempt: int = 1
+    label: str | None = None
+    score: float | None = None
+    """The judge's probability or mark, where it gives one; meaning per step."""
+    reason: str | None = None
+    evidence: str | None = None
+    status: Status
+    call_id: str | None = None
+
+
+class Score(Row):
+    """One metric of one report."""
+
+    table: ClassVar[str] = "scores"
+    key: ClassVar[tuple[str, ...]] = (
+        "edition",
+        "protocol",
+        "agent",
+        "assignment",
+        "judge",
+        "metric",
+    )
+
+    edition: str
+    protocol: str
+    agent: str
+    assignment: str
+    judge: str
+    metric: str
+    value: float | None
+    """Null where nothing entered the denominator, with the reason."""
+    numerator: float | None = None
+    n_items: int = 0
+    """Items in the denominator."""
+    n_open: int = 0
+    """Items of this metric a later run may still decide."""
+    reason: str | None = None
+    cell_id: str | None = None
+    scorer_version: str
+
+
+class LeaderboardRow(Row):
+    """One metric of one agent over an edition."""
+
+    table: ClassVar[str] = "leaderboard"
+    key: ClassVar[tuple[str, ...]] = ("edition", "protocol", "agent", "metric", "judge")
+
+    edition: str
+    protocol: str
+    agent: str
+    metric: str
+    judge: str
+    value: float | None
+    """The headline figure, a share 0-1: macro or micro mean as the protocol declares."""
+    macro: float | None
+    """Mean over reports of the per-report values."""
+    micro: float | None
+    """Sum of numerators over sum of denominators."""
+    n_items: int
+    n_reports: int
+    n_open: int
+    provisional: bool
+    reason: str | None = None
+
+
+class Diagnostic(Row):
+    """A style figure of one text, reported beside the scores, never a verdict."""
+
+    table: ClassVar[str] = "diagnostics"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "name")
+
+    edition: str
+    agent: str
+    """Empty for the reference article."""
+    assignment: str
+    name: str
+    value: float | None
+    unit: str
+    text_sha: str
+    version: str
+
+
+class ImportIssue(Row):
+    """Something an import could not read, or read with a remark."""
+
+    table: ClassVar[str] = "import_issues"
+    key: ClassVar[tuple[str, ...]] = ("edition", "path", "kind")
+
+    edition: str
+    path: str
+    """Relative to the imported folder."""
+    kind: str
+    severity: Literal["unreadable", "remark"]
+    message: str
+
+
+TABLES: tuple[type[Row], ...] = (
+    Edition, Agent, Article, Assignment, Report, Fact, Claim, Citation, Extraction, Page,
+    Call, Cell, Verdict, Score, LeaderboardRow, Diagnostic, ImportIssue,
+)  # fmt: skip
+"""Every table, in the order the data flows."""

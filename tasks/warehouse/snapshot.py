@@ -1,0 +1,130 @@
+"""The Parquet snapshot of an edition: what people read while a flow owns the warehouse.
+
+`<exports>/<edition>/<stamp>/<table>.parquet` plus a manifest; the link `latest` is swapped
+in one step, so a reader sees the old snapshot or the new one, never half of each.
+"""
+
+import os
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+from pydantic import BaseModel, ConfigDict
+
+from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
+from tasks.warehouse.migrate import migrations
+from tasks.warehouse.rows import TABLES, Call, Row, utc_now
+from tasks.warehouse.store import Warehouse
+
+KEPT_SNAPSHOTS = 2
+"""The newest and the one before it, so that a reader in the middle of a query can finish."""
+
+
+class Manifest(BaseModel):
+    """What a snapshot holds."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    edition: str
+    warehouse_id: str
+    exported_at: datetime
+    rows: dict[str, int]
+
+
+def exports_folder(warehouse: Path) -> Path:
+    """Where the snapshots of a warehouse lie: `exports/<its file's stem>` beside it."""
+    return warehouse.resolve().parent / "exports" / warehouse.stem
+
+
+def export_edition(warehouse: Warehouse, edition: str) -> Path:
+    """Write the edition's tables as Parquet and make them the latest snapshot.
+
+    Raises:
+        UnwritableWarehouse: the folder cannot be written.
+    """
+    folder = exports_folder(warehouse.path) / _file_safe(edition)
+    now = utc_now()
+    target = folder / now.strftime("%Y%m%dT%H%M%S.%fZ")
+    try:
+        target.mkdir(parents=True)
+        counts = {model.table: _copy(warehouse, model, edition, target) for model in TABLES}
+        manifest = Manifest(
+            edition=edition, warehouse_id=warehouse.id, exported_at=now, rows=counts
+        )
+        (target / "manifest.json").write_text(manifest.model_dump_json(indent=1), "utf-8")
+        _swap(folder / "latest", target)
+    except (OSError, duckdb.IOException) as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise UnwritableWarehouse(
+            f"{folder}: the snapshot could not be written ({error}). The warehouse itself is "
+            "safe; free some space or fix the permissions, then run again."
+        ) from error
+    stale = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
+    for old in stale[:-KEPT_SNAPSHOTS]:
+        shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def latest_manifests(warehouse: Path) -> list[tuple[Path, Manifest]]:
+    """(folder, manifest) of the latest snapshot of every exported edition."""
+    found = []
+    for link in sorted(exports_folder(warehouse).glob("*/latest")):
+        text = (link / "manifest.json").read_text("utf-8")
+        found.append((link.resolve(), Manifest.model_validate_json(text)))
+    return found
+
+
+def open_snapshot(warehouse: Path) -> tuple[duckdb.DuckDBPyConnection, datetime]:
+    """A read-only database over the latest snapshots, with the warehouse's tables and views.
+
+    Returns:
+        The connection, and when the oldest of the snapshots in it was exported.
+
+    Raises:
+        WarehouseError: nothing has been exported yet.
+    """
+    manifests = latest_manifests(warehouse)
+    if not manifests:
+        raise WarehouseError(
+            f"{warehouse} is in use and has no export yet; ask again when the run has ended."
+        )
+    connection = duckdb.connect()
+    for _, sql in migrations():
+        connection.execute(sql)
+    for model in TABLES:
+        parts = [str(folder / f"{model.table}.parquet") for folder, _ in manifests]
+        connection.execute(
+            f"INSERT INTO {model.table} BY NAME "
+            "SELECT DISTINCT * FROM read_parquet($1, union_by_name = true)"
+            if model is Call
+            else f"INSERT INTO {model.table} BY NAME "
+            "SELECT * FROM read_parquet($1, union_by_name = true)",
+            [parts],
+        )
+    return connection, min(manifest.exported_at for _, manifest in manifests)
+
+
+def _copy(warehouse: Warehouse, model: type[Row], edition: str, target: Path) -> int:
+    # Calls belong to no edition: those that its verdicts rest on go along.
+    where = (
+        "call_id IN (SELECT call_id FROM verdicts WHERE edition = $1)"
+        if model is Call
+        else "edition = $1"
+    )
+    order = ", ".join(f'"{column}"' for column in model.key)
+    return warehouse.copy_to(
+        target / f"{model.table}.parquet",
+        f"SELECT * FROM {model.table} WHERE {where} ORDER BY {order}",
+        [edition],
+    )
+
+
+def _swap(link: Path, target: Path) -> None:
+    fresh = link.with_name(f".latest-{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target.name)
+    fresh.replace(link)
+
+
+def _file_safe(edition: str) -> str:
+    return edition.replace("/", "_")

@@ -1,0 +1,182 @@
+"""The one thread that writes: changes queue up, commits are shared, an answer means committed.
+
+While one commit runs the next changes gather, and all that has gathered goes into the next
+transaction (group commit). If a shared transaction fails, each change is tried alone, so
+one bad change never takes its neighbours with it.
+"""
+
+import queue
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import duckdb
+import pyarrow as pa
+
+from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse
+from tasks.warehouse.migrate import migrations
+from tasks.warehouse.rows import Row
+
+GATHER_SECONDS = 0.01
+"""How long a commit waits for company: little beside a commit, enough for a burst."""
+MAX_ROWS = 20_000
+"""Rows in one transaction, so that a crash loses little and memory stays flat."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Rows of one table. With `replacing`, rows that match it are deleted first."""
+
+    model: type[Row]
+    rows: Sequence[Row]
+    replacing: dict[str, str] = field(default_factory=dict)
+    only_new: bool = False
+    """Keep what is there: a row whose key exists is left untouched."""
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Changes that are committed together or not at all."""
+
+    changes: Sequence[Change]
+    done: Future[None]
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(change.rows) for change in self.changes)
+
+
+class Writer:
+    """Owns the writing connection; `submit` from any thread."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._queue: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="warehouse-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, changes: Sequence[Change]) -> Future[None]:
+        """Queue changes that belong together; the future is done when they are committed."""
+        done: Future[None] = Future()
+        if self._closed:
+            done.set_exception(LostWarehouse("The warehouse is closed; nothing was written."))
+            return done
+        self._queue.put(_Unit(changes, done))
+        return done
+
+    def close(self) -> None:
+        """Commit what is queued and stop."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (first := self._queue.get()) is not None:
+            units, stop = self._gather(first)
+            self._commit(units)
+            if stop:
+                return
+
+    def _gather(self, first: _Unit) -> tuple[list[_Unit], bool]:
+        units, rows = [first], first.n_rows
+        while rows < MAX_ROWS:
+            try:
+                unit = self._queue.get(timeout=GATHER_SECONDS)
+            except queue.Empty:
+                break
+            if unit is None:
+                return units, True
+            units.append(unit)
+            rows += unit.n_rows
+        return units, False
+
+    def _commit(self, units: list[_Unit]) -> None:
+        try:
+            self._transaction(units)
+        except Exception as error:
+            if len(units) == 1:
+                units[0].done.set_exception(_explained(error))
+                return
+            for unit in units:
+                self._commit([unit])
+            return
+        for unit in units:
+            unit.done.set_result(None)
+
+    def _transaction(self, units: list[_Unit]) -> None:
+        self._connection.execute("BEGIN")
+        try:
+            for unit in units:
+                for change in unit.changes:
+                    self._apply(change)
+            self._connection.execute("COMMIT")
+        except Exception:
+            with suppress(duckdb.Error):  # the failed statement may have ended it already
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _apply(self, change: Change) -> None:
+        table = change.model.table
+        if change.replacing:
+            where = " AND ".join(f'"{column}" = ?' for column in change.replacing)
+            self._connection.execute(
+                f"DELETE FROM {table} WHERE {where}", list(change.replacing.values())
+            )
+        if not change.rows:
+            return
+        self._connection.register("incoming", arrow_table(change.model, change.rows))
+        self._connection.execute(
+            f"INSERT INTO {table} BY NAME SELECT * FROM incoming"
+            if change.replacing
+            else _merge_sql(change.model, change.only_new)
+        )
+        self._connection.unregister("incoming")
+
+
+def arrow_table(model: type[Row], rows: Sequence[Row]) -> pa.Table:
+    """Rows as an Arrow table with the columns and types of the warehouse's table."""
+    schema = arrow_schema(model)
+    columns = [pa.array([getattr(row, f.name) for row in rows], type=f.type) for f in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+@lru_cache
+def arrow_schema(model: type[Row]) -> pa.Schema:
+    """Arrow types of a table, read from an empty warehouse: the SQL is the one definition."""
+    with duckdb.connect() as empty:
+        for _, sql in migrations():
+            empty.execute(sql)
+        return empty.sql(f"SELECT * FROM {model.table} LIMIT 0").to_arrow_table().schema
+
+
+@lru_cache
+def _merge_sql(model: type[Row], only_new: bool) -> str:
+    """MERGE by key; a row that is there already and says the same is left untouched."""
+    on = " AND ".join(f't."{column}" = i."{column}"' for column in model.key)
+    others = [name for name in model.model_fields if name not in model.key]
+    differs = " OR ".join(f't."{name}" IS DISTINCT FROM i."{name}"' for name in others)
+    update = (
+        ""
+        if only_new or not others
+        else f" WHEN MATCHED AND ({differs}) THEN UPDATE SET "
+        + ", ".join(f'"{name}" = i."{name}"' for name in others)
+    )
+    return (
+        f"MERGE INTO {model.table} AS t USING incoming AS i ON {on}"
+        f"{update} WHEN NOT MATCHED THEN INSERT BY NAME"
+    )
+
+
+def _explained(error: Exception) -> Exception:
+    text = str(error)
+    if isinstance(error, duckdb.IOException) or "No space left" in text:
+        return UnwritableWarehouse(
+            f"The warehouse could not be written ({text.strip().splitlines()[0]}). What was "
+            "acknowledged is safe; free some space or fix the permissions, then run again."
+        )
+    return error
