@@ -99,6 +99,11 @@ class Judge(Protocol):
     """What answers as: stored in every verdict, part of every cell's key."""
     decides: frozenset[type[Frozen]]
     """Request types it can honestly answer."""
+    sees_conflict: bool
+    """Whether it can tell a contradiction from missing support; if not, `inconsistent` and
+    `conflict` are never among its labels and conflict metrics are `not_assessed`."""
+    cpu_bound: bool
+    """Whether it computes rather than waits: its cells then run in helper processes."""
 
     def prompt_sha(self, protocol: str) -> str:
         """Sha of the prompts (or weights) its verdicts for a protocol rest on."""

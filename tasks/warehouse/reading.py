@@ -1,9 +1,10 @@
 """Reading for people: the warehouse if it is free, else its last export, and saying which."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -24,8 +25,9 @@ class Reading:
     notice: str | None
     """Said to the reader when this is a snapshot instead of the live warehouse."""
 
-    def frame(self, sql: str, parameters: list[object] | None = None) -> pl.DataFrame:
-        return self.connection.sql(sql, params=parameters).pl()
+    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
+        """The result of a query as a Polars frame."""
+        return self.connection.sql(sql, params=list(parameters)).pl()
 
 
 @contextmanager

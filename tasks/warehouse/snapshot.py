@@ -14,8 +14,10 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.migrate import migrations
-from tasks.warehouse.rows import TABLES, Call, Row, utc_now
+from tasks.warehouse.results import Call
+from tasks.warehouse.rows import Row, utc_now
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.tables import TABLES
 
 KEPT_SNAPSHOTS = 2
 """The newest and the one before it, so that a reader in the middle of a query can finish."""

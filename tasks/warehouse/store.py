@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import duckdb
 import polars as pl
@@ -18,6 +18,13 @@ from tasks.warehouse.writer import Change, Writer
 
 RowT = TypeVar("RowT", bound=Row)
 DEFAULT_PATH = Path("data/warehouse.duckdb")
+
+
+class Readable(Protocol):
+    """What answers queries: the open warehouse, or a read-only look at it."""
+
+    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
+        """The result of a query as a Polars frame."""
 
 
 class Warehouse:

@@ -186,6 +186,7 @@ CREATE TABLE scores (
     numerator DOUBLE,
     n_items INTEGER NOT NULL,
     n_open INTEGER NOT NULL,
+    state VARCHAR NOT NULL,
     reason VARCHAR,
     cell_id VARCHAR,
     scorer_version VARCHAR NOT NULL
@@ -220,6 +221,7 @@ CREATE TABLE diagnostics (
 
 CREATE TABLE import_issues (
     edition VARCHAR NOT NULL,
+    scope VARCHAR NOT NULL,
     path VARCHAR NOT NULL,
     kind VARCHAR NOT NULL,
     severity VARCHAR NOT NULL,

@@ -1,0 +1,235 @@
+"""The `evergreen` command."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from flows.run import CONSOLE, prefect_home, run_flow
+from flows.server import ServerError, prefect_environment, serve_ui
+from flows.show import Format, print_frame, print_leaderboard, print_status
+from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.models import load_judges
+from tasks.editions.errors import EditionError
+from tasks.judges.registry import judge as judge_named
+from tasks.protocols.registry import PROTOCOLS
+from tasks.selection import UnknownName, check_selection
+from tasks.status import edition_status, known_editions
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.reading import query, reading
+from tasks.warehouse.snapshot import exports_folder
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A live benchmark for deep-research agents: import, evaluate, read the leaderboard.",
+)
+importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
+app.add_typer(importing, name="import")
+
+WAREHOUSE_OPTION = typer.Option(
+    "--warehouse", envvar="EVERGREEN_WAREHOUSE", help="The DuckDB file that holds everything."
+)
+WarehousePath = Annotated[Path, WAREHOUSE_OPTION]
+Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+Agents = Annotated[
+    list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
+]
+Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+
+EXPECTED_ERRORS = (ConfigurationError, EditionError, ServerError, UnknownName, WarehouseError)
+"""Errors whose message is for the user: shown without a traceback, exit code 1."""
+
+
+@app.callback()
+def options(warehouse: Annotated[Path | None, WAREHOUSE_OPTION] = None) -> None:
+    if warehouse:  # given before the command's name: the command reads it from the environment
+        os.environ["EVERGREEN_WAREHOUSE"] = str(warehouse)
+
+
+@app.command()
+def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """Run everything on the bundled sample edition: no key, no network."""
+    with open_warehouse(warehouse, on_wait=CONSOLE.print) as store:
+        complete, outcome = run_flow("refresh", {"edition": "sample", "warehouse": str(store.path)})
+        print_leaderboard(store, "sample", Format.TABLE)
+    _say_where(warehouse, "sample", outcome)
+    CONSOLE.print(
+        "Next:\n"
+        "  evergreen ui                            this run, its tasks and tables in the browser\n"
+        '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
+        "  evergreen import wlc PATH               a published edition, or your own in its layout",
+        markup=False,
+        highlight=False,
+    )
+    _exit(complete)
+
+
+@importing.command("wlc")
+def import_wlc(
+    path: Annotated[Path, typer.Argument(help="The edition's folder (wiki_data, test_data).")],
+    edition: Annotated[
+        str | None, typer.Option(help="What to call it; the folder's name if not given.")
+    ] = None,
+    agent: Agents = None,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Import an edition in the published Wiki Live Challenge layout; again changes nothing."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from tasks.reports import import_edition
+
+    name = edition or path.resolve().name
+    bars = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                    console=CONSOLE)  # fmt: skip
+    with open_warehouse(warehouse, on_wait=CONSOLE.print) as store, bars:
+        bar = bars.add_task(f"import {name}", total=None)
+
+        def follow(agent_id: str, done: int, total: int) -> None:
+            bars.update(bar, completed=done, total=total, description=f"import {agent_id}")
+
+        summary = import_edition(store, path, name, agent or [], follow)
+        issues = store.frame(
+            "SELECT severity, path, message FROM import_issues WHERE edition = $1 "
+            "AND severity = 'unreadable' ORDER BY path",
+            [name],
+        )
+    CONSOLE.print(
+        f"{name}: {summary.articles} articles, {summary.facts:,} facts, {summary.agents} agents, "
+        f"{summary.reports} reports ({summary.new_reports} new or changed), "
+        f"{summary.claims:,} published claims, {summary.pages:,} pages."
+    )
+    for row in issues.iter_rows(named=True):
+        CONSOLE.print(f"not read: {row['path']}: {row['message']}", style="red", markup=False)
+    if summary.remarks:
+        CONSOLE.print(
+            f'{summary.remarks} remarks: evergreen sql "SELECT kind, path, message FROM '
+            f"import_issues WHERE edition = '{name}'\"",
+            style="dim",
+        )
+    CONSOLE.print(f"Next: evergreen evaluate --edition {name}")
+
+
+@app.command()
+def evaluate(
+    edition: Edition,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protocol", help=f"One of {', '.join(sorted(PROTOCOLS))}; all if not given."
+        ),
+    ] = None,
+    agent: Agents = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="A judge of configs/judges.yaml.")
+    ] = None,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Judge, score and rank what has not been yet; a second run does nothing."""
+    protocols, agents = protocol or sorted(PROTOCOLS), agent or []
+    judge_name = judge or load_judges().default
+    with open_warehouse(warehouse, on_wait=CONSOLE.print) as store:
+        check_selection(store, edition, protocols, agents, judge_name)
+        complete, outcome = run_flow(
+            "evaluate",
+            {
+                "edition": edition,
+                "protocols": protocols,
+                "agents": agents,
+                "judge": judge_name,
+                "warehouse": str(store.path),
+            },
+        )
+        print_leaderboard(store, edition, Format.TABLE)
+    _say_where(warehouse, edition, outcome)
+    _exit(complete)
+
+
+@app.command()
+def leaderboard(
+    edition: Edition, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
+) -> None:
+    """The leaderboard of an edition; JSON and CSV hold every metric, as shares 0-1."""
+    with reading(warehouse) as source:
+        _notice(source.notice)
+        _check_edition(source, edition)
+        print_leaderboard(source, edition, form)
+
+
+@app.command()
+def status(
+    edition: Annotated[str | None, typer.Option(help="All of them if not given.")] = None,
+    form: Annotated[Literal["table", "json", "csv"], typer.Option("--format")] = "table",
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """What is done, pending and failed, per stage."""
+    with reading(warehouse) as source:
+        _notice(source.notice)
+        if edition:
+            _check_edition(source, edition)
+        counts = [
+            row
+            for name in ([edition] if edition else known_editions(source))
+            for row in edition_status(source, name, judge_named())
+        ]
+    print_status(counts, Format(form))
+
+
+@app.command()
+def sql(
+    select: Annotated[str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN).")],
+    form: Shown = Format.TABLE,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Read-only SQL over the warehouse; while a flow runs, over its last export."""
+    frame, notice = query(warehouse, select)
+    _notice(notice)
+    print_frame(frame, form)
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to serve it.")] = 4200,
+) -> None:
+    """The Prefect UI over this project's runs, until Ctrl-C."""
+    serve_ui(prefect_home(), port)
+
+
+def _check_edition(source: object, edition: str) -> None:
+    known = known_editions(source)  # type: ignore[arg-type]
+    if edition not in known:
+        raise UnknownName(f"There is no edition {edition!r}; there are: {', '.join(known)}.")
+
+
+def _notice(text: str | None) -> None:
+    if text:
+        CONSOLE.print(text, style="yellow", markup=False)
+
+
+def _say_where(warehouse: Path, edition: str, outcome: str) -> None:
+    CONSOLE.print(outcome, markup=False)
+    CONSOLE.print(f"Warehouse  {warehouse}", highlight=False)
+    CONSOLE.print(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}", highlight=False)
+    CONSOLE.print(f"Prefect    {prefect_home()} (evergreen ui)", highlight=False)
+
+
+def _exit(complete: bool) -> None:
+    if not complete:
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Entry point: known errors are told in their own words, exit code 1."""
+    os.environ.update(prefect_environment(prefect_home()))
+    try:
+        app()
+    except EXPECTED_ERRORS as error:
+        CONSOLE.print(f"error: {error}", style="red", markup=False, highlight=False)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        CONSOLE.print("Stopped. What was committed is kept; run again to go on.")
+        sys.exit(130)

@@ -1,0 +1,116 @@
+"""Evaluate an edition: from its reports to the leaderboard, doing only what is pending."""
+
+from pathlib import Path
+
+from prefect import flow, tags
+from prefect.artifacts import acreate_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.progress import CONSOLE
+from flows.stages import (
+    Evaluation,
+    Failure,
+    claims_stage,
+    diagnostics_stage,
+    leaderboard_stage,
+    planned,
+    scores_stage,
+    unscored_groups,
+    verdicts_stage,
+)
+from tasks.claims import unextracted
+from tasks.configuration.models import load_judges
+from tasks.diagnostics import undiagnosed
+from tasks.leaderboard import is_current, leaderboard_rows
+from tasks.processes.pool import HELPERS
+from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.selection import check_selection
+from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.store import open_warehouse, opened
+
+
+@flow(name="evaluate", flow_run_name="evaluate · {edition}")
+async def evaluate(
+    edition: str,
+    protocols: list[str] | None = None,
+    agents: list[str] | None = None,
+    judge: str | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Judge, score and rank every report of an edition that has not been yet.
+
+    Args:
+        edition: as imported.
+        protocols: all of them unless named.
+        agents: all of the edition's unless named.
+        judge: the default of `configs/judges.yaml` unless named.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Partial` when some items failed.
+    """
+    with open_warehouse(Path(warehouse), on_wait=CONSOLE.print) as store:
+        run = Evaluation(
+            warehouse=str(store.path),
+            edition=edition,
+            protocols=tuple(protocols or sorted(PROTOCOLS)),
+            agents=tuple(agents or ()),
+            judge=judge or load_judges().default,
+        )
+        check_selection(store, run.edition, run.protocols, run.agents, run.judge)
+        try:
+            with tags(f"edition:{edition}", f"judge:{run.judge}"):
+                failures = await _stages(run)
+                return await _closed(run, failures)
+        finally:
+            HELPERS.close()
+
+
+async def _stages(run: Evaluation) -> list[Failure]:
+    """Every stage that has something pending, in the order of the data."""
+    store = opened(run.warehouse)
+    failures: list[Failure] = []
+    if todo := unextracted(store, run.edition, run.agents):
+        failures += await claims_stage(run, len(todo))
+    if texts := undiagnosed(store, run.edition, run.agents):
+        failures += await diagnostics_stage(run, sum(map(len, texts.values())))
+    cells = planned(run)
+    if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
+        CONSOLE.print(f"{len(cells) - len(pending)} of {len(cells)} cells need no judging.")
+        failures += await verdicts_stage(run, len(pending))
+    if groups := unscored_groups(run):
+        failures += await scores_stage(run, len(groups))
+    if not is_current(store, run.edition, _leaderboard(run)):
+        await leaderboard_stage(run)
+    return failures
+
+
+async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
+    """Leave the leaderboard and the failures in the UI, and name how the run ended."""
+    await acreate_table_artifact(
+        key="leaderboard",
+        table=[
+            row.model_dump(include={"protocol", "metric", "agent", "value", "n_items",
+                                    "n_reports", "judge", "provisional", "reason"})
+            for row in _leaderboard(run)
+        ],
+        description=f"Leaderboard of {run.edition}: shares 0-1, each with what it rests on.",
+    )  # fmt: skip
+    if not failures:
+        return Completed(message=f"{run.edition} is evaluated.")
+    await acreate_table_artifact(
+        key="failures",
+        table=[
+            {"stage": f.stage, "item": f.item, "error": f.error}
+            for f in sorted(failures, key=lambda f: (f.stage, f.item))
+        ],
+        description="What could not be done in this run; run again to try these alone.",
+    )
+    shown = "; ".join(f"{f.item}: {f.error}" for f in failures[:3])
+    return Completed(name="Partial", message=f"{len(failures)} failed, the rest is done: {shown}")
+
+
+def _leaderboard(run: Evaluation) -> list[LeaderboardRow]:
+    protocols = [protocol(name) for name in run.protocols]
+    return leaderboard_rows(opened(run.warehouse), run.edition, protocols)

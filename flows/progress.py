@@ -1,0 +1,60 @@
+"""Progress people see: bars in the terminal, one artifact per stage in the Prefect UI."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+CONSOLE = Console(stderr=True)
+"""Progress and remarks go to stderr, so that stdout is only ever the answer."""
+UPDATE_SECONDS = 2.0
+"""How often the artifact follows: a request each time."""
+
+
+class StageProgress:
+    """Counts the finished items of one stage."""
+
+    def __init__(self, bars: Progress, description: str, total: int, artifact: UUID) -> None:
+        self._bars = bars
+        self._bar = bars.add_task(description, total=total)
+        self._total = total
+        self._artifact = artifact
+        self._done = 0
+        self._updated = time.monotonic()
+
+    async def advance(self, items: int = 1) -> None:
+        self._done += items
+        self._bars.advance(self._bar, items)
+        now = time.monotonic()
+        if now - self._updated > UPDATE_SECONDS or self._done == self._total:
+            self._updated = now
+            await aupdate_progress_artifact(self._artifact, self._done / self._total * 100)
+
+
+@asynccontextmanager
+async def stage_progress(stage: str, total: int) -> AsyncIterator[StageProgress]:
+    """A bar and a progress artifact for `total` items of a stage; call inside a flow run."""
+    artifact = await acreate_progress_artifact(
+        progress=0.0, key=f"progress-{stage}", description=f"{stage}: {total} to do"
+    )
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("eta"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=CONSOLE) as bars:
+        yield StageProgress(bars, stage, total, artifact)

@@ -1,0 +1,41 @@
+"""The main path of an edition, from its source to the published leaderboard."""
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from flows.evaluate import evaluate
+from flows.progress import CONSOLE
+from tasks.configuration.editions import edition_folder
+from tasks.reports import import_published
+from tasks.warehouse.store import open_warehouse
+
+
+@flow(name="refresh", flow_run_name="refresh · {edition}")
+async def refresh(
+    edition: str,
+    source: str | None = None,
+    agents: list[str] | None = None,
+    judge: str | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Bring an edition in and evaluate it; run it again whenever something is new.
+
+    Args:
+        edition: its name; without `source`, one that `configs/editions.yaml` lists.
+        source: the folder of a published layout.
+
+    Returns:
+        The state of the evaluation: `Completed` or `Partial`.
+    """
+    folder = Path(source) if source else edition_folder(edition)
+    with open_warehouse(Path(warehouse), on_wait=CONSOLE.print) as store:
+        path = str(store.path)
+        await import_published(path, str(folder), edition, sorted(agents or []))
+        outcome: Any = evaluate(
+            edition, agents=agents, judge=judge, warehouse=path, return_state=True
+        )
+        state: State[None] = await outcome
+        return state

@@ -1,0 +1,63 @@
+"""Running a flow from the command line: with a Prefect server at hand, its history kept."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from flows.server import local_server
+
+CONSOLE = Console(stderr=True)
+
+
+def prefect_home() -> Path:
+    """Where Prefect keeps its history and results: `data/prefect`, or EVERGREEN_PREFECT_HOME."""
+    return Path(os.environ.get("EVERGREEN_PREFECT_HOME", "data/prefect"))
+
+
+def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
+    """Run the flow `name` (`evaluate` or `refresh`) and wait until its history is stored.
+
+    Returns:
+        Whether everything was done, and how the run ended, in words.
+
+    Raises:
+        What the flow failed with.
+    """
+    with CONSOLE.status("Starting the Prefect server …"):
+        server = local_server(prefect_home())
+        api_url = server.__enter__()
+    try:
+        return _run(api_url, _flow(name), parameters)
+    finally:
+        server.__exit__(None, None, None)
+
+
+def _flow(name: str) -> Callable[..., Any]:
+    # Prefect reads its settings at import: only now, with the server up, may it be imported.
+    from flows.evaluate import evaluate
+    from flows.refresh import refresh
+
+    return {"evaluate": evaluate, "refresh": refresh}[name]
+
+
+def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> tuple[bool, str]:
+    from flows.history import wait_until_stored
+    from flows.stages import TASK_RUNS
+
+    before = next(TASK_RUNS)
+    state = asyncio.run(flow(**parameters, return_state=True))
+    started = next(TASK_RUNS) - before - 1
+    with CONSOLE.status("Storing the run's history …"):
+        wait_until_stored(api_url, state.state_details.flow_run_id, started)
+    if not state.is_completed():
+        error = asyncio.run(_error(state))
+        raise error if isinstance(error, Exception) else RuntimeError(str(state.message))
+    return state.name == "Completed", f"{state.name}: {state.message}"
+
+
+async def _error(state: Any) -> object:
+    return await state.aresult(raise_on_failure=False)

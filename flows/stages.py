@@ -1,0 +1,196 @@
+"""One subflow per stage; each asks the warehouse what is pending and runs a task for it.
+
+A stage is opened only when something is pending. One item that fails never stops the others;
+a warehouse that cannot be written stops everything, because nothing could be kept.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeVar
+
+from aiolimiter import AsyncLimiter
+from prefect import flow, tags
+from prefect.client.schemas.objects import State
+
+from flows.progress import stage_progress
+from tasks.cells import CellPlan, plan_cells
+from tasks.claims import Unextracted, extract_for, unextracted
+from tasks.diagnostics import diagnose_agent, undiagnosed
+from tasks.judges.registry import judge
+from tasks.leaderboard import leaderboard_rows, publish_leaderboard
+from tasks.processes.pool import HELPERS
+from tasks.protocols.registry import protocol
+from tasks.scores import score_agent, unscored
+from tasks.verdicts import judge_cell, write_failure
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.store import opened
+
+KeyT = TypeVar("KeyT")
+TASK_RUNS = count()
+"""Counts the task runs this process has started, to know when their history is complete."""
+TASKS_PER_SECOND = 10
+"""The Prefect server drops events past its queue: stay under about 12 completions a second."""
+PREFETCH = 2
+"""Cells in flight beyond the helper processes, so that no helper waits for its inputs."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is evaluated: the keys every stage works from."""
+
+    warehouse: str
+    edition: str
+    protocols: tuple[str, ...]
+    agents: tuple[str, ...]
+    judge: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One item that could not be done in this run."""
+
+    stage: str
+    item: str
+    error: str
+
+
+def planned(run: Evaluation) -> list[CellPlan]:
+    """Every cell of the evaluation as it stands."""
+    warehouse = opened(run.warehouse)
+    decider = judge(run.judge)
+    return [
+        plan
+        for name in run.protocols
+        for plan in plan_cells(warehouse, run.edition, protocol(name), decider, run.agents)
+    ]
+
+
+@flow(name="claims", flow_run_name="claims · {run.edition}", validate_parameters=False)
+async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
+    """Facts and claims for every text that has none, an agent a task."""
+    by_agent: dict[str, list[Unextracted]] = {}
+    for item in unextracted(opened(run.warehouse), run.edition, run.agents):
+        by_agent.setdefault(item.agent, []).append(item)
+    return await _each(
+        "claims",
+        {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
+        lambda agent: extract_for(run.warehouse, agent, by_agent[agent], return_state=True),
+    )
+
+
+@flow(name="diagnostics", flow_run_name="diagnostics · {run.edition}", validate_parameters=False)
+async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
+    """Style figures of every text that has none, an agent a task."""
+    by_agent = undiagnosed(opened(run.warehouse), run.edition, run.agents)
+    return await _each(
+        "diagnostics",
+        {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
+        lambda agent: diagnose_agent(run.warehouse, run.edition, agent, return_state=True),
+    )
+
+
+@flow(name="verdicts", flow_run_name="verdicts · {run.edition}", validate_parameters=False)
+async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
+    """Judge every cell that is pending or failed before, a cell a task."""
+    todo = [plan for plan in planned(run) if plan.state in ("pending", "failed")]
+    slots = asyncio.Semaphore(HELPERS.workers + PREFETCH)
+    pace = AsyncLimiter(TASKS_PER_SECOND, 1)
+    failures: list[Failure] = []
+    async with stage_progress("verdicts", len(todo)) as progress:
+
+        async def one(plan: CellPlan) -> None:
+            async with slots, pace:
+                with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
+                    state = await _finished(judge_cell(run.warehouse, plan, return_state=True))
+            if error := await _error_of(state):
+                await write_failure(opened(run.warehouse), plan, error)
+                item = f"{plan.protocol} · {plan.agent} · {plan.title}"
+                failures.append(Failure("verdicts", item, _line(error)))
+            await progress.advance()
+
+        await _all(one(plan) for plan in todo)
+    return failures
+
+
+@flow(name="scores", flow_run_name="scores · {run.edition}", validate_parameters=False)
+async def scores_stage(run: Evaluation, items: int) -> list[Failure]:
+    """Score every agent whose verdicts have changed, a protocol and agent a task."""
+    groups = {
+        f"{name} · {agent}": ((name, agent, plans), len(plans))
+        for name, agent, plans in unscored_groups(run)
+    }
+    return await _each(
+        "scores",
+        groups,
+        lambda group: score_agent(run.warehouse, *group, return_state=True),
+    )
+
+
+@flow(name="leaderboard", flow_run_name="leaderboard · {run.edition}", validate_parameters=False)
+async def leaderboard_stage(run: Evaluation) -> str:
+    """Aggregate the scores and export the snapshot; where it was written."""
+    protocols = [protocol(name) for name in run.protocols]
+    rows = leaderboard_rows(opened(run.warehouse), run.edition, protocols)
+    return await publish_leaderboard(run.warehouse, run.edition, rows)
+
+
+def unscored_groups(run: Evaluation) -> list[tuple[str, str, list[CellPlan]]]:
+    """(protocol, agent, plans) of which the stored scores are out of date."""
+    groups: dict[tuple[str, str], list[CellPlan]] = {}
+    for plan in planned(run):
+        groups.setdefault((plan.protocol, plan.agent), []).append(plan)
+    warehouse = opened(run.warehouse)
+    return [(*key, plans) for key, plans in groups.items() if unscored(warehouse, plans)]
+
+
+async def _each(
+    stage: str,
+    work: dict[str, tuple[KeyT, int]],
+    start: Callable[[KeyT], Any],
+) -> list[Failure]:
+    """Run a coarse task per entry of `work` (name → key, number of items), side by side."""
+    failures: list[Failure] = []
+    async with stage_progress(stage, sum(n for _, n in work.values())) as progress:
+
+        async def one(name: str, key: KeyT, items: int) -> None:
+            with tags(f"agent:{name}"):
+                state = await _finished(start(key))
+            if error := await _error_of(state):
+                failures.append(Failure(stage, name, _line(error)))
+            await progress.advance(items)
+
+        await _all(one(name, key, items) for name, (key, items) in work.items())
+    return failures
+
+
+async def _all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
+    """Wait for all; the first error of the warehouse ends the rest and is raised itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for coroutine in coroutines:
+                group.create_task(coroutine)
+    except* WarehouseError as errors:
+        raise errors.exceptions[0] from None
+
+
+async def _finished(task_run: Any) -> State[Any]:
+    """The final state of a task called with `return_state=True` (whose types say less)."""
+    next(TASK_RUNS)
+    state: State[Any] = await task_run
+    return state
+
+
+async def _error_of(state: State[Any]) -> BaseException | None:
+    """What a finished task failed with; errors of the warehouse are raised."""
+    if state.is_completed():
+        return None
+    error = await state.aresult(raise_on_failure=False)
+    if isinstance(error, WarehouseError):
+        raise error
+    return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0][:500]

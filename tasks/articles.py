@@ -1,0 +1,65 @@
+"""Stage articles (and assignments, agents, published facts): an edition's frame.
+
+Until editions are collected live, they are imported from a published layout.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tasks.editions.wlc import PublishedEdition, read_wlc
+from tasks.warehouse.rows import (
+    Agent,
+    Article,
+    Assignment,
+    Edition,
+    Extraction,
+    Fact,
+    ImportIssue,
+)
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+
+
+def import_frame(
+    warehouse: Warehouse, folder: Path, edition: str, agents: Sequence[str] = ()
+) -> PublishedEdition:
+    """Read the edition under `folder` and merge everything but the reports.
+
+    Importing the same files again changes nothing; a changed article replaces its facts.
+
+    Raises:
+        EditionError: not an edition, or an unknown agent.
+    """
+    published = read_wlc(folder, edition, list(agents) or None)
+    warehouse.write(
+        Change(Edition, [published.edition], only_new=True),
+        Change(Agent, published.agents),
+        Change(Article, published.articles),
+        Change(Assignment, published.assignments),
+        Change(
+            ImportIssue,
+            published.issues,
+            replacing={"edition": edition, "scope": ""},
+        ),
+        *_changed_facts(warehouse, edition, published),
+    )
+    return published
+
+
+def _changed_facts(warehouse: Warehouse, edition: str, published: PublishedEdition) -> list[Change]:
+    known = set(warehouse.rows(Extraction, "edition = $1 AND agent = ''", [edition]))
+    changes = []
+    for extraction in published.extractions:
+        if extraction in known:
+            continue
+        key = {"edition": edition, "article": extraction.assignment}
+        facts = [fact for fact in published.facts if fact.article == extraction.assignment]
+        changes += [
+            Change(Fact, facts, replacing=key),
+            Change(
+                Extraction,
+                [extraction],
+                replacing={"edition": edition, "agent": "", "assignment": extraction.assignment},
+            ),
+        ]
+    return changes

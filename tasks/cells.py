@@ -1,0 +1,192 @@
+"""Which cells an evaluation has, and how far each is: read from the warehouse, nothing stored.
+
+A cell is one (protocol, agent, assignment) for one judge on one state of its inputs. Its id
+is the sha of all of that, so a changed report, page, prompt or protocol is a new cell, and
+an old one is never paid for again.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from tasks.judges.decisions import Judge
+from tasks.protocols.case import Case, Protocol
+from tasks.warehouse.rows import (
+    Article,
+    Citation,
+    Claim,
+    Extraction,
+    Fact,
+    Page,
+    Report,
+    content_sha,
+)
+from tasks.warehouse.store import Readable, Warehouse
+
+CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
+
+INPUTS = """
+WITH cited_pages AS (
+    SELECT c.agent, c.assignment,
+        sha256(string_agg(DISTINCT c.url || ' ' || coalesce(p.status || p.text_sha, p.status, ''),
+            chr(10) ORDER BY c.url || ' ' || coalesce(p.status || p.text_sha, p.status, '')
+        )) AS pages
+    FROM citations AS c LEFT JOIN pages AS p USING (edition, url)
+    WHERE c.edition = $1
+    GROUP BY ALL
+)
+SELECT r.agent, r.assignment, t.title, t.url AS article_url, r.status AS report_status,
+    t.text_sha AS article, r.text_sha AS report,
+    f.output_sha AS facts, c.output_sha AS claims, coalesce(p.pages, '') AS pages,
+    c.pairs_reliable, c.pairs_reason
+FROM reports AS r
+JOIN assignments AS a USING (edition, assignment)
+JOIN articles AS t USING (edition, article)
+LEFT JOIN extractions AS f
+    ON f.edition = r.edition AND f.agent = '' AND f.assignment = r.assignment
+LEFT JOIN extractions AS c
+    ON c.edition = r.edition AND c.agent = r.agent AND c.assignment = r.assignment
+    AND c.input_sha = r.text_sha
+LEFT JOIN cited_pages AS p ON p.agent = r.agent AND p.assignment = r.assignment
+WHERE r.edition = $1
+ORDER BY r.agent, r.assignment
+"""
+
+
+class CellPlan(BaseModel):
+    """One cell as it stands: what travels to the task that judges it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    edition: str
+    protocol: str
+    agent: str
+    assignment: str
+    title: str
+    judge: str
+    model_version: str
+    prompt_sha: str
+    protocol_version: str
+    input_sha: str
+    cell_id: str
+    state: CellState
+    state_reason: str | None = None
+    pairs_reliable: bool | None = None
+    pairs_reason: str | None = None
+    article_url: str
+
+
+def plan_cells(
+    warehouse: Readable,
+    edition: str,
+    protocol: Protocol,
+    judge: Judge,
+    agents: Sequence[str] = (),
+) -> list[CellPlan]:
+    """Every cell of one protocol and judge, by agent and assignment; `agents` narrows it."""
+    inputs = warehouse.frame(INPUTS, [edition])
+    known = _known_cells(warehouse, edition, protocol.name, judge.name)
+    return [
+        _planned(record, edition, protocol, judge, known)
+        for record in inputs.iter_rows(named=True)
+        if not agents or record["agent"] in agents
+    ]
+
+
+def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
+    """Everything a protocol may look at for one cell."""
+    report_key = [plan.edition, plan.agent, plan.assignment]
+    of_report = "edition = $1 AND agent = $2 AND assignment = $3"
+    of_article = (
+        "edition = $1 AND article = "
+        "(SELECT article FROM assignments WHERE edition = $1 AND assignment = $2)"
+    )
+    article_key = [plan.edition, plan.assignment]
+    extractions = warehouse.rows(Extraction, of_report, report_key)
+    return Case(
+        article=warehouse.rows(Article, of_article, article_key)[0],
+        report=warehouse.rows(Report, of_report, report_key)[0],
+        facts=tuple(warehouse.rows(Fact, of_article, article_key)),
+        claims=tuple(warehouse.rows(Claim, of_report, report_key)),
+        citations=tuple(warehouse.rows(Citation, of_report, report_key)),
+        pages=tuple(
+            warehouse.rows(
+                Page,
+                f"edition = $1 AND url IN (SELECT url FROM citations WHERE {of_report})",
+                report_key,
+            )
+        ),
+        extraction=extractions[0] if extractions else None,
+    )
+
+
+def _known_cells(
+    warehouse: Readable, edition: str, protocol: str, judge: str
+) -> dict[str, tuple[str, int, str | None]]:
+    frame = warehouse.frame(
+        "SELECT cell_id, status, n_open, error FROM cells "
+        "WHERE edition = $1 AND protocol = $2 AND judge = $3",
+        [edition, protocol, judge],
+    )
+    return {cell: (status, n_open, error) for cell, status, n_open, error in frame.iter_rows()}
+
+
+def _planned(
+    record: dict[str, object],
+    edition: str,
+    protocol: Protocol,
+    judge: Judge,
+    known: dict[str, tuple[str, int, str | None]],
+) -> CellPlan:
+    input_sha = content_sha(*(f"{name}={record[name]}" for name in protocol.inputs))
+    prompt_sha = judge.prompt_sha(protocol.name)
+    key = (edition, protocol.name, str(record["agent"]), str(record["assignment"]), judge.name)
+    cell_id = content_sha(*key, judge.model_version, prompt_sha, protocol.version, input_sha)
+    state, reason = _state(record, protocol, judge, known.get(cell_id))
+    return CellPlan(
+        edition=edition,
+        protocol=protocol.name,
+        agent=key[2],
+        assignment=key[3],
+        title=str(record["title"]),
+        judge=judge.name,
+        model_version=judge.model_version,
+        prompt_sha=prompt_sha,
+        protocol_version=protocol.version,
+        input_sha=input_sha,
+        cell_id=cell_id,
+        state=state,
+        state_reason=reason,
+        pairs_reliable=record["pairs_reliable"],
+        pairs_reason=record["pairs_reason"],
+        article_url=str(record["article_url"]),
+    )
+
+
+def _state(
+    record: dict[str, object],
+    protocol: Protocol,
+    judge: Judge,
+    known: tuple[str, int, str | None] | None,
+) -> tuple[CellState, str | None]:
+    if record["report_status"] == "empty":
+        return "empty", "the report is empty"
+    if not protocol.assesses(judge):
+        return "not_assessed", f"not_assessed: the judge {judge.name} cannot decide this protocol"
+    missing = [name for name in protocol.inputs if record[name] is None]
+    if missing:
+        return "pending", f"waits for {', '.join(missing)}"
+    if known is None:
+        return "pending", None
+    status, n_open, error = known
+    if status == "failed":
+        return "failed", error
+    return ("pending", f"{n_open} items are open") if n_open else ("done", None)
+
+
+def frame_of(plans: Sequence[CellPlan]) -> pl.DataFrame:
+    """Plans as a frame, one row per report, for scoring."""
+    schema = dict.fromkeys(CellPlan.model_fields, pl.String) | {"pairs_reliable": pl.Boolean}
+    return pl.DataFrame([plan.model_dump() for plan in plans], schema=schema)

@@ -1,0 +1,66 @@
+"""YAML into frozen pydantic models that refuse unknown keys."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tasks.configuration.errors import ConfigurationError
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+
+
+class Configured(BaseModel):
+    """Base of every configuration model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+ConfiguredT = TypeVar("ConfiguredT", bound=BaseModel)
+
+
+def load(path: Path, model: type[ConfiguredT]) -> ConfiguredT:
+    """One YAML (or JSON) file as one model.
+
+    Raises:
+        ConfigurationError: naming the file, the key and what was expected there.
+    """
+    try:
+        return model.model_validate(read_mapping(path))
+    except ValidationError as error:
+        raise ConfigurationError(_explained(path, error)) from None
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The file's top-level mapping, unvalidated."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path}: there is no such file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
+    try:
+        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+    except (yaml.YAMLError, json.JSONDecodeError) as error:
+        raise ConfigurationError(f"{path}: not valid {path.suffix[1:].upper()}: {error}") from None
+    if not isinstance(content, dict):
+        raise ConfigurationError(
+            f"{path}: expected a mapping of keys at the top, found {type(content).__name__}."
+        )
+    return content
+
+
+def _explained(path: Path, error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"]) or "(top)"
+        if problem["type"] == "extra_forbidden":
+            lines.append(f"{path}: unknown key `{key}`. Remove it, or correct its spelling.")
+        elif problem["type"] == "missing":
+            lines.append(f"{path}: key `{key}` is missing. Add it.")
+        else:
+            found = str(problem["input"])[:80]
+            lines.append(f"{path}: `{key}`: {problem['msg']}; found {found!r}.")
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""Stage diagnostics: style figures of every text, reported beside the scores, never verdicts."""
+
+from collections.abc import Sequence
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.metrics.style import STYLE_VERSION, diagnose, load_words_to_watch
+from tasks.processes.pool import HELPERS
+from tasks.warehouse.results import Diagnostic
+from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.writer import Change
+
+TEXTS = """
+SELECT edition, agent, assignment, text, text_sha FROM reports
+UNION ALL
+SELECT a.edition, '', a.assignment, t.text, t.text_sha
+FROM assignments AS a JOIN articles AS t USING (edition, article)
+"""
+
+
+def undiagnosed(
+    warehouse: Warehouse, edition: str, agents: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """Per agent ('' for the articles) the assignments whose text has no current diagnostics."""
+    frame = warehouse.frame(
+        f"SELECT agent, assignment FROM ({TEXTS}) AS t WHERE edition = $1 AND NOT EXISTS ("
+        "SELECT 1 FROM diagnostics AS d WHERE d.edition = t.edition AND d.agent = t.agent "
+        "AND d.assignment = t.assignment AND d.text_sha = t.text_sha AND d.version = $2) "
+        "ORDER BY ALL",
+        [edition, STYLE_VERSION],
+    )
+    found: dict[str, list[str]] = {}
+    for agent, assignment in frame.iter_rows():
+        if not agents or agent in ("", *agents):
+            found.setdefault(agent, []).append(assignment)
+    return found
+
+
+@task(
+    task_run_name="style · {agent}",
+    retries=2,
+    retry_delay_seconds=1,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def diagnose_agent(warehouse_path: str, edition: str, agent: str) -> None:
+    """Diagnose the texts of one agent (or the articles) and replace what was there."""
+    warehouse = opened(warehouse_path)
+    texts = warehouse.frame(
+        f"SELECT assignment, text, text_sha FROM ({TEXTS}) WHERE edition = $1 AND agent = $2 "
+        "ORDER BY assignment",
+        [edition, agent],
+    )
+    figures = await HELPERS.run(diagnose_all, texts["text"].to_list())
+    rows = [
+        Diagnostic(
+            edition=edition,
+            agent=agent,
+            assignment=record["assignment"],
+            name=name,
+            value=value,
+            unit=unit,
+            text_sha=record["text_sha"],
+            version=STYLE_VERSION,
+        )
+        for record, of_text in zip(texts.iter_rows(named=True), figures, strict=True)
+        for name, (value, unit) in sorted(of_text.items())
+    ]
+    await warehouse.write_async(
+        Change(Diagnostic, rows, replacing={"edition": edition, "agent": agent})
+    )
+
+
+def diagnose_all(texts: list[str]) -> list[dict[str, tuple[float | None, str]]]:
+    """Name → (value, unit) for each text."""
+    words = load_words_to_watch()
+    return [
+        {name: (figure.value, figure.unit) for name, figure in diagnose(text, words).items()}
+        for text in texts
+    ]

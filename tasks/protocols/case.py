@@ -1,0 +1,108 @@
+"""What a protocol gets and gives: one case in, decided items and figures out."""
+
+from typing import Protocol as Interface
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from tasks.configuration.models import MetricEntry
+from tasks.judges.decisions import Answer, Judge
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+
+
+class Case(BaseModel):
+    """All that one cell's verdicts rest on: one report, its article, and what was made of them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    article: Article
+    report: Report
+    facts: tuple[Fact, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    pages: tuple[Page, ...] = ()
+    extraction: Extraction | None = None
+    """How the claims were obtained."""
+
+
+class Decided(BaseModel):
+    """One answer and the item it is about."""
+
+    model_config = ConfigDict(frozen=True)
+
+    step: str
+    item: str
+    answer: Answer
+
+
+class Judged(BaseModel):
+    """The reports of one agent with their verdicts, as frames, ready for scoring.
+
+    reports: assignment, state (`done`, `empty`, `failed`, `not_assessed`), state_reason,
+        pairs_reliable, pairs_reason.
+    verdicts: assignment, step, item, status, label, score; of `done` reports only.
+    claims: assignment, number, cited, leaked.
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    reports: pl.DataFrame
+    verdicts: pl.DataFrame
+    claims: pl.DataFrame
+
+
+FIGURES = {
+    "assignment": pl.String,
+    "metric": pl.String,
+    "numerator": pl.Float64,
+    "n_items": pl.Int64,
+    "n_open": pl.Int64,
+    "reason": pl.String,
+}
+"""What scoring gives: a row per report and metric; `reason` says why a value is null."""
+
+
+class Protocol(Interface):
+    """A published evaluation protocol."""
+
+    name: str
+    version: str
+    """Of its code and parameters; part of every cell's key."""
+    metrics: tuple[MetricEntry, ...]
+    inputs: tuple[str, ...]
+    """Which shas of a case its verdicts rest on: article, report, facts, claims, pages."""
+
+    def assesses(self, judge: Judge) -> bool:
+        """Whether this judge can decide anything of it."""
+
+    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+        """Every decision of one case."""
+
+    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+        """A frame of FIGURES for the `done` reports."""
+
+
+def not_assessed(metric: str, judged: Judged, reason: str) -> pl.DataFrame:
+    """Rows that say why a metric has no value for any of the reports."""
+    return judged.reports.filter(pl.col("state") == "done").select(
+        "assignment",
+        pl.lit(metric).alias("metric"),
+        pl.lit(None, pl.Float64).alias("numerator"),
+        pl.lit(0, pl.Int64).alias("n_items"),
+        pl.lit(0, pl.Int64).alias("n_open"),
+        pl.lit(reason).alias("reason"),
+    )
+
+
+def figures_of(metric: str, shares: pl.DataFrame, judged: Judged, empty: str) -> pl.DataFrame:
+    """Shares as figures of one metric; reports without items get null and the reason `empty`."""
+    done = judged.reports.filter(pl.col("state") == "done").select("assignment")
+    return (
+        done.join(shares, on="assignment", how="left")
+        .with_columns(pl.col("n_items", "n_open").fill_null(0), metric=pl.lit(metric))
+        .with_columns(
+            reason=pl.when(pl.col("n_items") == 0).then(pl.lit(empty)),
+            numerator=pl.when(pl.col("n_items") > 0).then(pl.col("numerator")),
+        )
+        .select(list(FIGURES))
+    )

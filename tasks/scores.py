@@ -1,0 +1,143 @@
+"""Stage scores: from verdicts to one row per report and metric, an agent at a time."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.cells import CellPlan, frame_of
+from tasks.extraction.urls import same_page
+from tasks.judges.decisions import Judge
+from tasks.judges.registry import judge
+from tasks.protocols.case import Judged, Protocol
+from tasks.protocols.registry import protocol
+from tasks.warehouse.results import Score
+from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.writer import Change
+
+SCORER_VERSION = "1"
+"""Raise it when a metric's formula changes: every score is then made anew, no verdict is."""
+
+
+def unscored(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool:
+    """Whether the stored scores of these plans (one agent, one protocol) are out of date."""
+    first = plans[0]
+    stored = warehouse.frame(
+        "SELECT DISTINCT assignment, cell_id, state FROM scores WHERE edition = $1 AND "
+        "protocol = $2 AND agent = $3 AND judge = $4 AND scorer_version = $5",
+        [first.edition, first.protocol, first.agent, first.judge, _version(first)],
+    )
+    return set(stored.iter_rows()) != {(p.assignment, _scored_cell(p), p.state) for p in plans}
+
+
+@task(
+    task_run_name="scores · {protocol_name} · {agent}",
+    retries=2,
+    retry_delay_seconds=1,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def score_agent(
+    warehouse_path: str, protocol_name: str, agent: str, plans: list[CellPlan]
+) -> None:
+    """Score all reports of one agent under one protocol and replace what was there."""
+    warehouse = opened(warehouse_path)
+    first = plans[0]
+    scores = scored(warehouse, protocol(protocol_name), judge(first.judge), plans)
+    await warehouse.write_async(
+        Change(
+            Score,
+            scores,
+            replacing={
+                "edition": first.edition,
+                "protocol": protocol_name,
+                "agent": agent,
+                "judge": first.judge,
+            },
+        )
+    )
+
+
+def scored(
+    warehouse: Warehouse, protocol: Protocol, judge: Judge, plans: Sequence[CellPlan]
+) -> list[Score]:
+    """One score per report and metric; a report that has no verdicts gets null and the reason."""
+    judged = _judged(warehouse, plans)
+    figures = {
+        (row["assignment"], row["metric"]): row
+        for row in protocol.figures(judged, judge).iter_rows(named=True)
+    }
+    return [
+        _score(plan, metric.name, figures.get((plan.assignment, metric.name)))
+        for plan in plans
+        for metric in protocol.metrics
+    ]
+
+
+def _judged(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Judged:
+    first = plans[0]
+    verdicts = warehouse.frame(
+        "SELECT cell_id, assignment, step, item, status, label, score FROM verdicts "
+        "WHERE edition = $1 AND protocol = $2 AND agent = $3 AND judge = $4 "
+        "ORDER BY assignment, step, item",
+        [first.edition, first.protocol, first.agent, first.judge],
+    )
+    reports = frame_of(plans)
+    return Judged(
+        reports=reports,
+        verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
+        claims=_claims(warehouse, plans),
+    )
+
+
+def _claims(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
+    first = plans[0]
+    urls = {plan.assignment: plan.article_url for plan in plans}
+    frame = warehouse.frame(
+        "SELECT assignment, number, list(z.url ORDER BY z.url) FILTER (z.url IS NOT NULL) AS urls "
+        "FROM claims AS c LEFT JOIN citations AS z USING (edition, agent, assignment, number) "
+        "WHERE c.edition = $1 AND c.agent = $2 GROUP BY ALL ORDER BY ALL",
+        [first.edition, first.agent],
+    )
+    leaked = [
+        any(same_page(url, urls[row["assignment"]]) for url in row["urls"] or ())
+        for row in frame.iter_rows(named=True)
+    ]
+    return frame.select(
+        "assignment",
+        "number",
+        pl.col("urls").is_not_null().alias("cited"),
+        pl.Series("leaked", leaked, pl.Boolean),
+    )
+
+
+def _score(plan: CellPlan, metric: str, figure: dict[str, object] | None) -> Score:
+    row = figure or {"numerator": None, "n_items": 0, "n_open": 0, "reason": plan.state_reason}
+    n_items, numerator = row["n_items"], row["numerator"]
+    return Score.model_validate(
+        {
+            "edition": plan.edition,
+            "protocol": plan.protocol,
+            "agent": plan.agent,
+            "assignment": plan.assignment,
+            "judge": plan.judge,
+            "metric": metric,
+            "value": numerator / n_items if numerator is not None and n_items else None,  # type: ignore[operator]
+            "numerator": numerator,
+            "n_items": n_items,
+            "n_open": row["n_open"],
+            "state": plan.state,
+            "reason": row["reason"],
+            "cell_id": _scored_cell(plan),
+            "scorer_version": _version(plan),
+        }
+    )
+
+
+def _scored_cell(plan: CellPlan) -> str | None:
+    return plan.cell_id if plan.state == "done" else None
+
+
+def _version(plan: CellPlan) -> str:
+    return f"{SCORER_VERSION}/{plan.protocol_version}"

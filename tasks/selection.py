@@ -1,0 +1,36 @@
+"""Checking what a user asked for against what there is, before anything starts."""
+
+from collections.abc import Sequence
+
+from tasks.judges.registry import judge
+from tasks.protocols.registry import protocol
+from tasks.warehouse.store import Warehouse
+
+
+class UnknownName(Exception):
+    """An edition or agent that the warehouse does not have; the message lists those it has."""
+
+
+def check_selection(
+    warehouse: Warehouse,
+    edition: str,
+    protocols: Sequence[str],
+    agents: Sequence[str],
+    judge_name: str,
+) -> None:
+    """Raise UnknownName or ConfigurationError for the first name nothing is known of."""
+    editions = warehouse.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
+    if edition not in editions:
+        raise UnknownName(
+            f"{warehouse.path} has no edition {edition!r}; it has: "
+            f"{', '.join(editions) or 'none yet'}. Import one with `evergreen import wlc PATH`."
+        )
+    known = warehouse.frame(
+        "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
+    )["agent"].to_list()
+    for agent in agents:
+        if agent not in known:
+            raise UnknownName(f"{edition} has no reports of {agent!r}; it has: {', '.join(known)}.")
+    for name in protocols:
+        protocol(name)
+    judge(judge_name)

@@ -1,0 +1,110 @@
+"""Stage verdicts: one Prefect task per cell; everything a cell decides is committed at once."""
+
+import asyncio
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.tasks import Task, exponential_backoff
+
+from tasks.cells import CellPlan, load_case
+from tasks.judges.registry import judge
+from tasks.processes.pool import HELPERS, HelperCrashed
+from tasks.protocols.case import Decided
+from tasks.protocols.cell import decide, decide_here
+from tasks.warehouse.results import Cell, Score, Verdict
+from tasks.warehouse.rows import OPEN_STATUSES
+from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.writer import Change
+
+RETRIES = 2
+
+
+async def is_transient(task: Task[..., object], run: TaskRun, state: State[object]) -> bool:
+    """What a second try may heal: the clients have already retried what is theirs."""
+    error = await state.aresult(raise_on_failure=False)
+    return isinstance(error, HelperCrashed)
+
+
+@task(
+    task_run_name="{plan.protocol} · {plan.agent} · {plan.title}",
+    retries=RETRIES,
+    retry_delay_seconds=exponential_backoff(1),
+    retry_jitter_factor=1,
+    retry_condition_fn=is_transient,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
+    """Judge one cell and commit its verdicts; the warehouse, not Prefect, keeps the result."""
+    warehouse = opened(warehouse_path)
+    case = await asyncio.to_thread(load_case, warehouse, plan)
+    if judge(plan.judge).cpu_bound:
+        decided = await HELPERS.run(decide, plan.protocol, plan.judge, case)
+    else:
+        decided = await decide_here(plan.protocol, plan.judge, case)
+    await write_cell(warehouse, plan, decided)
+
+
+async def write_cell(warehouse: Warehouse, plan: CellPlan, decided: list[Decided]) -> None:
+    """Commit a cell with its verdicts; scores that rested on an older state of it go."""
+    verdicts = [_verdict(plan, item) for item in decided]
+    n_open = sum(verdict.status in OPEN_STATUSES for verdict in verdicts)
+    of_cell = {"cell_id": plan.cell_id}
+    await warehouse.write_async(
+        Change(Verdict, verdicts, replacing=of_cell),
+        Change(Cell, [_cell(plan, n_verdicts=len(verdicts), n_open=n_open)], replacing=of_cell),
+        Change(Score, [], replacing=of_cell),
+    )
+
+
+async def write_failure(warehouse: Warehouse, plan: CellPlan, error: BaseException) -> None:
+    """Record that a cell could not be judged; the next run tries it again."""
+    message = f"{type(error).__name__}: {error}"[:2000]
+    await warehouse.write_async(
+        Change(Cell, [_cell(plan, error=message)], replacing={"cell_id": plan.cell_id})
+    )
+
+
+def _cell(
+    plan: CellPlan, *, n_verdicts: int = 0, n_open: int = 0, error: str | None = None
+) -> Cell:
+    return Cell(
+        cell_id=plan.cell_id,
+        edition=plan.edition,
+        protocol=plan.protocol,
+        agent=plan.agent,
+        assignment=plan.assignment,
+        judge=plan.judge,
+        model_version=plan.model_version,
+        prompt_sha=plan.prompt_sha,
+        protocol_version=plan.protocol_version,
+        input_sha=plan.input_sha,
+        status="failed" if error else "done",
+        error=error,
+        n_verdicts=n_verdicts,
+        n_open=n_open,
+    )
+
+
+def _verdict(plan: CellPlan, decided: Decided) -> Verdict:
+    answer = decided.answer
+    return Verdict(
+        cell_id=plan.cell_id,
+        edition=plan.edition,
+        protocol=plan.protocol,
+        step=decided.step,
+        agent=plan.agent,
+        assignment=plan.assignment,
+        item=decided.item,
+        judge=plan.judge,
+        model_version=answer.model_version or plan.model_version,
+        prompt_sha=plan.prompt_sha,
+        attempt=answer.attempt,
+        label=answer.label,
+        score=answer.score,
+        reason=answer.reason,
+        evidence=answer.evidence,
+        status=answer.status,
+        call_id=answer.call_id,
+    )

@@ -1,0 +1,159 @@
+"""The rows that judging makes: calls, cells, verdicts, scores, the leaderboard, diagnostics."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from tasks.warehouse.rows import Row, Status, UtcDatetime, utc_now
+
+
+class Call(Row):
+    """One request to a model and its answer (filled by LLM judges)."""
+
+    table: ClassVar[str] = "calls"
+    key: ClassVar[tuple[str, ...]] = ("call_id",)
+
+    call_id: str
+    provider: str
+    model: str
+    model_version: str | None = None
+    parameters: str
+    prompt: str
+    prompt_sha: str
+    answer: str | None = None
+    status: str
+    error: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    thinking_tokens: int | None = None
+    cost_usd: float | None = None
+    latency_seconds: float | None = None
+    attempt: int = 1
+    called_at: UtcDatetime = Field(default_factory=utc_now)
+
+
+class Cell(Row):
+    """One (protocol, agent, assignment) judged by one judge on one state of its inputs."""
+
+    table: ClassVar[str] = "cells"
+    key: ClassVar[tuple[str, ...]] = ("cell_id",)
+
+    cell_id: str
+    """Sha of everything the verdicts rest on: inputs, judge, model, prompts, protocol version."""
+    edition: str
+    protocol: str
+    agent: str
+    assignment: str
+    judge: str
+    model_version: str
+    prompt_sha: str
+    protocol_version: str
+    input_sha: str
+    status: Literal["done", "failed"]
+    error: str | None = None
+    n_verdicts: int = 0
+    n_open: int = 0
+    """Verdicts whose status a later run may heal."""
+    finished_at: UtcDatetime = Field(default_factory=utc_now)
+
+
+class Verdict(Row):
+    """One decision, with what it rests on."""
+
+    table: ClassVar[str] = "verdicts"
+    key: ClassVar[tuple[str, ...]] = ("cell_id", "step", "item")
+
+    cell_id: str
+    edition: str
+    protocol: str
+    step: str
+    agent: str
+    assignment: str
+    item: str
+    judge: str
+    model_version: str | None
+    prompt_sha: str
+    attempt: int = 1
+    label: str | None = None
+    score: float | None = None
+    """The judge's probability or mark, where it gives one; meaning per step."""
+    reason: str | None = None
+    evidence: str | None = None
+    status: Status
+    call_id: str | None = None
+
+
+class Score(Row):
+    """One metric of one report."""
+
+    table: ClassVar[str] = "scores"
+    key: ClassVar[tuple[str, ...]] = (
+        "edition",
+        "protocol",
+        "agent",
+        "assignment",
+        "judge",
+        "metric",
+    )
+
+    edition: str
+    protocol: str
+    agent: str
+    assignment: str
+    judge: str
+    metric: str
+    value: float | None
+    """Null where nothing entered the denominator, with the reason."""
+    numerator: float | None = None
+    n_items: int = 0
+    """Items in the denominator."""
+    n_open: int = 0
+    """Items of this metric a later run may still decide."""
+    state: Literal["done", "empty", "failed", "pending", "not_assessed"]
+    """Of the report: judged, nothing to judge, its cell failed or is to come, or the judge
+    cannot assess the protocol."""
+    reason: str | None = None
+    cell_id: str | None = None
+    scorer_version: str
+
+
+class LeaderboardRow(Row):
+    """One metric of one agent over an edition."""
+
+    table: ClassVar[str] = "leaderboard"
+    key: ClassVar[tuple[str, ...]] = ("edition", "protocol", "agent", "metric", "judge")
+
+    edition: str
+    protocol: str
+    agent: str
+    metric: str
+    judge: str
+    value: float | None
+    """The headline figure, a share 0-1: macro or micro mean as the protocol declares."""
+    macro: float | None
+    """Mean over reports of the per-report values."""
+    micro: float | None
+    """Sum of numerators over sum of denominators."""
+    n_items: int
+    n_reports: int
+    n_open: int
+    provisional: bool
+    reason: str | None = None
+
+
+class Diagnostic(Row):
+    """A style figure of one text, reported beside the scores, never a verdict."""
+
+    table: ClassVar[str] = "diagnostics"
+    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "name")
+
+    edition: str
+    agent: str
+    """Empty for the reference article."""
+    assignment: str
+    name: str
+    value: float | None
+    unit: str
+    text_sha: str
+    version: str

@@ -1,0 +1,291 @@
+"""The store: one writer, group commit, nothing acknowledged is lost."""
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tasks.warehouse.errors import (
+    DamagedWarehouse,
+    ForeignWarehouse,
+    LostWarehouse,
+    NewerWarehouse,
+    UnwritableWarehouse,
+    WarehouseBusy,
+    WarehouseError,
+)
+from tasks.warehouse.reading import query, reading
+from tasks.warehouse.results import Verdict
+from tasks.warehouse.rows import Edition, Report, Status, content_sha
+from tasks.warehouse.snapshot import export_edition, latest_manifests
+from tasks.warehouse.store import open_warehouse, opened
+from tasks.warehouse.tables import TABLES
+from tasks.warehouse.writer import Change, arrow_schema
+
+
+def edition(name: str = "e") -> Edition:
+    return Edition(edition=name, source="test")
+
+
+def report(assignment: str, text: str = "text", agent: str = "a") -> Report:
+    return Report(
+        edition="e",
+        agent=agent,
+        assignment=assignment,
+        text=text,
+        text_sha=content_sha(text),
+        source_path=f"{assignment}.md",
+    )
+
+
+def verdict(cell: str, item: str) -> Verdict:
+    return Verdict(
+        cell_id=cell,
+        edition="e",
+        protocol="p",
+        step="s",
+        agent="a",
+        assignment="x",
+        item=item,
+        judge="j",
+        model_version="m",
+        prompt_sha="0",
+        status=Status.OK,
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "warehouse.duckdb"
+
+
+@pytest.mark.parametrize("model", TABLES, ids=[model.table for model in TABLES])
+def test_a_table_has_exactly_the_columns_of_its_row(model: type) -> None:
+    assert set(arrow_schema(model).names) == set(model.model_fields)  # type: ignore[attr-defined]
+
+
+def test_rows_come_back_as_they_were_written(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        written = edition()
+        warehouse.write(Change(Edition, [written]))
+        assert warehouse.rows(Edition, "edition = $1", ["e"]) == [written]
+
+
+def test_merging_the_same_key_replaces_and_only_new_keeps(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        warehouse.write(Change(Report, [report("x", "old")]))
+        warehouse.write(Change(Report, [report("x", "kept out")], only_new=True))
+        assert warehouse.value("SELECT text FROM reports") == "old"
+        warehouse.write(Change(Report, [report("x", "new")]))
+        assert warehouse.frame("SELECT text FROM reports")["text"].to_list() == ["new"]
+
+
+def test_replacing_removes_what_is_no_longer_there(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        of_cell = {"cell_id": "c"}
+        both = [verdict("c", "1"), verdict("c", "2")]
+        warehouse.write(Change(Verdict, both, replacing=of_cell))
+        warehouse.write(Change(Verdict, [verdict("other", "1")]))
+        warehouse.write(Change(Verdict, [verdict("c", "1")], replacing=of_cell))
+        rows = warehouse.frame("SELECT cell_id, item FROM verdicts ORDER BY ALL").rows()
+        assert rows == [("c", "1"), ("other", "1")]
+
+
+def test_changes_written_together_are_kept_together_or_not_at_all(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        bad = report("y").model_copy(update={"text_sha": None})  # NOT NULL in the table
+        with pytest.raises(duckdb.ConstraintException):
+            warehouse.write(Change(Report, [report("x")]), Change(Report, [bad]))
+        assert warehouse.value("SELECT count(*) FROM reports") == 0
+
+
+def test_one_bad_change_in_a_shared_commit_does_not_take_its_neighbours(path: Path) -> None:
+    async def write_all() -> list[object]:
+        bad = report("bad").model_copy(update={"text_sha": None})
+        rows = [report(str(n)) for n in range(20)] + [bad]
+        writes = [warehouse.write_async(Change(Report, [row])) for row in rows]
+        return list(await asyncio.gather(*writes, return_exceptions=True))
+
+    with open_warehouse(path) as warehouse:
+        outcomes = asyncio.run(write_all())
+        assert outcomes[:-1] == [None] * 20
+        assert isinstance(outcomes[-1], duckdb.ConstraintException)
+        assert warehouse.value("SELECT count(*) FROM reports") == 20
+
+
+def test_a_closed_warehouse_refuses_to_write(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        pass
+    with pytest.raises(LostWarehouse):
+        warehouse.write(Change(Edition, [edition()]))
+
+
+def test_opening_twice_in_one_process_shares_the_warehouse(path: Path) -> None:
+    with open_warehouse(path) as outer:
+        with open_warehouse(path) as inner:
+            assert inner is outer
+        assert opened(path) is outer
+        outer.write(Change(Edition, [edition()]))
+    with pytest.raises(WarehouseError, match="not open"):
+        opened(path)
+
+
+def test_the_warehouse_keeps_its_id(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        first = warehouse.id
+    with open_warehouse(path) as warehouse:
+        assert warehouse.id == first
+
+
+def test_a_second_process_waits_and_is_told_who_holds_the_warehouse(path: Path) -> None:
+    program = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from tasks.warehouse.store import open_warehouse
+        with open_warehouse(Path(sys.argv[1])):
+            print("open", flush=True)
+            sys.stdin.readline()
+    """)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == "open\n"
+    with (
+        pytest.raises(WarehouseBusy, match=f"pid {holder.pid}"),
+        open_warehouse(path, wait_seconds=0),
+    ):
+        pass
+    said: list[str] = []
+
+    def release(line: str) -> None:
+        said.append(line)
+        assert holder.stdin
+        holder.stdin.write("\n")
+        holder.stdin.flush()
+
+    with open_warehouse(path, on_wait=release):
+        pass
+    assert holder.wait(10) == 0
+    assert len(said) == 1
+    assert f"pid {holder.pid}" in said[0]
+
+
+def test_what_was_acknowledged_survives_kill_minus_9(path: Path) -> None:
+    program = textwrap.dedent("""
+        import os, signal, sys
+        from pathlib import Path
+        from tasks.warehouse.rows import Edition
+        from tasks.warehouse.store import open_warehouse
+        from tasks.warehouse.writer import Change
+        with open_warehouse(Path(sys.argv[1])) as warehouse:
+            for n in range(1000):
+                warehouse.write(Change(Edition, [Edition(edition=str(n), source="test")]))
+                print(n, flush=True)
+                if n == 7:
+                    os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    killed = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
+    )
+    acknowledged = killed.stdout.split()
+    assert acknowledged[-1] == "7"
+    with open_warehouse(path, wait_seconds=5) as warehouse:
+        kept = warehouse.frame("SELECT edition FROM editions")["edition"].to_list()
+    assert set(acknowledged) <= set(kept)
+
+
+def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
+    path.write_bytes(b"not a database" * 1000)
+    with pytest.raises(DamagedWarehouse, match=r"warehouse\.duckdb"), open_warehouse(path):
+        pass
+    assert path.read_bytes() == b"not a database" * 1000
+
+
+def test_a_foreign_database_is_refused_and_left_as_it_is(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE customers (name VARCHAR)")
+    with pytest.raises(ForeignWarehouse, match="customers"), open_warehouse(path):
+        pass
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [("customers",)]
+
+
+def test_a_newer_schema_is_refused(path: Path) -> None:
+    with open_warehouse(path):
+        pass
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE warehouse_info SET schema_version = 99")
+    with pytest.raises(NewerWarehouse, match="99"), open_warehouse(path):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.raises(UnwritableWarehouse, match="file"),
+        open_warehouse(tmp_path / "file" / "warehouse.duckdb"),
+    ):
+        pass
+
+
+def test_an_export_holds_the_editions_rows_and_replaces_the_one_before(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        warehouse.write(
+            Change(Edition, [edition("e"), edition("f")]), Change(Report, [report("x")])
+        )
+        for _ in range(4):
+            export_edition(warehouse, "e")
+        [(folder, manifest)] = latest_manifests(path)
+        assert manifest.rows["editions"] == manifest.rows["reports"] == 1
+        assert manifest.warehouse_id == warehouse.id
+        kept = [p for p in folder.parent.iterdir() if p.name != "latest"]
+        assert len(kept) == 2
+
+
+def test_reading_while_another_holds_it_answers_from_the_export_and_says_so(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        warehouse.write(Change(Report, [report("x")]))
+        with pytest.raises(WarehouseError, match="no export yet"):
+            query(path, "SELECT 1")
+        export_edition(warehouse, "e")
+        warehouse.write(Change(Report, [report("y")]))
+        frame, notice = query(path, "SELECT assignment FROM reports")
+    assert frame["assignment"].to_list() == ["x"]
+    assert notice
+    assert "last export" in notice
+    frame, notice = query(path, "SELECT assignment FROM reports ORDER BY 1")
+    assert frame["assignment"].to_list() == ["x", "y"]
+    assert notice is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE reports",
+        "INSERT INTO editions VALUES ('x', 'y', NULL, now())",
+        "COPY reports TO 'reports.csv'",
+        "SELECT 1; SELECT 2",
+        "ATTACH 'other.duckdb'",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELEC 1",
+    ],
+)
+def test_sql_that_does_more_than_read_is_refused(path: Path, statement: str) -> None:
+    with open_warehouse(path):
+        pass
+    with pytest.raises(WarehouseError):
+        query(path, statement)
+
+
+def test_reading_a_warehouse_that_is_not_there_says_what_to_do(path: Path) -> None:
+    with pytest.raises(WarehouseError, match="evergreen demo"), reading(path):
+        pass
+    assert not path.exists()

@@ -1,0 +1,124 @@
+"""The arrows between the rooms point one way; this holds them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LEVELS: list[set[str]] = [
+    {"flows"},
+    {"tasks"},  # the stage shells: files directly under tasks/
+    {"tasks.protocols", "tasks.agents", "tasks.editions"},
+    {"tasks.judges", "tasks.extraction", "tasks.web"},
+    {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
+]
+"""Rooms from the top down: a room may import its own level and those below."""
+
+OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reading", "tasks.warehouse.snapshot"}
+
+
+def modules() -> list[tuple[str, Path]]:
+    found = []
+    for top in ("flows", "tasks"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found.append((name.removesuffix(".__init__"), path))
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """Every module a file imports, wherever in the file the import stands."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return names
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    if parts[0] == "tasks" and len(parts) > 1 and (ROOT / "tasks" / parts[1]).is_dir():
+        return ".".join(parts[:2])
+    return parts[0]
+
+
+def level(module: str) -> int:
+    for number, rooms in enumerate(LEVELS):
+        if room(module) in rooms:
+            return number
+    pytest.fail(f"{module}: room {room(module)} has no place in LEVELS; give it one")
+
+
+@pytest.mark.parametrize(("module", "path"), modules(), ids=[name for name, _ in modules()])
+def test_a_module_imports_only_from_its_own_level_and_below(module: str, path: Path) -> None:
+    upward = sorted(
+        name
+        for name in imports(path)
+        if name.split(".")[0] in ("flows", "tasks") and level(name) < level(module)
+    )
+    assert not upward, f"{module} imports upward: {upward}"
+
+
+def test_only_flows_and_stage_shells_import_prefect() -> None:
+    offenders = [
+        module
+        for module, path in modules()
+        if any(name.split(".")[0] == "prefect" for name in imports(path))
+        and room(module) not in ("flows", "tasks")
+    ]
+    assert offenders == []
+
+
+def test_only_stage_shells_and_the_command_touch_the_store() -> None:
+    offenders = [
+        module
+        for module, path in modules()
+        if imports(path) & OPENS_THE_STORE and room(module) not in ("flows", "tasks",
+                                                                    "tasks.warehouse")
+    ]  # fmt: skip
+    assert offenders == []
+
+
+def test_only_the_warehouse_opens_duckdb() -> None:
+    offenders = [
+        module
+        for module, path in modules()
+        if "duckdb" in imports(path) and room(module) != "tasks.warehouse"
+    ]
+    assert offenders == []
+
+
+def test_metrics_do_no_input_or_output() -> None:
+    forbidden = {"httpx", "duckdb", "socket", "subprocess", "requests", "urllib.request"}
+    offenders = {
+        module: sorted(imports(path) & forbidden)
+        for module, path in modules()
+        if room(module) == "tasks.metrics" and imports(path) & forbidden
+    }
+    assert offenders == {}
+
+
+def test_no_protocol_imports_another() -> None:
+    protocols = {"wiki_fact", "wiki_writing"}
+    for module, path in modules():
+        own = module.removeprefix("tasks.protocols.")
+        if own in protocols:
+            others = {f"tasks.protocols.{name}" for name in protocols - {own}}
+            assert not imports(path) & others
+
+
+def test_every_package_is_named_in_pyproject() -> None:
+    # setuptools skips a package called "tasks" in silence, so they are listed by hand.
+    listed = (ROOT / "pyproject.toml").read_text("utf-8")
+    for module, path in modules():
+        if path.name == "__init__.py":
+            assert f'"{module}"' in listed, f"add {module} to [tool.setuptools] packages"
+
+
+def test_no_file_is_called_utils() -> None:
+    assert [str(path) for _, path in modules() if path.stem in ("utils", "helpers", "common")] == []
