@@ -21,7 +21,7 @@ lint: $(VENV)/dev ## Ruff and mypy
 
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver
+	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core
 
 lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no index addresses
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \

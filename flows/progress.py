@@ -56,5 +56,7 @@ async def stage_progress(stage: str, total: int) -> AsyncIterator[StageProgress]
         TextColumn("eta"),
         TimeRemainingColumn(),
     )
+    if not CONSOLE.is_terminal:  # in a log there are no bars: one line when a stage begins
+        CONSOLE.print(f"stage {stage}: {total} to do")
     with Progress(*columns, console=CONSOLE) as bars:
         yield StageProgress(bars, stage, total, artifact)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
-from aiolimiter import AsyncLimiter
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 
+from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
 from flows.progress import stage_progress
+from flows.server import is_local
 from tasks.cells import CellPlan, plan_cells
 from tasks.claims import Unextracted, extract_for, unextracted
 from tasks.diagnostics import diagnose_agent, undiagnosed
@@ -30,8 +31,6 @@ from tasks.warehouse.store import opened
 KeyT = TypeVar("KeyT")
 TASK_RUNS = count()
 """Counts the task runs this process has started, to know when their history is complete."""
-TASKS_PER_SECOND = 10
-"""The Prefect server drops events past its queue: stay under about 12 completions a second."""
 PREFETCH = 2
 """Cells in flight beyond the helper processes, so that no helper waits for its inputs."""
 
@@ -96,7 +95,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     """Judge every cell that is pending or failed before, a cell a task."""
     todo = [plan for plan in planned(run) if plan.state in ("pending", "failed")]
     slots = asyncio.Semaphore(HELPERS.workers + PREFETCH)
-    pace = AsyncLimiter(TASKS_PER_SECOND, 1)
+    pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
     failures: list[Failure] = []
     async with stage_progress("verdicts", len(todo)) as progress:
 

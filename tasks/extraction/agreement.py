@@ -1,0 +1,124 @@
+"""How well offline extraction agrees with published claims of the same report.
+
+Claims are joined by their words, pages by normalised URL (never by citation number, which
+the published records of one agent number differently).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from tasks.extraction.matching import SentenceIndex
+from tasks.extraction.urls import normalise_url
+
+MIN_SHARE = 0.5
+"""A published claim counts as found in the sentence that holds at least this much of it."""
+ORDER_PULL = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class CitedClaim:
+    """A claim and the URLs it cites, as written or normalised."""
+
+    text: str
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Counts over one report, or a sum of them; the shares are 0-1, None without a denominator."""
+
+    n_published_claims: int = 0
+    n_offline_claims: int = 0
+    n_matched_claims: int = 0
+    """Published claims found in an offline claim."""
+    n_published_pairs: int = 0
+    n_offline_pairs: int = 0
+    n_found_pairs: int = 0
+    """Published pairs whose claim is found offline with the same page."""
+    n_confirmed_pairs: int = 0
+    """Offline pairs that a published claim found in the same sentence has too."""
+    n_comparable_pairs: int = 0
+    """Offline pairs of sentences in which any published claim is found."""
+
+    @property
+    def recall(self) -> float | None:
+        """Share of published pairs found offline."""
+        return _share(self.n_found_pairs, self.n_published_pairs)
+
+    @property
+    def precision(self) -> float | None:
+        """Share of offline pairs confirmed; of all, also of sentences nobody published."""
+        return _share(self.n_confirmed_pairs, self.n_offline_pairs)
+
+    @property
+    def comparable_precision(self) -> float | None:
+        """Share of offline pairs confirmed, of those a published claim could confirm."""
+        return _share(self.n_confirmed_pairs, self.n_comparable_pairs)
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall."""
+        precision, recall = self.precision, self.recall
+        if precision is None or recall is None:
+            return None
+        return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+    @property
+    def matched_share(self) -> float | None:
+        """Share of published claims found in an offline claim."""
+        return _share(self.n_matched_claims, self.n_published_claims)
+
+
+def compare_extraction(published: Sequence[CitedClaim], offline: Sequence[CitedClaim]) -> Agreement:
+    """Compare both extractions of one report; the claims of each in the report's order."""
+    published_urls = [_pages(claim) for claim in published]
+    offline_urls = [_pages(claim) for claim in offline]
+    found_in = _found_in(published, offline)
+    confirming: defaultdict[int, set[str]] = defaultdict(set)
+    n_found = 0
+    for urls, place in zip(published_urls, found_in, strict=True):
+        if place is not None:
+            confirming[place] |= urls
+            n_found += len(urls & offline_urls[place])
+    return Agreement(
+        n_published_claims=len(published),
+        n_offline_claims=len(offline),
+        n_matched_claims=sum(place is not None for place in found_in),
+        n_published_pairs=sum(map(len, published_urls)),
+        n_offline_pairs=sum(map(len, offline_urls)),
+        n_found_pairs=n_found,
+        n_confirmed_pairs=sum(len(offline_urls[n] & urls) for n, urls in confirming.items()),
+        n_comparable_pairs=sum(len(offline_urls[n]) for n in confirming),
+    )
+
+
+def total_agreement(agreements: Iterable[Agreement]) -> Agreement:
+    """The counts of several reports together, so that every pair weighs the same."""
+    collected = list(agreements)
+    return Agreement(
+        **{name.name: sum(getattr(a, name.name) for a in collected) for name in fields(Agreement)}
+    )
+
+
+def _found_in(published: Sequence[CitedClaim], offline: Sequence[CitedClaim]) -> list[int | None]:
+    """For each published claim the offline claim it was most likely made from."""
+    index = SentenceIndex([claim.text for claim in offline])
+    places: list[int | None] = []
+    last = 0
+    for claim in published:
+        match = index.best(claim.text, near=last, pull=ORDER_PULL)
+        if match is None or match.share < MIN_SHARE:
+            places.append(None)
+        else:
+            last = match.index
+            places.append(last)
+    return places
+
+
+def _pages(claim: CitedClaim) -> frozenset[str]:
+    return frozenset(url for raw in claim.urls if (url := normalise_url(raw)))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,204 @@
+"""A Markdown text as blocks of prose, each with its place and its heading path.
+
+The block structure (headings, lists, quotes, tables, code) is read by markdown-it; inline
+Markdown stays as written, so that offsets into a block are offsets into the text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_MARKDOWN = (
+    MarkdownIt("commonmark")
+    .enable("table")
+    # Reports indent prose, underline nothing and use `[1]: url` as a reference list.
+    .disable(["inline", "reference", "code", "html_block", "lheading"])
+)
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_WRAPPED = range(50, 121)
+"""Lengths of the lines of a paragraph that was wrapped by hand or by an editor."""
+_BOLD_LINE = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,80}[^*_\n.!?])\1:?|\*\*[^*\n]{1,80}:\*\*")
+_REFERENCE_WORD = (
+    r"(?:references?|reference list|sources?|citations?|works cited|bibliography|notes|footnotes|"
+    r"endnotes|see also|external links?|further reading|literature cited)"
+)
+_REFERENCE_HEADING = re.compile(
+    rf"(?:(?:selected|key|cited|list of|main|primary|secondary|additional)\s)*{_REFERENCE_WORD}"
+    rf"(?:\s(?:and|&|/)\s(?:data\s)?{_REFERENCE_WORD})*"
+    r"(?:\s(?:index|table|list|used|utilized|cited|consulted|used in this (?:report|article)))*",
+    re.IGNORECASE,
+)
+_REFERENCE_LINE = re.compile(
+    rf"[*_\s]*(?P<text>{_REFERENCE_HEADING.pattern})[*_]*:[*_\s.\d]*", re.I
+)
+_NUMBERING = re.compile(r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+")
+_MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
+_BOLD_LEVEL = 7
+"""A line in bold that serves as a heading stands below every real heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list item or table row; `text[start:end]` is its Markdown."""
+
+    kind: Literal["prose", "item", "row"]
+    start: int
+    end: int
+    section: tuple[str, ...]
+    """Headings above it, outermost first, without the article's own title."""
+    apparatus: bool
+    """In a section that holds references, notes or links, not statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A text's blocks in order, and the spans of its reference sections."""
+
+    blocks: tuple[Block, ...]
+    references: tuple[tuple[int, int], ...]
+
+
+def outline(markdown: str, title: str = "") -> Outline:
+    """Read a text's blocks. `title` is the heading that names the text, not a section."""
+    reader = _Reader(markdown, title)
+    for token in _MARKDOWN.parse(markdown):
+        reader.read(token)
+    return reader.finish()
+
+
+def is_reference_heading(heading: str) -> bool:
+    """Whether a heading announces references, notes, links or a bibliography."""
+    return _REFERENCE_HEADING.fullmatch(plain_heading(heading).rstrip(" :")) is not None
+
+
+def plain_heading(heading: str) -> str:
+    """A heading's words: no numbering, no markup."""
+    words = _NUMBERING.sub("", _MARKUP.sub("", heading).strip()).strip(" :*")
+    return words if any(character.isalnum() for character in words) else ""
+
+
+@dataclass
+class _Reader:
+    markdown: str
+    title: str
+    _blocks: list[Block] = field(default_factory=list)
+    _references: list[tuple[int, int]] = field(default_factory=list)
+    _path: list[tuple[int, str]] = field(default_factory=list)
+    _references_from: int | None = None
+    _heading_level: int | None = None
+    _titled: bool = False
+    _depth: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ends = [(m.start(), m.end()) for m in _LINE_END.finditer(self.markdown)]
+        starts = [0, *(end for _, end in ends)]
+        self._lines = list(
+            zip(starts, [*(start for start, _ in ends), len(self.markdown)], strict=True)
+        )
+
+    def read(self, token: Token) -> None:
+        name, _, edge = token.type.rpartition("_")
+        if edge in ("open", "close"):
+            self._depth[name] = self._depth.get(name, 0) + (1 if edge == "open" else -1)
+        if token.type == "heading_open":
+            self._heading_level = int(token.tag[1])
+        elif token.type == "tr_open" and not self._depth.get("thead"):
+            self._row(token)
+        elif token.type == "inline" and not self._depth.get("table"):
+            self._inline(token)
+
+    def finish(self) -> Outline:
+        self._close_references(len(self.markdown))
+        return Outline(tuple(self._blocks), tuple(self._references))
+
+    def _row(self, token: Token) -> None:
+        if token.map and token.map[0] < len(self._lines):
+            self._add("row", *self._lines[token.map[0]])
+
+    def _inline(self, token: Token) -> None:
+        if token.map is None:
+            return
+        if self._heading_level is not None:
+            start, end = self._lines[token.map[0]]
+            self._heading(self._heading_level, token.content, start, end)
+            self._heading_level = None
+            return
+        kind: Literal["prose", "item"] = "item" if self._depth.get("list_item") else "prose"
+        for start, end in _paragraphs(list(self._pieces(token))):
+            line = self.markdown[start:end]
+            heading = _line_heading(line) if kind == "prose" or ":" in line[-4:] else None
+            if heading is not None:
+                self._heading(_BOLD_LEVEL, heading, start, end)
+            else:
+                self._add(kind, start, end)
+
+    def _pieces(self, token: Token) -> Iterator[tuple[int, int]]:
+        """Spans of a paragraph's lines, without the marks of the list or quote around them."""
+        assert token.map is not None
+        for number, content in enumerate(token.content.split("\n"), start=token.map[0]):
+            if number >= len(self._lines) or not content.strip():
+                continue
+            start, end = self._lines[number]
+            at = self.markdown.find(content.strip(), start, end)
+            start = at if at >= 0 else start
+            yield start, min(end, start + len(content.strip()))
+
+    def _heading(self, level: int, text: str, start: int, end: int) -> None:
+        words = plain_heading(text)
+        if self._is_title(level, words):
+            return
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
+        self._path.append((level, words))
+        if not self._in_references():
+            self._close_references(start)
+        elif self._references_from is None:
+            self._references_from = end
+
+    def _is_title(self, level: int, words: str) -> bool:
+        first = level == 1 and not self._titled and not self._blocks and not self._path
+        named = level == 1 and bool(self.title) and words.casefold() == self.title.casefold()
+        if (first or named) and not is_reference_heading(words):
+            self._titled = True
+            self._path.clear()
+            self._close_references(0)
+            return True
+        return False
+
+    def _in_references(self) -> bool:
+        return any(is_reference_heading(words) for _, words in self._path)
+
+    def _close_references(self, end: int) -> None:
+        if self._references_from is not None:
+            self._references.append((self._references_from, max(end, self._references_from)))
+            self._references_from = None
+
+    def _add(self, kind: Literal["prose", "item", "row"], start: int, end: int) -> None:
+        section = tuple(words for _, words in self._path if words)
+        self._blocks.append(Block(kind, start, end, section, self._references_from is not None))
+
+
+def _line_heading(line: str) -> str | None:
+    """The words of a line that stands as a heading without being marked as one."""
+    if match := _REFERENCE_LINE.fullmatch(line):
+        return match["text"]
+    if len(line) <= 90 and (match := _BOLD_LINE.fullmatch(line)):
+        return match["text"] or line
+    return None
+
+
+def _paragraphs(pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """One span where the lines are one wrapped paragraph, else a span per line.
+
+    Reports and reference articles set one paragraph per line without a blank line between.
+    """
+    lengths = [end - start for start, end in pieces[:-1]]
+    if lengths and all(length in _WRAPPED for length in lengths):
+        yield pieces[0][0], pieces[-1][1]
+    else:
+        yield from pieces

@@ -1,0 +1,183 @@
+"""Claims of a report with the URLs they cite, from its Markdown, without a model.
+
+A claim is a sentence (or a table row). It takes the markers that stand in it or right after
+it; a claim without any takes the next ones in the report, as in the Wiki Live Challenge's
+extraction. Agreement (F1) with the published pairs of the three agents that have them, by how
+far a claim may look for the next marker:
+
+                          nowhere  paragraph  section  report
+    openai                   .685       .835     .839    .836
+    gemini_3_pro             .775       .913     .910    .906
+    langchain_w_gpt4.1       .456       .732     .839    .879
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tasks.extraction.blocks import Block, Outline, outline
+from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merged_markers
+from tasks.extraction.references import References, find_references
+from tasks.extraction.sentences import Sentence, block_sentences
+from tasks.extraction.urls import normalise_url
+
+EXTRACTOR_VERSION = "offline-1"
+
+MIN_WORDS = 3
+"""Shorter sentences are labels, not statements."""
+MIN_RESOLVED = 0.5
+"""Pairs are unreliable where fewer of a report's markers than this share lead to a URL."""
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedCitation:
+    raw_url: str
+    url: str
+    """Normalised: the page's key."""
+    marker: str
+    """As it stands in the report."""
+    kind: Literal["explicit", "inferred"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedClaim:
+    text: str
+    section: str | None
+    position: int
+    """Offset of its first character in the report."""
+    citations: tuple[ExtractedCitation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedClaims:
+    claims: tuple[ExtractedClaim, ...]
+    pairs_reliable: bool
+    pairs_reason: str | None
+    """Why no reliable (claim, URL) pairs can be read from the report; None if they can."""
+    n_markers: int = 0
+    n_resolved: int = 0
+    """Markers in the body, and those of them that lead to a URL."""
+
+
+def extract_claims(title: str, markdown: str) -> ExtractedClaims:
+    """The claims of a report in order. Never raises, whatever the text."""
+    parts = outline(markdown, title)
+    body = [block for block in parts.blocks if not block.apparatus]
+    markers = _markers(markdown, parts)
+    grouped = list(zip(body, _by_block(body, markers), strict=True))
+    cited = {number for _, inside in grouped for marker in inside for number in marker.numbers}
+    references = find_references(markdown, parts.references, cited)
+    pages = _Pages(references)
+    drafts: list[_Draft] = []
+    n_markers = n_resolved = 0
+    for block, inside in grouped:
+        if _is_entry(block, references):
+            continue
+        n_markers += len(inside)
+        n_resolved += sum(1 for marker in inside if pages.of(marker))
+        drafts += _drafts(block, block_sentences(markdown, block, inside))
+    claims = _cited(drafts, pages)
+    reason = _unreliable(n_markers, n_resolved, references)
+    return ExtractedClaims(tuple(claims), reason is None, reason, n_markers, n_resolved)
+
+
+def _markers(markdown: str, parts: Outline) -> list[Marker]:
+    """All markers, with the bare numbers that a numbered reference list explains."""
+    markers = find_markers(markdown)
+    listed = find_references(markdown, parts.references).urls
+    if not listed or not any(marker.numbers and not marker.url for marker in markers):
+        return markers
+    return merged_markers(markers, find_bare_numbers(markdown, frozenset(listed)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    sentence: Sentence
+    block: Block
+
+
+class _Pages:
+    """The pages a marker leads to."""
+
+    def __init__(self, references: References) -> None:
+        self._references = references
+        self._known: dict[Marker, tuple[tuple[str, str], ...]] = {}
+
+    def of(self, marker: Marker) -> tuple[tuple[str, str], ...]:
+        """(URL as written, normalised URL) of each page; empty where nothing resolves."""
+        if marker not in self._known:
+            raw = [marker.url] if marker.url else []
+            raw = raw or [u for n in marker.numbers if (u := self._references.urls.get(n))]
+            self._known[marker] = tuple((u, key) for u in raw if (key := normalise_url(u)))
+        return self._known[marker]
+
+
+def _by_block(blocks: Sequence[Block], markers: Sequence[Marker]) -> Iterator[list[Marker]]:
+    """The markers inside each block; both are in order."""
+    starts = [marker.start for marker in markers]
+    for block in blocks:
+        low, high = bisect_left(starts, block.start), bisect_left(starts, block.end)
+        yield [marker for marker in markers[low:high] if marker.end <= block.end]
+
+
+def _is_entry(block: Block, references: References) -> bool:
+    return any(start <= block.start < end for start, end in references.entries)
+
+
+def _drafts(block: Block, sentences: Sequence[Sentence]) -> list[_Draft]:
+    """Statements of a block; the markers of a label go to the statement before it."""
+    kept: list[_Draft] = []
+    for sentence in sentences:
+        if len(_WORD.findall(sentence.text)) >= MIN_WORDS:
+            kept.append(_Draft(sentence, block))
+        elif kept and sentence.markers:
+            last = kept[-1].sentence
+            joined = Sentence(last.text, last.start, last.markers + sentence.markers)
+            kept[-1] = _Draft(joined, block)
+    return kept
+
+
+def _cited(drafts: Sequence[_Draft], pages: _Pages) -> list[ExtractedClaim]:
+    """Drafts with the citations of their own markers or, without any, of the next ones."""
+    claims: list[ExtractedClaim] = []
+    ahead: tuple[Marker, ...] = ()
+    for draft in reversed(drafts):
+        own = draft.sentence.markers
+        ahead = own or ahead
+        claims.append(
+            ExtractedClaim(
+                text=draft.sentence.text,
+                section=" > ".join(draft.block.section) or None,
+                position=draft.sentence.start,
+                citations=_citations(ahead, pages, "explicit" if own else "inferred"),
+            )
+        )
+    return claims[::-1]
+
+
+def _citations(
+    markers: Sequence[Marker], pages: _Pages, kind: Literal["explicit", "inferred"]
+) -> tuple[ExtractedCitation, ...]:
+    """One per page, in the order of the markers."""
+    found: dict[str, ExtractedCitation] = {}
+    for marker in markers:
+        for raw, url in pages.of(marker):
+            found.setdefault(url, ExtractedCitation(raw, url, marker.text, kind))
+    return tuple(found.values())
+
+
+def _unreliable(n_markers: int, n_resolved: int, references: References) -> str | None:
+    if n_markers == 0:
+        if references.n_urls:
+            return (
+                "the report lists URLs, but no marker in its text says which statement cites them"
+            )
+        return "the report cites no URL"
+    if references.n_urls == 0 and n_resolved == 0:
+        return f"{n_markers} citation markers, but no reference list with URLs"
+    if n_resolved < MIN_RESOLVED * n_markers:
+        return f"only {n_resolved} of {n_markers} citation markers lead to a URL"
+    return None

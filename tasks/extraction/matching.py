@@ -1,0 +1,65 @@
+"""Which sentence of a text says what a statement says, by shared words weighed by rarity."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[^\W_]+")
+_PREFIX = 6
+"""Words count as equal where their first six letters do: a cheap stemmer for any language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A sentence and the share (0-1) of the statement's weight that it holds."""
+
+    index: int
+    share: float
+
+
+class SentenceIndex:
+    """Sentences of one text, searchable by shared words."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
+        self._lengths: list[int] = []
+        for number, sentence in enumerate(sentences):
+            words = content_words(sentence)
+            self._lengths.append(len(words))
+            for word in words:
+                self._postings[word].append(number)
+
+    def best(self, statement: str, near: int = 0, pull: float = 0.0) -> Match | None:
+        """The sentence that holds most of a statement; None if none shares a word.
+
+        near, pull: a sentence `n` places away from `near` loses up to `pull` of its share
+        (half of it 3 sentences away), for statements that come in the order of the text.
+        """
+        words = content_words(statement)
+        weights = {word: self._weight(word) for word in words}
+        total = sum(weights.values())
+        held: Counter[int] = Counter()
+        for word in words:
+            for number in self._postings.get(word, ()):
+                held[number] += weights[word]  # type: ignore[assignment]
+        if not held or not total:
+            return None
+        index = max(held, key=lambda n: (self._rank(n, held[n] / total, near, pull), -n))
+        return Match(index, held[index] / total)
+
+    def _rank(self, number: int, share: float, near: int, pull: float) -> float:
+        distance = abs(number - near)
+        brevity = 0.02 / (1 + self._lengths[number])
+        return share + brevity - pull * distance / (distance + 3)
+
+    def _weight(self, word: str) -> float:
+        """Inverse document frequency; a word the text lacks weighs as much as its rarest."""
+        frequency = len(self._postings.get(word, ())) or 1
+        return math.log(1 + len(self._lengths) / frequency)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words of a text in lower case, cut to their first six letters."""
+    return frozenset(word[:_PREFIX] for word in _WORD.findall(text.casefold()))

@@ -1,0 +1,178 @@
+"""Eight lexical features of a claim and the sentences that could support it.
+
+Every feature is a share 0-1 that grows with agreement. Terms weigh by their inverse
+document frequency in the pool, so a rare name counts for more than a common verb. Sums run
+in sorted order: the last bits never depend on the process's hash seed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import astuple, dataclass, fields
+from math import log, sqrt
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.judges.text import entities, numbers, spelled_numbers, terms
+
+T = TypeVar("T")
+
+WINDOW = 3
+"""Sentences in a row that count as one passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the offline judge weighs; all shares 0-1."""
+
+    whole: float
+    """Share of the claim's terms (idf-weighted) found anywhere in the evidence text."""
+    top_10: float
+    """The same, in the ten best sentences."""
+    top_3: float
+    """The same, in the three best sentences."""
+    window: float
+    """The same, in the best three sentences in a row."""
+    characters: float
+    """Cosine of character 4-grams with the best sentence."""
+    bigrams: float
+    """Share of the claim's neighbouring term pairs that are neighbours in the best sentence."""
+    entities: float
+    """Share of the claim's capitalised terms found in the best sentence."""
+    numbers: float
+    """Share of the claim's numbers found in the best sentence; 1 where it has none."""
+
+    def row(self) -> tuple[float, ...]:
+        """The values in the order of `NAMES`."""
+        return astuple(self)
+
+
+NAMES = tuple(field.name for field in fields(Features))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A claim held against its evidence."""
+
+    features: Features
+    best: int | None
+    """Index of the sentence that holds most of the claim; None where nothing was retrieved."""
+    missing_numbers: tuple[str, ...]
+    """Numbers of the claim that none of the ten best sentences holds, sorted."""
+
+
+class Pool:
+    """The sentences of one text, prepared for comparison."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._sentences = tuple(sentences)
+        self._terms = [terms(sentence) for sentence in self._sentences]
+        self._sets = [frozenset(found) for found in self._terms]
+        places: dict[str, list[int]] = {}
+        for index, found in enumerate(self._sets):
+            for term in found:
+                places.setdefault(term, []).append(index)
+        self._places = places
+        self._windows: dict[str, NDArray[np.intp]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sentences)
+
+    def __getitem__(self, index: int) -> str:
+        return self._sentences[index]
+
+    def compare(self, claim: str, retrieved: Sequence[int]) -> Comparison:
+        """Hold a claim against the pool; `retrieved` are indices of its evidence, best first."""
+        wanted = sorted(set(terms(claim)))
+        idf = [self._idf(term) for term in wanted]
+        total = sum(idf)
+        ten = retrieved[:10]
+        best = self._best(wanted, idf, ten)
+
+        def share(found: Set[str]) -> float:
+            held = sum(weight for term, weight in zip(wanted, idf, strict=True) if term in found)
+            return held / total if total else 0.0
+
+        held_by_ten = frozenset().union(*(self._sets[index] for index in ten))
+        features = Features(
+            whole=share(self._places.keys() & set(wanted)),
+            top_10=share(held_by_ten),
+            top_3=share(frozenset().union(*(self._sets[index] for index in ten[:3]))),
+            window=self._best_window(wanted, idf) / total if total else 0.0,
+            **self._closeness(claim, best),
+        )
+        return Comparison(features, best, self._missing_numbers(claim, ten))
+
+    def _idf(self, term: str) -> float:
+        count = len(self._places.get(term, ()))
+        return log(1 + (len(self._sentences) - count + 0.5) / (count + 0.5))
+
+    def _best(self, wanted: list[str], idf: list[float], ten: Sequence[int]) -> int | None:
+        """The retrieved sentence that holds most of the claim; the better-ranked one of equals."""
+
+        def held(index: int) -> float:
+            found = self._sets[index]
+            return sum(weight for term, weight in zip(wanted, idf, strict=True) if term in found)
+
+        return max(ten, key=held, default=None)
+
+    def _best_window(self, wanted: list[str], idf: list[float]) -> float:
+        """Most idf that `WINDOW` sentences in a row hold together."""
+        held = np.zeros(len(self._sentences) + WINDOW - 1)
+        for term, weight in zip(wanted, idf, strict=True):
+            if term in self._places:
+                held[self._windows_of(term)] += weight
+        return float(held.max(initial=0.0))
+
+    def _windows_of(self, term: str) -> NDArray[np.intp]:
+        """The windows (numbered by their last sentence) that hold a term."""
+        if term not in self._windows:
+            places = self._places[term]
+            self._windows[term] = np.array(
+                sorted({place + shift for place in places for shift in range(WINDOW)}),
+                dtype=np.intp,
+            )
+        return self._windows[term]
+
+    def _closeness(self, claim: str, best: int | None) -> dict[str, float]:
+        if best is None:
+            return {"characters": 0.0, "bigrams": 0.0, "entities": 0.0, "numbers": 0.0}
+        sentence = self._sentences[best]
+        claimed = terms(claim)
+        found = self._terms[best]
+        pairs = set(zip(claimed, claimed[1:], strict=False))
+        return {
+            "characters": _character_cosine(claim, sentence),
+            "bigrams": _share_held(pairs, set(zip(found, found[1:], strict=False))),
+            "entities": _share_held(entities(claim), self._sets[best]),
+            "numbers": _share_held(numbers(claim), _numbers_said(sentence), if_none=1.0),
+        }
+
+    def _missing_numbers(self, claim: str, ten: Sequence[int]) -> tuple[str, ...]:
+        claimed = numbers(claim)
+        if not claimed:
+            return ()
+        said = frozenset().union(*(_numbers_said(self._sentences[index]) for index in ten))
+        return tuple(sorted(claimed - said))
+
+
+def _numbers_said(sentence: str) -> frozenset[str]:
+    return numbers(sentence) | spelled_numbers(sentence)
+
+
+def _share_held(wanted: Set[T], found: Set[T], if_none: float = 0.0) -> float:
+    return len(wanted & found) / len(wanted) if wanted else if_none
+
+
+def _character_cosine(left: str, right: str) -> float:
+    """Cosine of the counts of character 4-grams, case ignored."""
+    a, b = _grams(left), _grams(right)
+    dot = sum(count * b[gram] for gram, count in a.items() if gram in b)
+    norms = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
+    return dot / sqrt(norms) if norms else 0.0
+
+
+def _grams(text: str) -> Counter[str]:
+    text = f" {' '.join(text.lower().split())} "
+    return Counter(text[start : start + 4] for start in range(len(text) - 3))

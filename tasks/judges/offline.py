@@ -1,0 +1,159 @@
+"""The offline judge: a lexical rule with fitted weights, no LLM, no network, no key.
+
+It decides whether words and numbers of a claim stand in its evidence. It cannot see
+contradiction, negation or swapped roles, so it never says `inconsistent` or `conflict`; what
+it can say agrees with recorded LLM verdicts as the weights file states (`held_out`).
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from hashlib import sha256
+from math import exp
+from pathlib import Path
+
+from tasks.judges.decisions import (
+    CONSISTENT,
+    NOT_SUPPORT,
+    SUPPORT,
+    Answer,
+    CompareArticles,
+    Frozen,
+    VerifyAgainstPage,
+    VerifyClaims,
+)
+from tasks.judges.lexical import NAMES, Comparison, Pool
+from tasks.judges.retrieval import Bm25
+from tasks.judges.text import readable, sentences, terms
+from tasks.judges.weights import WEIGHTS_FILE, read_weights
+from tasks.warehouse.rows import Status
+
+DISCLAIMER = "offline lexical judge, no LLM used"
+TOP_K = 10
+MAX_PAGE_CHARS = 1_000_000
+"""What is read of a page; the reason of its answers says when it was cut."""
+MAX_EVIDENCE_CHARS = 500
+CACHED_PAGES = 8
+VETO_MARGIN = 0.01
+"""How far below the threshold a vetoed probability stays."""
+
+
+class OfflineJudge:
+    """Implements `Judge` for the decisions a lexical rule can honestly make.
+
+    Its methods use the CPU and never wait: run it in a helper process. It can be pickled.
+    """
+
+    name = "offline"
+    decides: frozenset[type[Frozen]] = frozenset({VerifyClaims, VerifyAgainstPage})
+    sees_conflict = False
+    cpu_bound = True
+
+    def __init__(self, weights_file: Path = WEIGHTS_FILE) -> None:
+        """Read the weights.
+
+        Raises:
+            UnreadableWeights: the file is missing or malformed.
+        """
+        self._fitted, self._sha = read_weights(weights_file)
+        self.model_version = f"offline-lexical-{self._fitted.version}-{self._sha[:8]}"
+        self._slopes = tuple(getattr(self._fitted.weights, name) for name in NAMES)
+        self._pages: OrderedDict[str, tuple[Pool, Bm25]] = OrderedDict()
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_pages": OrderedDict()}
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Sha-256 of the weights file: the same for every protocol."""
+        return self._sha
+
+    async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
+        """`consistent` or `not_support` per claim; evidence is the best retrieved sentence."""
+        pool = Pool(request.pool)
+        return [
+            self._answer("fact_in_report", CONSISTENT, claim, pool, retrieved)
+            for claim, retrieved in zip(request.claims, request.retrieved, strict=True)
+        ]
+
+    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
+        """`support` or `not_support` per claim; an empty page is `unfetchable`, not evidence."""
+        pool, index = self._page(request.page)
+        if not pool:
+            answer = self._no_answer(Status.UNFETCHABLE, "the page holds no readable text")
+            return [answer] * len(request.claims)
+        note = (
+            ""
+            if len(request.page) <= MAX_PAGE_CHARS
+            else f"; page cut at {MAX_PAGE_CHARS:,} characters"
+        )
+        return [
+            self._answer("claim_in_page", SUPPORT, claim, pool, index.top(claim, TOP_K), note)
+            for claim in request.claims
+        ]
+
+    async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
+        """`not_assessed`: no lexical rule for article quality could be validated."""
+        answer = self._no_answer(Status.NOT_ASSESSED, "it cannot compare articles")
+        return [answer] * len(request.criteria)
+
+    def _page(self, page: str) -> tuple[Pool, Bm25]:
+        """The page's sentences, indexed; the last few pages are kept."""
+        text = page[:MAX_PAGE_CHARS]
+        key = sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+        if key not in self._pages:
+            found = sentences(readable(text))
+            self._pages[key] = (Pool(found), Bm25(found))
+            if len(self._pages) > CACHED_PAGES:
+                self._pages.popitem(last=False)
+        self._pages.move_to_end(key)
+        return self._pages[key]
+
+    def _answer(
+        self,
+        family: str,
+        positive: str,
+        claim: str,
+        pool: Pool,
+        retrieved: Sequence[int],
+        note: str = "",
+    ) -> Answer:
+        if not terms(claim):
+            return self._no_answer(Status.NOT_ASSESSED, "the claim holds no words to look for")
+        found = pool.compare(claim, retrieved)
+        threshold = getattr(self._fitted.thresholds, family)
+        probability = self._probability(family, found)
+        if found.missing_numbers:
+            probability = min(probability, threshold - VETO_MARGIN)
+        return Answer(
+            status=Status.OK,
+            label=positive if probability >= threshold else NOT_SUPPORT,
+            score=round(max(probability, 0.0), 6),
+            reason=f"{DISCLAIMER}: {_reason(found)}{note}",
+            evidence=None if found.best is None else pool[found.best][:MAX_EVIDENCE_CHARS],
+            model_version=self.model_version,
+        )
+
+    def _probability(self, family: str, found: Comparison) -> float:
+        """Logistic model over the features; 0 where nothing was retrieved."""
+        if found.best is None:
+            return 0.0
+        logit: float = getattr(self._fitted.intercepts, family)
+        for slope, value in zip(self._slopes, found.features.row(), strict=True):
+            logit += slope * value
+        return 1 / (1 + exp(-logit))
+
+    def _no_answer(self, status: Status, reason: str) -> Answer:
+        return Answer(
+            status=status, reason=f"{DISCLAIMER}: {reason}", model_version=self.model_version
+        )
+
+
+def _reason(found: Comparison) -> str:
+    if found.best is None:
+        return "no sentence shares a word with the claim"
+    said = (
+        f"containment {found.features.window:.2f} in one passage, {found.features.whole:.2f} in all"
+    )
+    if found.missing_numbers:
+        shown = ", ".join(found.missing_numbers[:5])
+        said += f"; number {shown} missing: veto"
+    return said

@@ -1,0 +1,93 @@
+"""Configuration refuses what it does not know and says where."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.configuration.editions import edition_folder
+from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.loading import load
+from tasks.configuration.models import (
+    Judges,
+    ProtocolEntry,
+    load_agents,
+    load_editions,
+    load_judges,
+    load_protocol,
+)
+from tasks.judges.registry import judge
+from tasks.protocols.registry import PROTOCOLS, protocol
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "judges.yaml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_the_shipped_configuration_is_valid() -> None:
+    assert "sample" in load_editions().editions
+    assert load_agents().agents["grok"].name
+    assert load_judges().default == "offline"
+    assert edition_folder("sample").name == "sample"
+
+
+@pytest.mark.parametrize("name", sorted(PROTOCOLS))
+def test_a_protocol_and_its_file_agree(name: str) -> None:
+    made = protocol(name)
+    assert made.name == name == load_protocol(name).name
+    assert made.version.startswith(f"{load_protocol(name).version}-")
+    assert made.metrics
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("default: x\njudges: {}\nspeed: fast\n", "unknown key `speed`"),
+        ("judges: {}\n", "key `default` is missing"),
+        ("default: 3\njudges: {}\n", "`default`: Input should be a valid string; found '3'"),
+        ("[1, 2]\n", "expected a mapping"),
+        ("default: [\n", "not valid YAML"),
+        ("", "expected a mapping"),
+    ],
+)
+def test_a_wrong_file_is_explained_by_file_key_and_expectation(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigurationError) as caught:
+        load(path, Judges)
+    assert str(path) in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"nowhere\.yaml: there is no such file"):
+        load(tmp_path / "nowhere.yaml", Judges)
+
+
+def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
+    written(tmp_path, "default: gone\njudges: {}\n")
+    with pytest.raises(ConfigurationError, match="'gone'"):
+        load_judges(tmp_path)
+
+
+def test_an_unknown_judge_protocol_or_edition_lists_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match="known: offline"):
+        judge("oracle")
+    with pytest.raises(ConfigurationError, match="known: wiki_fact, wiki_writing"):
+        protocol("wiki_magic")
+    with pytest.raises(ConfigurationError, match="listed: sample"):
+        edition_folder("never")
+
+
+def test_a_protocols_own_parameters_are_checked_too() -> None:
+    entry = load_protocol("wiki_fact").model_copy(update={"parameters": {"top_k": 0}})
+    with pytest.raises(ConfigurationError, match=r"parameters\.top_k"):
+        PROTOCOLS["wiki_fact"](entry)
+
+
+def test_a_changed_parameter_changes_the_protocols_version() -> None:
+    entry = load_protocol("wiki_fact")
+    changed: ProtocolEntry = entry.model_copy(update={"parameters": {"top_k": 5}})
+    assert PROTOCOLS["wiki_fact"](entry).version != PROTOCOLS["wiki_fact"](changed).version
