@@ -1,6 +1,14 @@
-"""`python -m flows` is the `evergreen` command."""
+"""The `evergreen` command, also as `python -m flows`.
 
-from flows.cli import main
+What it needs is imported inside: helper processes import this module again when they start.
+"""
+
+
+def main() -> None:
+    from flows.cli import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

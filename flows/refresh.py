@@ -5,6 +5,7 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.states import Completed
 
 from flows.evaluate import evaluate
 from flows.progress import CONSOLE
@@ -38,4 +39,5 @@ async def refresh(
             edition, agents=agents, judge=judge, warehouse=path, return_state=True
         )
         state: State[None] = await outcome
-        return state
+        # Returned as it is, a subflow's state loses its name and message in its parent.
+        return Completed(name=state.name, message=state.message) if state.is_completed() else state

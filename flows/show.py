@@ -1,31 +1,37 @@
 """Tables for the terminal, and the same as JSON and CSV for programs."""
 
 import json
+import sys
+from collections.abc import Iterator
 from enum import StrEnum
+from typing import Any
 
 import polars as pl
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tasks.configuration.models import load_agents, load_judges
+from tasks.configuration.models import load_judges
 from tasks.status import StageCounts
 from tasks.warehouse.store import Readable
 
-CONSOLE = Console()
+CONSOLE = Console(width=None if sys.stdout.isatty() else 120)
 
 ENTRY = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional")  # fmt: skip
 COLUMNS = {
-    "coverage_wiki": "Coverage",
-    "coverage_wiki_soft": "soft",
-    "wiki_conflict": "Conflict",
+    "coverage_wiki_soft": "Soft cov.",
+    "coverage_wiki": "Cov.",
+    "wiki_conflict": "Confl.",
     "ref_acc": "Ref. acc.",
-    "ref_acc_strict": "strict",
-    "evaluated_share": "evaluated",
-    "leakage_rate": "Leakage",
+    "ref_acc_strict": "Strict",
+    "evaluated_share": "Eval.",
+    "leakage_rate": "Leak",
     "writing_overall": "Writing",
 }
+"""Metrics of the table, in percent; the other formats hold them all."""
+COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims"}
+"""Metrics whose number of items stands beside them."""
 STYLE_COLUMNS = {
     "words_to_watch": "Words to watch",
     "lead_words": "Lead words",
@@ -80,25 +86,38 @@ def print_leaderboard(source: Readable, edition: str, form: Format) -> None:
 def _judge_table(edition: str, judge: str, rows: pl.DataFrame) -> None:
     known = load_judges().judges
     title = known[judge].title if judge in known else judge
-    table = Table(title=f"{edition} · {title}", box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(title=f"{edition} · {title}", box=box.SIMPLE_HEAD, title_justify="left",
+                  collapse_padding=True, pad_edge=False)  # fmt: skip
     table.add_column("#", justify="right")
-    table.add_column("Agent")
-    for heading in COLUMNS.values():
+    table.add_column("Agent", no_wrap=True)
+    for metric, heading in COLUMNS.items():
         table.add_column(heading, justify="right")
-    table.add_column("Reports", justify="right")
+        if metric in COUNTS:
+            table.add_column(COUNTS[metric], justify="right", style="dim")
+    table.add_column("Rep.", justify="right", style="dim")
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    names = load_agents().agents
     for rank, agent in enumerate(ranked(rows), start=1):
-        cells = [_figure(figures.get((agent, metric))) for metric in COLUMNS]
-        reports = figures[agent, "coverage_wiki"]["n_reports"]
-        shown = names[agent].name if agent in names else agent
-        table.add_row(str(rank), shown, *cells, str(reports))
+        cells = [text for metric in COLUMNS for text in _cells(figures, agent, metric)]
+        coverage = figures.get((agent, "coverage_wiki"))
+        table.add_row(str(rank), agent, *cells, str(coverage["n_reports"] if coverage else 0))
     CONSOLE.print(table)
     CONSOLE.print(
-        "Percent; the small figure is the number of items it rests on. – not assessed or nothing "
-        "to assess; * provisional: items are still open.",
+        "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
+        "(pages never fetched, cells failed). Rank: by soft coverage.",
         style="dim",
     )
+
+
+def _cells(
+    figures: dict[tuple[str, str], dict[str, Any]], agent: str, metric: str
+) -> Iterator[str]:
+    row = figures.get((agent, metric))
+    if row is None or row["value"] is None:
+        yield "–"
+    else:
+        yield f"{row['value'] * 100:.1f}{'*' if row['provisional'] else ' '}"
+    if metric in COUNTS:
+        yield f"{row['n_items']:,}" if row else "0"
 
 
 def ranked(rows: pl.DataFrame) -> list[str]:
@@ -111,13 +130,6 @@ def ranked(rows: pl.DataFrame) -> list[str]:
             soft, hard = (row["value"], hard) if order[row["metric"]] == 0 else (soft, row["value"])
         best[row["agent"]] = (soft, hard)
     return sorted(best, key=lambda agent: (-best[agent][0], -best[agent][1], agent))
-
-
-def _figure(row: dict[str, object] | None) -> str:
-    if row is None or row["value"] is None:
-        return "–"
-    mark = "*" if row["provisional"] else ""
-    return f"{row['value']:.1%}{mark} [dim]{row['n_items']:,}[/dim]".replace("%", "", 1)
 
 
 def _style_table(source: Readable, edition: str) -> None:
@@ -135,11 +147,11 @@ def _style_table(source: Readable, edition: str) -> None:
     table.add_column("Agent")
     for name in shown:
         table.add_column(STYLE_COLUMNS[name], justify="right")
-    names = load_agents().agents
     for agent in frame["agent"].unique(maintain_order=True):
-        label = names[agent].name if agent in names else agent or "Reference articles"
         values = [figures.get((agent, name)) for name in shown]
-        table.add_row(label, *("–" if v is None else f"{v:,.2f}" for v in values))
+        table.add_row(
+            agent or "(reference articles)", *("–" if v is None else f"{v:,.2f}" for v in values)
+        )
     CONSOLE.print(table)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.metrics.style import STYLE_VERSION, diagnose, load_words_to_watch
+from tasks.metrics.style import STYLE_VERSION, diagnose_all
 from tasks.processes.pool import HELPERS
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import Warehouse, opened
@@ -59,23 +59,14 @@ async def diagnose_agent(warehouse_path: str, edition: str, agent: str) -> None:
             agent=agent,
             assignment=record["assignment"],
             name=name,
-            value=value,
-            unit=unit,
+            value=figure.value,
+            unit=figure.unit,
             text_sha=record["text_sha"],
             version=STYLE_VERSION,
         )
         for record, of_text in zip(texts.iter_rows(named=True), figures, strict=True)
-        for name, (value, unit) in sorted(of_text.items())
+        for name, figure in sorted(of_text.items())
     ]
     await warehouse.write_async(
         Change(Diagnostic, rows, replacing={"edition": edition, "agent": agent})
     )
-
-
-def diagnose_all(texts: list[str]) -> list[dict[str, tuple[float | None, str]]]:
-    """Name → (value, unit) for each text."""
-    words = load_words_to_watch()
-    return [
-        {name: (figure.value, figure.unit) for name, figure in diagnose(text, words).items()}
-        for text in texts
-    ]

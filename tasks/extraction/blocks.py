@@ -36,6 +36,7 @@ _REFERENCE_HEADING = re.compile(
 _REFERENCE_LINE = re.compile(
     rf"[*_\s]*(?P<text>{_REFERENCE_HEADING.pattern})[*_]*:[*_\s.\d]*", re.I
 )
+_URL = re.compile(r"[\[<(]{0,2}https?://", re.IGNORECASE)
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+")
 _MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
 _BOLD_LEVEL = 7
@@ -133,7 +134,10 @@ class _Reader:
             line = self.markdown[start:end]
             heading = _line_heading(line) if kind == "prose" or ":" in line[-4:] else None
             if heading is not None:
-                self._heading(_BOLD_LEVEL, heading, start, end)
+                words, length = heading
+                self._heading(_BOLD_LEVEL, words, start, start + length)
+                if start + length < end:
+                    self._add(kind, start + length, end)
             else:
                 self._add(kind, start, end)
 
@@ -183,12 +187,13 @@ class _Reader:
         self._blocks.append(Block(kind, start, end, section, self._references_from is not None))
 
 
-def _line_heading(line: str) -> str | None:
-    """The words of a line that stands as a heading without being marked as one."""
-    if match := _REFERENCE_LINE.fullmatch(line):
-        return match["text"]
+def _line_heading(line: str) -> tuple[str, int] | None:
+    """Words and length of a heading that is not marked as one: `**Cast**`, `Sources: https…`."""
+    match = _REFERENCE_LINE.match(line)
+    if match and (match.end() == len(line) or _URL.match(line, match.end())):
+        return match["text"], match.end()
     if len(line) <= 90 and (match := _BOLD_LINE.fullmatch(line)):
-        return match["text"] or line
+        return match["text"] or line, len(line)
     return None
 
 

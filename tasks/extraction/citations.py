@@ -1,7 +1,8 @@
 """Citation markers in Markdown, in the shapes that reports use, with their offsets.
 
 `[1]` · `[1][2]` · `[1, 2]` · `[1-3]` · `\\[1\\]` · `[1](url)` · `[(1)](url)` · `[[1]](url)` ·
-`[text](url)` · `[^1]` · `【1】` · `【1†source】` · `【url】` · `<sup>1</sup>` · `<url>` · bare URLs.
+`[text](url)` · `[^1]` · `【1】` · `【1†source】` · `【url】` · `<sup>1</sup>` · `<url>` · bare
+URLs.
 """
 
 import re
@@ -24,7 +25,7 @@ _NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({_NUMBERS})[\s\])\\^]{{0,4}}")
 _BARE_NUMBER = re.compile(
     r"(?:[a-z]{4}\\?[.!?]|[.!?…][\"”’])[)*]{0,3} ?(?P<number>\d{1,3})(?=[ \t]{0,8}(?:[|\r\n]|\Z))"
 )
-_STOPS = ".,;:!?'\"”’*"
+_STOPS = ".,;:?'\"”’*"
 MAX_RANGE = 40
 
 

@@ -12,7 +12,7 @@ far a claim may look for the next marker:
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -81,6 +81,8 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
         drafts += _drafts(block, block_sentences(markdown, block, inside))
     claims = _cited(drafts, pages)
     reason = _unreliable(n_markers, n_resolved, references)
+    if reason is None and not any(claim.citations for claim in claims):
+        reason = "no statement has a marker that leads to a URL in it or after it"
     return ExtractedClaims(tuple(claims), reason is None, reason, n_markers, n_resolved)
 
 
@@ -124,7 +126,10 @@ def _by_block(blocks: Sequence[Block], markers: Sequence[Marker]) -> Iterator[li
 
 
 def _is_entry(block: Block, references: References) -> bool:
-    return any(start <= block.start < end for start, end in references.entries)
+    """Whether a block stands in an entry of a reference list that has no heading."""
+    before = bisect_right(references.entries, (block.start, block.start)) - 1
+    entry = references.entries[max(before, 0) : before + 2]
+    return any(start <= block.start < end for start, end in entry)
 
 
 def _drafts(block: Block, sentences: Sequence[Sentence]) -> list[_Draft]:

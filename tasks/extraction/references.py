@@ -56,11 +56,16 @@ def find_references(
     entries: list[_Entry] = []
     for start, end in sections:
         entries += _listed(line.group() for line in _LINE.finditer(markdown, start, end))
+    gaps = zip(
+        (0, *(end for _, end in sections)),
+        (*(start for start, _ in sections), len(markdown)),
+        strict=True,
+    )
     outside = [
         line
-        for line in _LINE.finditer(markdown)
+        for start, end in gaps
+        for line in _LINE.finditer(markdown, start, end)
         if _ENTRY_ANYWHERE.match(line.group()[:5000])
-        and not any(start <= line.start() < end for start, end in sections)
     ]
     entries += _listed(line.group() for line in outside)
     return References(

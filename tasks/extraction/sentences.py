@@ -6,7 +6,7 @@ belongs to the sentence whose last character stands before it.
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import unescape
@@ -31,6 +31,9 @@ _INITIALS = re.compile(r"(?:^|[\s(\"“‘'])(?!U\.[SKN]\.|D\.C\.|[ap]\.m\.)(?:[
 _ABBREVIATION = re.compile(
     r"\b(?:[Vv]ol|[Nn]os?|Bros|Mt|Ft|[Cc]h|pp?|[Ff]ig|[Ee]d|[Ss]t|v|vs|ca?)\.$"
 )
+_WORD = re.compile(r"[^\W\d_]")
+_PIECE = 5000
+"""Characters; no real paragraph is longer."""
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 _EMPTY_PARENTHESES = re.compile(r"\s?\([\s,;]*\)")
 
@@ -59,32 +62,43 @@ def split_sentences(
 ) -> list[Sentence]:
     """Sentences of `text[start:end]`; `markers` are those inside the span, in order."""
     lifted = _lift(text, start, end, markers)
-    anchors = [(max(len(lifted.plain[:at].rstrip(_CLOSERS)) - 1, 0), m) for at, m in lifted.markers]
     sentences: list[Sentence] = []
     spans = _spans(lifted.plain)
     ends = [span_end for _, span_end in spans]
     groups: list[list[Marker]] = [[] for _ in ends]
-    for at, marker in anchors:
+    for at, marker in lifted.markers:
         if ends:
             groups[min(bisect_right(ends, at), len(ends) - 1)].append(marker)
     for (low, high), group in zip(spans, groups, strict=True):
-        words = _tidy(lifted.plain[low:high])
-        low += len(lifted.plain[low:high]) - len(lifted.plain[low:high].lstrip())
-        sentences.append(Sentence(words, lifted.source(low), tuple(group)))
+        piece = lifted.plain[low:high]
+        first = low + len(piece) - len(piece.lstrip())
+        sentences.append(Sentence(_tidy(piece), lifted.source(first), tuple(group)))
     return sentences
 
 
 def _spans(plain: str) -> list[tuple[int, int]]:
     """Sentence spans; a cut after an abbreviation the model does not know is undone."""
-    if not plain.strip():
-        return []
     spans: list[tuple[int, int]] = []
-    for low, high in _tokenizer().span_tokenize(plain):
+    for low, high in _raw_spans(plain):
         if spans and _goes_on(plain[max(spans[-1][0], low - 24) : low], plain[low : low + 24]):
             spans[-1] = (spans[-1][0], high)
         else:
             spans.append((low, high))
     return spans
+
+
+def _raw_spans(plain: str) -> Iterator[tuple[int, int]]:
+    """The model's spans, piece by piece: its time grows with the square of the length."""
+    start = 0
+    while start < len(plain):
+        space = plain.rfind(" ", start, start + _PIECE) if len(plain) > start + _PIECE else -1
+        end = space + 1 if space > start else start + _PIECE
+        piece = plain[start:end]
+        if _WORD.search(piece):
+            yield from ((start + a, start + b) for a, b in _tokenizer().span_tokenize(piece))
+        elif not piece.isspace():
+            yield start, start + len(piece)
+        start = end
 
 
 def _goes_on(before: str, after: str) -> bool:
@@ -109,7 +123,7 @@ class _Lifted:
 
     plain: str
     markers: list[tuple[int, Marker]]
-    """Offset in `plain` where each marker stood."""
+    """Offset in `plain` of the last character before each marker that is no space."""
     plain_starts: list[int]
     source_starts: list[int]
 
@@ -124,16 +138,18 @@ def _lift(text: str, start: int, end: int, markers: Sequence[Marker]) -> _Lifted
     cuts = _cuts(text, start, end, markers)
     plain: list[str] = []
     lifted = _Lifted("", [], [], [])
-    length, at = 0, start
+    length, at, anchor = 0, start, 0
     for cut_start, cut_end, replacement, marker in cuts:
         for piece, source in ((text[at:cut_start], at), (replacement, cut_start)):
             if piece:
                 lifted.plain_starts.append(length)
                 lifted.source_starts.append(source)
                 plain.append(piece)
+                words = len(piece.rstrip(_CLOSERS))
+                anchor = length + words - 1 if words else anchor
                 length += len(piece)
         if marker is not None:
-            lifted.markers.append((length, marker))
+            lifted.markers.append((anchor, marker))
         at = cut_end
     if at < end:
         lifted.plain_starts.append(length)

@@ -1,28 +1,35 @@
 """One name per web page: the normalised URL is a page's key in the archive.
 
 Normalised are scheme, host (case, default port, mobile and `www` variants), percent-encoding,
-tracking parameters, fragment and trailing slash, so that two ways of writing an address meet.
+the order of query parameters, tracking parameters, fragment, trailing slash and punctuation,
+so that two ways of writing an address meet.
 """
 
 import re
+from functools import lru_cache
+from unicodedata import normalize
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from w3lib.url import canonicalize_url
 
 TRACKING = re.compile(
-    r"^(utm_\w+|gclid|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|mc_[ce]id|"
-    r"_ga|_gl|_hsenc|_hsmi|srsltid|ref_src|ref_url|vero_id|mkt_tok)$",
+    r"(?:utm_\w+|gclid|gclsrc|gad_\w+|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|igsh|"
+    r"mc_[ce]id|_ga|_gl|_hsenc|_hsmi|srsltid|ref_src|ref_url|vero_id|mkt_tok|wt_mc|s_cid|cmpid)",
     re.IGNORECASE,
 )
 """Query parameters that say where a reader came from, never which page it is."""
 
 MAX_LENGTH = 4096
 _MARKDOWN_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|&=:?%/])")
-_TRAILING = ".,;:!?'\"»”’*<>|]}"
-_HOST = re.compile(r"^[^\s/\\@]+\.[^\s/\\@.]+$")
-_MOBILE = re.compile(r"^(?:m|mobile|amp)\.(?=[^.]+\.[^.]+)")
+_AMPERSAND = re.compile(r"&(?:amp;)+")
+_TRAILING = ".,;:'\"»”’*<>|]}"
+"""Punctuation around an address. `!` and `)` may be its own: titles end with them."""
+_HOST = re.compile(r"[^\s/\\@]+\.[^\s/\\@.]+")
+_VARIANT = re.compile(r"(?:www|m|mobile|amp)\.(?=[^.]+\.[^.]+)")
+_MOBILE_WIKI = re.compile(r"\.m\.(?=(?:wiki[a-z]+|mediawiki)\.org$)")
 
 
+@lru_cache(maxsize=2**16)
 def normalise_url(url: str) -> str | None:
     """The key of the page an address names; None if it is no http(s) address.
 
@@ -36,57 +43,82 @@ def normalise_url(url: str) -> str | None:
         host, port = parts.hostname, parts.port
     except (ValueError, UnicodeError):
         return None
-    if parts.scheme not in ("http", "https") or not host or not _HOST.match(host):
+    if parts.scheme not in ("http", "https") or not host:
         return None
-    place = _host(host) + (f":{port}" if port not in (None, 80, 443) else "")
+    host = _host(host)
+    if not _HOST.fullmatch(host):
+        return None
+    place = host + (f":{port}" if port not in (None, 80, 443) else "")
     query = _query(parts.query)
-    path = quote(unquote(parts.path, errors="surrogateescape"), safe="/:@!$&'()*+,;=~-._",
-                 errors="surrogateescape")  # fmt: skip
-    path = path.rstrip("/")
-    return f"https://{place}{path}" + (f"?{query}" if query else "")
+    return _trimmed(f"https://{place}{_path(parts.path)}" + (f"?{query}" if query else ""))
 
 
 def same_page(url: str, article_url: str) -> bool:
-    """Whether a normalised address names the same page as an article's address.
+    """Whether an address names the same page as an article's address.
 
     Wikipedia titles may come as path or as `?title=`, with spaces, underscores or any
-    percent-encoding; query and case of the first letter do not matter.
+    percent-encoding, from the mobile host; query, fragment and case of the first letter do
+    not matter.
     """
-    other = normalise_url(article_url)
-    return other is not None and _wiki_title(url) == _wiki_title(other)
+    page = _page(url)
+    return page is not None and page == _page(article_url)
 
 
-def _wiki_title(url: str) -> tuple[str, str]:
+@lru_cache(maxsize=2**16)
+def _page(url: str) -> tuple[str, str] | None:
     """(host, title) of a wiki page; (host, path and query) of any other page."""
-    parts = urlsplit(url)
-    host = parts.netloc
-    if not host.endswith("wikipedia.org"):
-        return host, parts.path + "?" + parts.query
-    title = dict(parse_qsl(parts.query)).get("title") if "index.php" in parts.path else None
-    title = title or unquote(parts.path.removeprefix("/wiki/"))
-    title = title.replace(" ", "_").strip("_")
-    return host, title[:1].upper() + title[1:]
+    key = normalise_url(url.strip().replace(" ", "_"))
+    if key is None:
+        return None
+    parts = urlsplit(key)
+    if not parts.netloc.endswith("wikipedia.org"):
+        return parts.netloc, f"{parts.path}?{parts.query}"
+    title = unquote(parts.path.removeprefix("/wiki/"))
+    if not parts.path.startswith("/wiki/"):
+        title = dict(parse_qsl(parts.query)).get("title", title)
+    title = re.sub(r"[\s_]+", "_", normalize("NFC", title)).strip("_")
+    return parts.netloc, title[:1].upper() + title[1:]
 
 
 def _cleaned(url: str) -> str | None:
     """Without Markdown escapes, wrapping and trailing punctuation."""
+    if len(url) > 2 * MAX_LENGTH:
+        return None
     text = _MARKDOWN_ESCAPE.sub(r"\1", url.strip().strip("<>")).strip()
+    text = _trimmed(_AMPERSAND.sub("&", text))
     if len(text) > MAX_LENGTH or not text.lower().startswith(("http://", "https://")):
         return None
-    while text and (
-        text[-1] in _TRAILING or (text[-1] == ")" and text.count("(") < text.count(")"))
-    ):
-        text = text[:-1]
     return None if re.search(r"\s", text) else text
 
 
+def _trimmed(text: str) -> str:
+    """Without punctuation, slashes and unopened brackets at the end."""
+    surplus = text.count(")") - text.count("(")
+    end = len(text)
+    while end and (text[end - 1] in _TRAILING or text[end - 1] in "/?" or surplus > 0):
+        if text[end - 1] == ")":
+            surplus -= 1
+        elif text[end - 1] not in _TRAILING and text[end - 1] not in "/?":
+            break
+        end -= 1
+    return text[:end]
+
+
 def _host(host: str) -> str:
-    host = host.rstrip(".").lower().removeprefix("www.")
-    if host.endswith(".m.wikipedia.org"):
-        return host.replace(".m.wikipedia.org", ".wikipedia.org")
-    return _MOBILE.sub("", host)
+    """Lower case, without a mobile, AMP or `www` prefix."""
+    host = _MOBILE_WIKI.sub(".", host.strip(".").lower())
+    while _VARIANT.match(host):
+        host = _VARIANT.sub("", host, count=1)
+    return host
+
+
+def _path(path: str) -> str:
+    """Percent-encoded one way: only what must be, the rest as itself."""
+    decoded = unquote(path, errors="surrogateescape")
+    return quote(decoded, safe="/:@!$&'()*+,;=~-._", errors="surrogateescape")
 
 
 def _query(query: str) -> str:
+    """Sorted, without tracking parameters."""
     pairs = parse_qsl(query, keep_blank_values=True)
-    return urlencode([(name, value) for name, value in pairs if not TRACKING.match(name)])
+    return urlencode(sorted((n, v) for n, v in pairs if not TRACKING.fullmatch(n)))

@@ -8,6 +8,8 @@ in sorted order: the last bits never depend on the process's hash seed.
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
+from itertools import compress
 from math import log, sqrt
 from typing import TypeVar
 
@@ -86,44 +88,34 @@ class Pool:
         """Hold a claim against the pool; `retrieved` are indices of its evidence, best first."""
         wanted = sorted(set(terms(claim)))
         idf = [self._idf(term) for term in wanted]
-        total = sum(idf)
-        ten = retrieved[:10]
-        best = self._best(wanted, idf, ten)
-
-        def share(found: Set[str]) -> float:
-            held = sum(weight for term, weight in zip(wanted, idf, strict=True) if term in found)
-            return held / total if total else 0.0
-
-        held_by_ten = frozenset().union(*(self._sets[index] for index in ten))
+        ten = tuple(retrieved[:10])
+        held = [[term in self._sets[index] for term in wanted] for index in ten]
+        best = _best(idf, held)
         features = Features(
-            whole=share(self._places.keys() & set(wanted)),
-            top_10=share(held_by_ten),
-            top_3=share(frozenset().union(*(self._sets[index] for index in ten[:3]))),
-            window=self._best_window(wanted, idf) / total if total else 0.0,
-            **self._closeness(claim, best),
+            whole=_weighted_share(idf, [term in self._places for term in wanted]),
+            top_10=_weighted_share(idf, _any(held)),
+            top_3=_weighted_share(idf, _any(held[:3])),
+            window=self._best_window(wanted, idf),
+            **self._closeness(claim, None if best is None else ten[best]),
         )
-        return Comparison(features, best, self._missing_numbers(claim, ten))
+        return Comparison(
+            features,
+            best=None if best is None else ten[best],
+            missing_numbers=self._missing_numbers(claim, ten),
+        )
 
     def _idf(self, term: str) -> float:
         count = len(self._places.get(term, ()))
         return log(1 + (len(self._sentences) - count + 0.5) / (count + 0.5))
 
-    def _best(self, wanted: list[str], idf: list[float], ten: Sequence[int]) -> int | None:
-        """The retrieved sentence that holds most of the claim; the better-ranked one of equals."""
-
-        def held(index: int) -> float:
-            found = self._sets[index]
-            return sum(weight for term, weight in zip(wanted, idf, strict=True) if term in found)
-
-        return max(ten, key=held, default=None)
-
     def _best_window(self, wanted: list[str], idf: list[float]) -> float:
-        """Most idf that `WINDOW` sentences in a row hold together."""
+        """Largest share of the idf that `WINDOW` sentences in a row hold together."""
         held = np.zeros(len(self._sentences) + WINDOW - 1)
         for term, weight in zip(wanted, idf, strict=True):
             if term in self._places:
                 held[self._windows_of(term)] += weight
-        return float(held.max(initial=0.0))
+        total = sum(idf)
+        return float(held.max(initial=0.0)) / total if total else 0.0
 
     def _windows_of(self, term: str) -> NDArray[np.intp]:
         """The windows (numbered by their last sentence) that hold a term."""
@@ -157,6 +149,22 @@ class Pool:
         return tuple(sorted(claimed - said))
 
 
+def _any(held: Sequence[Sequence[bool]]) -> list[bool]:
+    """Per term: does any of the sentences hold it?"""
+    return [any(column) for column in zip(*held, strict=True)]
+
+
+def _weighted_share(idf: Sequence[float], held: Sequence[bool]) -> float:
+    total = sum(idf)
+    return sum(compress(idf, held)) / total if total else 0.0
+
+
+def _best(idf: Sequence[float], held: Sequence[Sequence[bool]]) -> int | None:
+    """Which of the sentences holds most of the claim; the better-ranked one of equals."""
+    return max(range(len(held)), key=lambda rank: sum(compress(idf, held[rank])), default=None)
+
+
+@lru_cache(maxsize=16_384)
 def _numbers_said(sentence: str) -> frozenset[str]:
     return numbers(sentence) | spelled_numbers(sentence)
 
@@ -167,12 +175,19 @@ def _share_held(wanted: Set[T], found: Set[T], if_none: float = 0.0) -> float:
 
 def _character_cosine(left: str, right: str) -> float:
     """Cosine of the counts of character 4-grams, case ignored."""
-    a, b = _grams(left), _grams(right)
-    dot = sum(count * b[gram] for gram, count in a.items() if gram in b)
-    norms = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
+    (few, few_norm), (many, many_norm) = sorted((_grams(left), _grams(right)), key=_size)
+    dot = sum(count * many.get(gram, 0) for gram, count in few.items())
+    norms = few_norm * many_norm
     return dot / sqrt(norms) if norms else 0.0
 
 
-def _grams(text: str) -> Counter[str]:
+def _size(grams: tuple[dict[str, int], int]) -> int:
+    return len(grams[0])
+
+
+@lru_cache(maxsize=4_096)
+def _grams(text: str) -> tuple[dict[str, int], int]:
+    """Counts of the 4-grams and the square of their norm."""
     text = f" {' '.join(text.lower().split())} "
-    return Counter(text[start : start + 4] for start in range(len(text) - 3))
+    counts = Counter(text[start : start + 4] for start in range(len(text) - 3))
+    return counts, sum(count * count for count in counts.values())

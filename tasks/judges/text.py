@@ -34,12 +34,11 @@ _PUNCTUATION_RUN = re.compile(r"[^\w\s]{8,}")
 _SPACES = re.compile(r"[^\S\n]+")
 
 _NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-}
+    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
+    "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
+    "thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16", "seventeen": "17",
+    "eighteen": "18", "nineteen": "19", "twenty": "20",
+}  # fmt: skip
 
 _stemmer = Stemmer.Stemmer("porter")
 
@@ -107,10 +106,14 @@ def sentences(text: str) -> tuple[str, ...]:
         if not _TOKEN.search(line):
             continue
         for piece in _pieces(line.strip(), _MAX_LINE_CHARS):
-            parts = nupunkt.sent_tokenize(piece) if len(piece) > _MIN_SPLIT_CHARS else [piece]
+            parts = _split(piece) if len(piece) > _MIN_SPLIT_CHARS else [piece]
             for part in parts:
                 found.extend(_pieces(part.strip(), MAX_SENTENCE_CHARS))
     return tuple(sentence for sentence in found if terms(sentence))
+
+
+def _split(line: str) -> list[str]:
+    return [str(sentence) for sentence in nupunkt.sent_tokenize(line)]
 
 
 def _pieces(text: str, size: int) -> list[str]:

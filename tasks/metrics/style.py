@@ -1,0 +1,134 @@
+"""Style diagnostics of one Markdown text: reported beside the scores, never verdicts.
+
+They tell reports from encyclopedia articles, not good from bad. Reference articles come
+with their citation markers removed: their citation density says nothing.
+"""
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+
+from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.metrics.markdown_outline import Outline, outline
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # textstat imports pkg_resources, which is deprecated
+    import textstat
+
+STYLE_VERSION = "style-1"
+"""Changes with the definition of any figure; the list's own version is added to it."""
+
+WORDS_FILE = CONFIGS / "style" / "words_to_watch.yaml"
+MAX_READABILITY_WORD_CHARS = 50
+"""Longer "words" (addresses, hashes) do not count towards readability."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+class WordsToWatch(Configured):
+    """Words and phrases that encyclopedic prose avoids, by category."""
+
+    guideline: str
+    """Address of the guideline the lists follow."""
+    version: int
+    categories: dict[str, tuple[str, ...]] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """One figure of one text."""
+
+    value: float | None
+    """None where the text has no words."""
+    unit: str
+
+
+def load_words_to_watch(path: Path = WORDS_FILE) -> WordsToWatch:
+    """The lists of words.
+
+    Raises:
+        ConfigurationError: the file is missing or malformed; says which key.
+    """
+    return load(path, WordsToWatch)
+
+
+def diagnose_all(texts: Sequence[str]) -> list[dict[str, Diagnosed]]:
+    """`diagnose` for each text, by the project's own lists of words."""
+    words = load_words_to_watch()
+    return [diagnose(text, words) for text in texts]
+
+
+def diagnose(markdown: str, words: WordsToWatch) -> dict[str, Diagnosed]:
+    """Style figures of one text by name; every value is None where it has no words.
+
+    `words_to_watch` and one `words_to_watch_<category>` each (per 1,000 words), `words`,
+    `lead_words`, `lead_share` (0-1 of the words), `sections`, `section_depth` (deepest level
+    below the title), `citations_per_100_words`, `flesch` (reading ease; higher is easier,
+    prose lies mostly between 0 and 100). Reference lists count nowhere.
+    """
+    found = outline(markdown)
+    prose = found.prose
+    n_words = _count_words(prose)
+    figures = _watched(prose, n_words, words) | _shape(found, n_words)
+    figures["flesch"] = Diagnosed(_flesch(prose) if n_words else None, "reading ease")
+    return figures
+
+
+def _watched(prose: str, n_words: int, words: WordsToWatch) -> dict[str, Diagnosed]:
+    """Words to watch per 1,000 words: in all and per category."""
+    text = prose.replace("’", "'")
+    counts = {
+        category: len(_pattern(phrases).findall(text)) if n_words else 0
+        for category, phrases in words.categories.items()
+    }
+    named = {f"words_to_watch_{category}": count for category, count in counts.items()}
+    named["words_to_watch"] = sum(counts.values())
+    return {
+        name: Diagnosed(1_000 * count / n_words if n_words else None, "per 1,000 words")
+        for name, count in named.items()
+    }
+
+
+def _shape(found: Outline, n_words: int) -> dict[str, Diagnosed]:
+    """Length, lead, sections and citations."""
+    lead_words = _count_words(found.lead)
+    figures = {
+        "words": (n_words, "words"),
+        "lead_words": (lead_words, "words"),
+        "lead_share": (lead_words / max(n_words, 1), "share"),
+        "sections": (found.n_sections, "sections"),
+        "section_depth": (found.depth, "levels"),
+        "citations_per_100_words": (100 * found.n_citations / max(n_words, 1), "per 100 words"),
+    }
+    return {
+        name: Diagnosed(float(value) if n_words else None, unit)
+        for name, (value, unit) in figures.items()
+    }
+
+
+def _count_words(text: str) -> int:
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+@lru_cache(maxsize=64)
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the phrases as whole words, in any case, across line breaks; the longest first."""
+    alternatives = [
+        r"\s+".join(
+            r"\w{1,40}(?:\s\w{1,40})?" if word == "*" else re.escape(word)
+            for word in phrase.split()
+        )
+        for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    ]
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(alternatives)})(?![\w-])", re.IGNORECASE)
+
+
+def _flesch(prose: str) -> float:
+    """Flesch reading ease: 206.835 - 1.015 words/sentence - 84.6 syllables/word."""
+    kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
+    return float(textstat.flesch_reading_ease(" ".join(kept)))

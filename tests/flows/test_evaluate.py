@@ -1,0 +1,293 @@
+"""The whole pipeline on the sample edition, against a real Prefect server."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import polars as pl
+import pytest
+from rich.console import Console
+
+from flows import show
+from flows.history import wait_until_stored
+from flows.server import local_server
+from tasks.warehouse.reading import reading
+from tasks.warehouse.store import open_warehouse
+from tests.conftest import PREFECT_HOME
+from tests.rigs.kill_and_resume import contents, differences
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "data" / "sample"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[str]:
+    with local_server(PREFECT_HOME) as url:
+        yield url
+
+
+def run(flow: str, **parameters: Any) -> Any:
+    """Run a flow in this process; its final state."""
+    from flows.evaluate import evaluate
+    from flows.refresh import refresh
+
+    chosen: Any = {"evaluate": evaluate, "refresh": refresh}[flow]
+    return asyncio.run(chosen(**parameters, return_state=True))
+
+
+def task_runs(api: str, state: Any) -> list[dict[str, Any]]:
+    """Task runs of a flow run and its subflows, subflows' own entries left out."""
+    ids = [str(state.state_details.flow_run_id)]
+    level = ids
+    while level:
+        question = {"flow_runs": {"parent_flow_run_id": {"any_": level}}}
+        level = [f["id"] for f in httpx.post(f"{api}/flow_runs/filter", json=question).json()]
+        ids = ids + level
+    question = {
+        "flow_runs": {"id": {"any_": ids}},
+        "task_runs": {"subflow_runs": {"exists_": False}},
+    }
+    found: list[dict[str, Any]] = httpx.post(f"{api}/task_runs/filter", json=question).json()
+    return found
+
+
+@pytest.fixture(scope="module")
+def refreshed(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A warehouse after the first refresh of the sample edition, and how the run ended."""
+    path = tmp_path_factory.mktemp("refreshed") / "warehouse.duckdb"
+    state = run("refresh", edition="sample", warehouse=str(path))
+    return path, state
+
+
+def leaderboard(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    with reading(path) as source:
+        frame = show.leaderboard_frame(source, "sample")
+    return {(row["agent"], row["metric"]): row for row in frame.iter_rows(named=True)}
+
+
+def test_the_first_run_completes_and_ranks_the_agents_as_they_were_written(
+    refreshed: tuple[Path, Any],
+) -> None:
+    path, state = refreshed
+    assert (state.type.value, state.name) == ("COMPLETED", "Completed")
+    board = leaderboard(path)
+    soft = {agent: board[agent, "coverage_wiki_soft"]["value"] for agent in
+            ("sample_scholar", "sample_blogger", "sample_sketch")}  # fmt: skip
+    assert soft["sample_scholar"] > soft["sample_blogger"] > soft["sample_sketch"]
+    assert board["sample_scholar", "leakage_rate"]["value"] == 0
+    assert board["sample_blogger", "leakage_rate"]["value"] > 0
+    assert board["sample_scholar", "ref_acc"]["value"] > board["sample_blogger", "ref_acc"]["value"]
+
+
+def test_what_the_judge_cannot_assess_is_a_row_without_a_value(
+    refreshed: tuple[Path, Any],
+) -> None:
+    board = leaderboard(refreshed[0])
+    for metric in ("wiki_conflict", "ref_conflict", "writing_overall", "writing_neutral"):
+        row = board["sample_scholar", metric]
+        assert row["value"] is None
+        assert row["reason"].startswith("not_assessed")
+        assert not row["provisional"]
+
+
+def test_every_verdict_says_what_it_rests_on(refreshed: tuple[Path, Any]) -> None:
+    with reading(refreshed[0]) as source:
+        verdicts = source.frame("SELECT * FROM verdicts")
+    assert verdicts.height > 100
+    for column in ("status", "judge", "model_version", "prompt_sha", "item", "reason"):
+        assert verdicts[column].null_count() == 0, column
+    decided = verdicts.filter(pl.col("status") == "ok")
+    assert decided["label"].null_count() == 0
+    assert set(decided["label"]) <= {"consistent", "not_support", "support"}
+    assert (
+        verdicts.filter(pl.col("status") != "ok")["score"].null_count()
+        == verdicts.filter(pl.col("status") != "ok").height
+    )
+
+
+def test_an_unfetchable_page_is_a_status_and_no_score(refreshed: tuple[Path, Any]) -> None:
+    with reading(refreshed[0]) as source:
+        dead = source.frame("SELECT * FROM verdicts WHERE status = 'unfetchable'")
+    assert dead.height == 1
+    assert dead["reason"].to_list() == ["Failed to fetch"]
+    assert dead["label"].to_list() == [None]
+
+
+def test_the_history_in_prefect_is_complete_and_readable(
+    api: str, refreshed: tuple[Path, Any]
+) -> None:
+    _, state = refreshed
+    wait_until_stored(api, state.state_details.flow_run_id, 0)
+    runs = task_runs(api, state)
+    names = {entry["name"] for entry in runs}
+    assert "wiki_fact · sample_scholar · Mercury (planet)" in names
+    cells = [entry for entry in runs if entry["name"].startswith("wiki_fact ·")]
+    assert len(cells) == 9
+    for entry in cells:
+        assert entry["state"]["type"] == "COMPLETED"
+        assert {"edition:sample", "protocol:wiki_fact"} <= set(entry["tags"])
+    assert not [entry for entry in runs if entry["name"].startswith("wiki_writing ·")]
+    artifacts = httpx.post(f"{api}/artifacts/filter", json={}).json()
+    assert {"leaderboard", "progress-verdicts"} <= {artifact["key"] for artifact in artifacts}
+
+
+def test_a_second_run_makes_no_verdicts_and_no_task_runs(
+    api: str, refreshed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    path, _ = refreshed
+    before = contents(path)
+    state = run("evaluate", edition="sample", warehouse=str(path))
+    assert state.name == "Completed"
+    wait_until_stored(api, state.state_details.flow_run_id, 0)
+    assert task_runs(api, state) == []
+    assert contents(path) == before
+
+
+def test_a_second_refresh_shows_the_import_as_cached(api: str, refreshed: tuple[Path, Any]) -> None:
+    state = run("refresh", edition="sample", warehouse=str(refreshed[0]))
+    wait_until_stored(api, state.state_details.flow_run_id, 1)
+    [entry] = task_runs(api, state)
+    assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
+
+
+def evergreen(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
+    environment.pop("PREFECT_API_URL", None)
+    return subprocess.run(
+        [sys.executable, "-m", "flows", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+        timeout=120,
+        **more,
+    )
+
+
+def test_killed_at_five_moments_it_ends_with_the_same_tables(
+    api: str, refreshed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "killed.duckdb"
+    imported = evergreen("import", "wlc", str(SAMPLE), "--edition", "sample",
+                         "--warehouse", str(path))  # fmt: skip
+    assert imported.returncode == 0, imported.stderr
+    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
+    environment.pop("PREFECT_API_URL", None)
+    for moment in (0.0, 0.5, 1.5, 3.0, 4.5):  # seconds of work, counted from its first stage
+        log = tmp_path / f"log-{moment}"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "flows", "evaluate", "--edition", "sample",
+                 "--warehouse", str(path)],
+                stdout=output, stderr=output, cwd=ROOT, env=environment,
+            )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while b"stage " not in log.read_bytes() and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(moment)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    state = run("evaluate", edition="sample", warehouse=str(path))
+    assert state.name == "Completed"
+    assert differences(refreshed[0], path) == []
+
+
+def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    with open_warehouse(path) as warehouse:
+        from tasks import verdicts
+        from tasks.reports import import_edition
+
+        import_edition(warehouse, SAMPLE, "sample")
+        original = verdicts.load_case
+
+        def broken(store: Any, plan: Any) -> Any:
+            if plan.agent == "sample_sketch" and plan.assignment.startswith("Mercury"):
+                raise ValueError("this one cannot be read")
+            return original(store, plan)
+
+        monkeypatch.setattr(verdicts, "load_case", broken)
+        state = run("evaluate", edition="sample", warehouse=str(path))
+        assert (state.type.value, state.name) == ("COMPLETED", "Partial")
+        assert "this one cannot be read" in state.message
+        states = warehouse.frame("SELECT status, count(*) AS n FROM cells GROUP BY ALL ORDER BY 1")
+        assert states.rows() == [("done", 8), ("failed", 1)]
+        row = warehouse.frame(
+            "SELECT provisional, n_reports FROM leaderboard "
+            "WHERE agent = 'sample_sketch' AND metric = 'coverage_wiki'"
+        )
+        assert row.rows() == [(True, 2)]
+
+        monkeypatch.undo()
+        state = run("evaluate", edition="sample", warehouse=str(path))
+        assert state.name == "Completed"
+        assert warehouse.value("SELECT count(*) FROM cells WHERE status = 'failed'") == 0
+        row = warehouse.frame(
+            "SELECT provisional, n_reports FROM leaderboard "
+            "WHERE agent = 'sample_sketch' AND metric = 'coverage_wiki'"
+        )
+        assert row.rows() == [(False, 3)]
+
+
+def test_a_new_agent_adds_only_its_own_cells(api: str, tmp_path: Path) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    with open_warehouse(path) as warehouse:
+        from tasks.reports import import_edition
+
+        import_edition(warehouse, SAMPLE, "sample", ["sample_scholar"])
+        run("evaluate", edition="sample", warehouse=str(path))
+        first = set(warehouse.frame("SELECT cell_id FROM cells")["cell_id"])
+        import_edition(warehouse, SAMPLE, "sample")
+        finished = warehouse.frame("SELECT cell_id, finished_at FROM cells")
+        state = run("evaluate", edition="sample", warehouse=str(path), agents=["sample_sketch"])
+        wait_until_stored(api, state.state_details.flow_run_id, 0)
+        cells = [r for r in task_runs(api, state) if r["name"].startswith("wiki_fact ·")]
+        assert {entry["name"].split(" · ")[1] for entry in cells} == {"sample_sketch"}
+        again = warehouse.frame("SELECT cell_id, finished_at FROM cells")
+        assert len(first) == 3
+        assert again.height == 6
+        assert finished.join(again, on=["cell_id", "finished_at"], how="semi").height == 3
+
+
+def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
+    refreshed: tuple[Path, Any],
+) -> None:
+    answer = evergreen("leaderboard", "--edition", "sample", "--format", "json",
+                       "--warehouse", str(refreshed[0]))  # fmt: skip
+    entries = json.loads(answer.stdout)
+    keys = {"edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
+            "provisional"}  # fmt: skip
+    assert all(set(entry) == keys for entry in entries)
+    metrics = {entry["metric"] for entry in entries}
+    assert {"coverage_wiki", "coverage_wiki_soft", "wiki_conflict", "ref_acc", "ref_acc_strict",
+            "ref_conflict", "ref_acc_pairs", "evaluated_share", "leakage_rate",
+            "leakage_rate_by_article", "writing_overall", "writing_well_written",
+            "writing_neutral", "writing_broad"} == metrics  # fmt: skip
+    values = [entry["value"] for entry in entries if entry["value"] is not None]
+    assert all(0 <= value <= 1 for value in values)
+
+
+def test_the_table_fits_a_terminal_and_says_no_llm_was_used(
+    refreshed: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = Console(width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    monkeypatch.setattr(show, "CONSOLE", console)
+    with reading(refreshed[0]) as source:
+        show.print_leaderboard(source, "sample", show.Format.TABLE)
+    text = console.export_text()
+    assert "offline lexical judge, no LLM used" in text
+    assert "…" not in text
+    assert "(reference articles)" in text

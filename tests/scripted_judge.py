@@ -1,0 +1,61 @@
+"""A judge that answers by script: every decision of the seam, no model."""
+
+from collections.abc import Callable, Sequence
+
+from tasks.judges.decisions import (
+    CONFLICT,
+    CONSISTENT,
+    INCONSISTENT,
+    NOT_SUPPORT,
+    SUPPORT,
+    Answer,
+    CompareArticles,
+    Frozen,
+    VerifyAgainstPage,
+    VerifyClaims,
+)
+from tasks.warehouse.rows import Status
+
+Say = Callable[[str, str], bool]
+
+
+class ScriptedJudge:
+    """Supports what stands word for word in the evidence; contradicts `not X` where X stands."""
+
+    name = "scripted"
+    model_version = "scripted-1"
+    sees_conflict = True
+    cpu_bound = False
+    decides: frozenset[type[Frozen]] = frozenset({VerifyClaims, VerifyAgainstPage, CompareArticles})
+
+    def __init__(self, failing: frozenset[str] = frozenset()) -> None:
+        self.failing = failing
+        self.asked: list[Frozen] = []
+
+    def prompt_sha(self, protocol: str) -> str:
+        return f"sha-of-{protocol}"
+
+    async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
+        self.asked.append(request)
+        evidence = [" ".join(request.pool[index] for index in found) for found in request.retrieved]
+        return [
+            self._answer(claim, found, CONSISTENT, INCONSISTENT)
+            for claim, found in zip(request.claims, evidence, strict=True)
+        ]
+
+    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
+        self.asked.append(request)
+        return [self._answer(c, request.page, SUPPORT, CONFLICT) for c in request.claims]
+
+    async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
+        self.asked.append(request)
+        better = "second" if len(request.second) > len(request.first) else "first"
+        return [Answer(status=Status.OK, label=better)] * len(request.criteria)
+
+    def _answer(self, claim: str, evidence: str, positive: str, negative: str) -> Answer:
+        if claim in self.failing:
+            return Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+        if claim in evidence:
+            return Answer(status=Status.OK, label=positive, score=1.0)
+        contradicted = claim.startswith("not ") and claim.removeprefix("not ") in evidence
+        return Answer(status=Status.OK, label=negative if contradicted else NOT_SUPPORT, score=0.0)

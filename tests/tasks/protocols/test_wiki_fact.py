@@ -1,0 +1,252 @@
+"""Wiki Fact on small cases whose figures can be counted by hand."""
+
+import asyncio
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+
+from tasks.configuration.models import load_protocol
+from tasks.judges.decisions import VerifyClaims
+from tasks.protocols.case import Case, Decided, Judged
+from tasks.protocols.wiki_fact import WikiFact, leaked_claims
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tests.scripted_judge import ScriptedJudge
+
+URL = "https://en.wikipedia.org/wiki/Red_Lighthouse"
+PROTOCOL = WikiFact(load_protocol("wiki_fact"))
+
+
+def case(
+    facts: Sequence[str] = (),
+    claims: Sequence[tuple[str, Sequence[str]]] = (),
+    pages: dict[str, str | None] | None = None,
+    *,
+    reliable: bool = True,
+) -> Case:
+    key = {"edition": "e", "agent": "a", "assignment": "x"}
+    return Case(
+        article=Article(edition="e", article="x", title="X", url=URL, text="t", text_sha="0"),
+        report=Report(**key, text="r", text_sha="1", source_path="x.md"),
+        facts=tuple(
+            Fact(edition="e", article="x", number=n, text=text, source="published")
+            for n, text in enumerate(facts)
+        ),
+        claims=tuple(
+            Claim(**key, number=n, text=text, source="offline")
+            for n, (text, _) in enumerate(claims)
+        ),
+        citations=tuple(
+            Citation(**key, number=n, url=url, raw_url=url, kind="explicit")
+            for n, (_, urls) in enumerate(claims)
+            for url in urls
+        ),
+        pages=tuple(
+            Page(
+                edition="e",
+                url=url,
+                status="unfetchable" if text is None else "ok",
+                text=text,
+                error="404" if text is None else None,
+            )
+            for url, text in (pages or {}).items()
+        ),
+        extraction=Extraction(
+            **key,
+            source="offline",
+            extractor_version="1",
+            input_sha="1",
+            output_sha="2",
+            n_items=len(claims),
+            pairs_reliable=reliable,
+            pairs_reason=None if reliable else "no list",
+        ),
+    )
+
+
+def judged(of: Case, decided: Sequence[Decided]) -> Judged:
+    assert of.extraction
+    leaked = leaked_claims(of.article.url, of.citations)
+    cited = {citation.number for citation in of.citations}
+    return Judged(
+        reports=pl.DataFrame(
+            {
+                "assignment": ["x"],
+                "state": ["done"],
+                "state_reason": [None],
+                "pairs_reliable": [of.extraction.pairs_reliable],
+                "pairs_reason": [of.extraction.pairs_reason],
+            },
+            schema_overrides={"pairs_reason": pl.String, "state_reason": pl.String},
+        ),
+        verdicts=pl.DataFrame(
+            [
+                {
+                    "assignment": "x",
+                    "step": d.step,
+                    "item": d.item,
+                    "status": d.answer.status.value,
+                    "label": d.answer.label,
+                    "score": d.answer.score,
+                }
+                for d in decided
+            ],
+            schema={
+                "assignment": pl.String,
+                "step": pl.String,
+                "item": pl.String,
+                "status": pl.String,
+                "label": pl.String,
+                "score": pl.Float64,
+            },
+        ),
+        claims=pl.DataFrame(
+            [
+                {
+                    "assignment": "x",
+                    "number": claim.number,
+                    "cited": claim.number in cited,
+                    "leaked": claim.number in leaked,
+                }
+                for claim in of.claims
+            ],
+            schema={
+                "assignment": pl.String,
+                "number": pl.Int64,
+                "cited": pl.Boolean,
+                "leaked": pl.Boolean,
+            },
+        ),
+    )
+
+
+def figures(of: Case, judge: ScriptedJudge | None = None) -> dict[str, tuple[float | None, int]]:
+    """metric → (value, items), as scored after judging the case."""
+    judge = judge or ScriptedJudge()
+    decided = asyncio.run(PROTOCOL.judge(of, judge))
+    frame = PROTOCOL.figures(judged(of, decided), judge)
+    return {
+        row["metric"]: (
+            None if row["numerator"] is None else row["numerator"] / row["n_items"],
+            row["n_items"],
+        )
+        for row in frame.iter_rows(named=True)
+    }
+
+
+def test_coverage_is_the_share_of_facts_the_claims_support() -> None:
+    found = figures(case(["red tower", "blue door"], [("red tower", [])]))
+    assert found["coverage_wiki"] == (0.5, 2)
+
+
+def test_a_claim_that_cites_the_article_itself_covers_nothing() -> None:
+    leaky = case(["red tower"], [("red tower", [URL])], {URL: "red tower"})
+    assert figures(leaky)["coverage_wiki"] == (0.0, 1)
+    assert figures(leaky)["leakage_rate"] == (1.0, 1)
+    assert figures(leaky)["ref_acc"] == (1.0, 1)  # the filter is for coverage only
+
+
+def test_a_mobile_or_encoded_address_of_the_article_is_a_leak_as_well() -> None:
+    for url in ("https://en.m.wikipedia.org/wiki/Red_Lighthouse#History",
+                "http://en.wikipedia.org/wiki/Red%20Lighthouse?x=1"):  # fmt: skip
+        from tasks.extraction.urls import normalise_url
+
+        key = normalise_url(url)
+        assert key
+        assert figures(case([], [("red tower", [key])]))["leakage_rate"] == (1.0, 1)
+
+
+def test_a_report_without_claims_covers_nothing_and_leaks_nothing() -> None:
+    found = figures(case(["red tower"]))
+    assert found["coverage_wiki"] == (0.0, 1)
+    assert found["leakage_rate"] == (None, 0)
+
+
+def test_an_article_without_facts_has_no_coverage_rather_than_zero() -> None:
+    assert figures(case([], [("red tower", [])]))["coverage_wiki"] == (None, 0)
+
+
+def test_conflict_is_counted_over_the_reports_claims() -> None:
+    found = figures(case(["red tower"], [("not red tower", []), ("blue door", [])]))
+    assert found["wiki_conflict"] == (0.5, 2)
+
+
+def test_an_unfetchable_page_leaves_ref_acc_and_counts_in_the_strict_variant() -> None:
+    pages = {"https://a.org": "red tower", "https://b.org": None}
+    claims = [("red tower", ["https://a.org"]), ("blue door", ["https://b.org"])]
+    found = figures(case([], claims, pages))
+    assert found["ref_acc"] == (1.0, 1)
+    assert found["ref_acc_strict"] == (0.5, 2)
+    assert found["evaluated_share"] == (0.5, 2)
+    assert found["ref_acc_pairs"] == (1.0, 1)
+
+
+def test_a_page_that_was_never_fetched_is_open_not_wrong() -> None:
+    of = case([], [("red tower", ["https://a.org"])])
+    decided = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))
+    frame = PROTOCOL.figures(judged(of, decided), ScriptedJudge())
+    strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
+    assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (None, 0, 1)
+
+
+def test_one_supporting_page_is_enough_for_a_claim_but_not_for_its_pairs() -> None:
+    pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": "nothing"}
+    found = figures(case([], [("red tower", list(pages))], pages))
+    assert found["ref_acc"] == (1.0, 1)
+    assert found["ref_acc_pairs"] == (0.5, 2)
+    assert found["ref_conflict"] == (0.0, 1)
+
+
+def test_a_judges_failure_is_in_no_denominator_and_stays_open() -> None:
+    of = case(["red tower", "blue door"], [("red tower", [])])
+    judge = ScriptedJudge(failing=frozenset({"blue door"}))
+    assert figures(of, judge)["coverage_wiki"] == (1.0, 1)
+    decided = asyncio.run(PROTOCOL.judge(of, judge))
+    frame = PROTOCOL.figures(judged(of, decided), judge)
+    row = frame.row(by_predicate=pl.col("metric") == "coverage_wiki", named=True)
+    assert row["n_open"] == 1
+
+
+def test_pairs_that_cannot_be_trusted_give_null_with_the_reason() -> None:
+    of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "x"}, reliable=False)
+    decided = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))
+    frame = PROTOCOL.figures(judged(of, decided), ScriptedJudge())
+    for metric in ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share"):
+        row = frame.row(by_predicate=pl.col("metric") == metric, named=True)
+        assert (row["numerator"], row["reason"]) == (None, "no list")
+
+
+def test_a_judge_that_cannot_see_contradiction_gives_no_conflict_figures() -> None:
+    judge = ScriptedJudge()
+    judge.sees_conflict = False
+    of = case(["red tower"], [("not red tower", ["https://a.org"])], {"https://a.org": "red tower"})
+    decided = asyncio.run(PROTOCOL.judge(of, judge))
+    assert {d.step for d in decided} == {"coverage", "citation"}
+    frame = PROTOCOL.figures(judged(of, decided), judge)
+    for metric in ("wiki_conflict", "ref_conflict"):
+        row = frame.row(by_predicate=pl.col("metric") == metric, named=True)
+        assert row["numerator"] is None
+        assert row["reason"].startswith("not_assessed")
+
+
+def test_every_configured_metric_is_given_for_every_report() -> None:
+    of = case(["red tower"], [("red tower", ["https://a.org"])], {"https://a.org": "red tower"})
+    assert sorted(figures(of)) == sorted(metric.name for metric in PROTOCOL.metrics)
+
+
+def test_a_page_is_put_to_the_judge_once_for_all_claims_that_cite_it() -> None:
+    judge = ScriptedJudge()
+    claims = [(f"claim {n}", ["https://a.org"]) for n in range(5)]
+    asyncio.run(PROTOCOL.judge(case([], claims, {"https://a.org": "text"}), judge))
+    pages = [request for request in judge.asked if not isinstance(request, VerifyClaims)]
+    assert len(pages) == 1
+
+
+@pytest.mark.parametrize("n_claims", [0, 1, 25])
+def test_at_most_ten_sentences_are_evidence(n_claims: int) -> None:
+    judge = ScriptedJudge()
+    claims = [(f"the tower was repainted in {1900 + n}", []) for n in range(n_claims)]
+    asyncio.run(PROTOCOL.judge(case(["the tower is red"], claims), judge))
+    request = judge.asked[0]
+    assert isinstance(request, VerifyClaims)
+    assert len(request.retrieved[0]) == min(10, n_claims)
