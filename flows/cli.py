@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from flows.run import CONSOLE, prefect_home, run_flow
+from flows.console import REMARKS
+from flows.run import prefect_home, run_flow
 from flows.server import ServerError, prefect_environment, serve_ui
-from flows.show import Format, print_frame, print_leaderboard, print_status
+from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
+from tasks.agreement import extraction_agreement
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import load_judges
 from tasks.editions.errors import EditionError
+from tasks.importing import import_edition
 from tasks.judges.registry import judge as judge_named
 from tasks.protocols.registry import PROTOCOLS
 from tasks.selection import UnknownName, check_selection
@@ -20,7 +24,7 @@ from tasks.status import edition_status, known_editions
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.reading import query, reading
 from tasks.warehouse.snapshot import exports_folder
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT_PATH, Readable, open_warehouse
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,11 +58,11 @@ def options(warehouse: Annotated[Path | None, WAREHOUSE_OPTION] = None) -> None:
 @app.command()
 def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Run everything on the bundled sample edition: no key, no network."""
-    with open_warehouse(warehouse, on_wait=CONSOLE.print) as store:
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         complete, outcome = run_flow("refresh", {"edition": "sample", "warehouse": str(store.path)})
         print_leaderboard(store, "sample", Format.TABLE)
     _say_where(warehouse, "sample", outcome)
-    CONSOLE.print(
+    REMARKS.print(
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
@@ -79,14 +83,10 @@ def import_wlc(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Import an edition in the published Wiki Live Challenge layout; again changes nothing."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from tasks.reports import import_edition
-
     name = edition or path.resolve().name
     bars = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                    console=CONSOLE)  # fmt: skip
-    with open_warehouse(warehouse, on_wait=CONSOLE.print) as store, bars:
+                    console=REMARKS, transient=True)  # fmt: skip
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store, bars:
         bar = bars.add_task(f"import {name}", total=None)
 
         def follow(agent_id: str, done: int, total: int) -> None:
@@ -98,20 +98,20 @@ def import_wlc(
             "AND severity = 'unreadable' ORDER BY path",
             [name],
         )
-    CONSOLE.print(
+    REMARKS.print(
         f"{name}: {summary.articles} articles, {summary.facts:,} facts, {summary.agents} agents, "
         f"{summary.reports} reports ({summary.new_reports} new or changed), "
         f"{summary.claims:,} published claims, {summary.pages:,} pages."
     )
     for row in issues.iter_rows(named=True):
-        CONSOLE.print(f"not read: {row['path']}: {row['message']}", style="red", markup=False)
+        REMARKS.print(f"not read: {row['path']}: {row['message']}", style="red", markup=False)
     if summary.remarks:
-        CONSOLE.print(
+        REMARKS.print(
             f'{summary.remarks} remarks: evergreen sql "SELECT kind, path, message FROM '
             f"import_issues WHERE edition = '{name}'\"",
             style="dim",
         )
-    CONSOLE.print(f"Next: evergreen evaluate --edition {name}")
+    REMARKS.print(f"Next: evergreen evaluate --edition {name}")
 
 
 @app.command()
@@ -132,7 +132,7 @@ def evaluate(
     """Judge, score and rank what has not been yet; a second run does nothing."""
     protocols, agents = protocol or sorted(PROTOCOLS), agent or []
     judge_name = judge or load_judges().default
-    with open_warehouse(warehouse, on_wait=CONSOLE.print) as store:
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_selection(store, edition, protocols, agents, judge_name)
         complete, outcome = run_flow(
             "evaluate",
@@ -191,6 +191,17 @@ def sql(
     print_frame(frame, form)
 
 
+@app.command("compare-extraction")
+def compare_extraction(
+    edition: Edition, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
+) -> None:
+    """Published claims against those extracted offline from the same reports."""
+    with reading(warehouse) as source:
+        _notice(source.notice)
+        _check_edition(source, edition)
+        print_agreement(list(extraction_agreement(source, edition)), form)
+
+
 @app.command()
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Where to serve it.")] = 4200,
@@ -199,22 +210,22 @@ def ui(
     serve_ui(prefect_home(), port)
 
 
-def _check_edition(source: object, edition: str) -> None:
-    known = known_editions(source)  # type: ignore[arg-type]
+def _check_edition(source: Readable, edition: str) -> None:
+    known = known_editions(source)
     if edition not in known:
         raise UnknownName(f"There is no edition {edition!r}; there are: {', '.join(known)}.")
 
 
 def _notice(text: str | None) -> None:
     if text:
-        CONSOLE.print(text, style="yellow", markup=False)
+        REMARKS.print(text, style="yellow", markup=False)
 
 
 def _say_where(warehouse: Path, edition: str, outcome: str) -> None:
-    CONSOLE.print(outcome, markup=False)
-    CONSOLE.print(f"Warehouse  {warehouse}", highlight=False)
-    CONSOLE.print(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}", highlight=False)
-    CONSOLE.print(f"Prefect    {prefect_home()} (evergreen ui)", highlight=False)
+    REMARKS.print(outcome, markup=False)
+    REMARKS.print(f"Warehouse  {warehouse}", highlight=False)
+    REMARKS.print(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}", highlight=False)
+    REMARKS.print(f"Prefect    {prefect_home()} (evergreen ui)", highlight=False)
 
 
 def _exit(complete: bool) -> None:
@@ -228,8 +239,8 @@ def main() -> None:
     try:
         app()
     except EXPECTED_ERRORS as error:
-        CONSOLE.print(f"error: {error}", style="red", markup=False, highlight=False)
+        REMARKS.print(f"error: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
     except KeyboardInterrupt:
-        CONSOLE.print("Stopped. What was committed is kept; run again to go on.")
+        REMARKS.print("Stopped. What was committed is kept; run again to go on.")
         sys.exit(130)

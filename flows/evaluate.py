@@ -7,7 +7,7 @@ from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.progress import CONSOLE
+from flows.console import REMARKS
 from flows.stages import (
     Evaluation,
     Failure,
@@ -50,7 +50,7 @@ async def evaluate(
     Returns:
         `Completed`, or a completed state named `Partial` when some items failed.
     """
-    with open_warehouse(Path(warehouse), on_wait=CONSOLE.print) as store:
+    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
         run = Evaluation(
             warehouse=str(store.path),
             edition=edition,
@@ -77,7 +77,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
         failures += await diagnostics_stage(run, sum(map(len, texts.values())))
     cells = planned(run)
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
-        CONSOLE.print(f"{len(cells) - len(pending)} of {len(cells)} cells need no judging.")
+        REMARKS.print(f"{len(cells) - len(pending)} of {len(cells)} cells need no judging.")
         failures += await verdicts_stage(run, len(pending))
     if groups := unscored_groups(run):
         failures += await scores_stage(run, len(groups))

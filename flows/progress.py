@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,8 +15,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-CONSOLE = Console(stderr=True)
-"""Progress and remarks go to stderr, so that stdout is only ever the answer."""
+from flows.console import REMARKS
+
 UPDATE_SECONDS = 2.0
 """How often the artifact follows: a request each time."""
 
@@ -56,7 +55,7 @@ async def stage_progress(stage: str, total: int) -> AsyncIterator[StageProgress]
         TextColumn("eta"),
         TimeRemainingColumn(),
     )
-    if not CONSOLE.is_terminal:  # in a log there are no bars: one line when a stage begins
-        CONSOLE.print(f"stage {stage}: {total} to do")
-    with Progress(*columns, console=CONSOLE) as bars:
+    if not REMARKS.is_terminal:  # in a log there are no bars: one line when a stage begins
+        REMARKS.print(f"stage {stage}: {total} to do")
+    with Progress(*columns, console=REMARKS) as bars:
         yield StageProgress(bars, stage, total, artifact)

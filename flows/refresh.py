@@ -7,8 +7,8 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.console import REMARKS
 from flows.evaluate import evaluate
-from flows.progress import CONSOLE
 from tasks.configuration.editions import edition_folder
 from tasks.reports import import_published
 from tasks.warehouse.store import open_warehouse
@@ -32,7 +32,7 @@ async def refresh(
         The state of the evaluation: `Completed` or `Partial`.
     """
     folder = Path(source) if source else edition_folder(edition)
-    with open_warehouse(Path(warehouse), on_wait=CONSOLE.print) as store:
+    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
         path = str(store.path)
         await import_published(path, str(folder), edition, sorted(agents or []))
         outcome: Any = evaluate(

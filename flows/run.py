@@ -6,11 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from flows.console import REMARKS
 from flows.server import local_server
-
-CONSOLE = Console(stderr=True)
 
 
 def prefect_home() -> Path:
@@ -27,7 +24,7 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
     Raises:
         What the flow failed with.
     """
-    with CONSOLE.status("Starting the Prefect server …"):
+    with REMARKS.status("Starting the Prefect server …"):
         server = local_server(prefect_home())
         api_url = server.__enter__()
     try:
@@ -41,7 +38,8 @@ def _flow(name: str) -> Callable[..., Any]:
     from flows.evaluate import evaluate
     from flows.refresh import refresh
 
-    return {"evaluate": evaluate, "refresh": refresh}[name]
+    flows: dict[str, Callable[..., Any]] = {"evaluate": evaluate, "refresh": refresh}
+    return flows[name]
 
 
 def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> tuple[bool, str]:
@@ -51,7 +49,7 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     before = next(TASK_RUNS)
     state = asyncio.run(flow(**parameters, return_state=True))
     started = next(TASK_RUNS) - before - 1
-    with CONSOLE.status("Storing the run's history …"):
+    with REMARKS.status("Storing the run's history …"):
         wait_until_stored(api_url, state.state_details.flow_run_id, started)
     if not state.is_completed():
         error = asyncio.run(_error(state))

@@ -1,21 +1,20 @@
 """Tables for the terminal, and the same as JSON and CSV for programs."""
 
 import json
-import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from flows.console import ANSWERS
 from tasks.configuration.models import load_judges
+from tasks.extraction.agreement import Agreement
 from tasks.status import StageCounts
 from tasks.warehouse.store import Readable
-
-CONSOLE = Console(width=None if sys.stdout.isatty() else 120)
 
 ENTRY = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional")  # fmt: skip
@@ -60,8 +59,8 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
         table = Table(*frame.columns, box=box.SIMPLE_HEAD)
         for row in frame.iter_rows():
             table.add_row(*("" if cell is None else str(cell) for cell in row))
-        CONSOLE.print(table)
-        CONSOLE.print(f"{frame.height:,} rows", style="dim")
+        ANSWERS.print(table)
+        ANSWERS.print(f"{frame.height:,} rows", style="dim")
 
 
 def leaderboard_frame(source: Readable, edition: str) -> pl.DataFrame:
@@ -100,8 +99,8 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame) -> None:
         cells = [text for metric in COLUMNS for text in _cells(figures, agent, metric)]
         coverage = figures.get((agent, "coverage_wiki"))
         table.add_row(str(rank), agent, *cells, str(coverage["n_reports"] if coverage else 0))
-    CONSOLE.print(table)
-    CONSOLE.print(
+    ANSWERS.print(table)
+    ANSWERS.print(
         "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
         "(pages never fetched, cells failed). Rank: by soft coverage.",
         style="dim",
@@ -152,7 +151,27 @@ def _style_table(source: Readable, edition: str) -> None:
         table.add_row(
             agent or "(reference articles)", *("–" if v is None else f"{v:,.2f}" for v in values)
         )
-    CONSOLE.print(table)
+    ANSWERS.print(table)
+
+
+def print_agreement(agreements: list[tuple[str, Agreement]], form: Format) -> None:
+    """Offline against published claims, an agent a row; shares 0-1."""
+    rows = [
+        {
+            "agent": agent,
+            "claims": found.n_published_claims,
+            "offline": found.n_offline_claims,
+            "found": found.matched_share,
+            "pairs": found.n_published_pairs,
+            "offline_pairs": found.n_offline_pairs,
+            "pairs_found": found.recall,
+            "pairs_confirmed": found.precision,
+            "f1": found.f1,
+        }
+        for agent, found in agreements
+    ]
+    frame = pl.DataFrame(rows)
+    print_frame(frame.with_columns(cs.float().round(3)) if rows else frame, form)
 
 
 def print_status(counts: list[StageCounts], form: Format) -> None:
@@ -166,8 +185,8 @@ def print_status(counts: list[StageCounts], form: Format) -> None:
     for row in counts:
         numbers = [f"{getattr(row, name):,}" for name in StageCounts.order]
         table.add_row(row.edition, row.stage, *numbers)
-    CONSOLE.print(table)
-    CONSOLE.print(
+    ANSWERS.print(table)
+    ANSWERS.print(
         "Final: nothing to do and never will be (empty reports, unfetchable pages, cells the "
         "judge cannot assess).",
         style="dim",

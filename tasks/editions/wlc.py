@@ -132,7 +132,7 @@ def _read_articles(
             issues.unreadable(path, error.kind, f"The article {name} is left out: {error}")
             continue
         _remark_on_metadata(entry, path, issues)
-        page_id = _page_id(layout, raw.get(name, f"{RAW_PAGES}/{name}.json"), issues)
+        page_id = _page_id(layout, raw[name], issues) if name in raw else None
         articles.append(_article(edition, entry, text, page_id))
     for name in sorted(set(texts) - set(listed)):
         issues.remark(
@@ -196,8 +196,8 @@ def _read_facts(
     facts: list[Fact] = []
     extractions: list[Extraction] = []
     for article in articles:
-        path = files.get(article.article, f"{STATEMENTS}/{article.article}_statements.json")
-        texts = _fact_texts(layout, path, issues)
+        path = files.get(article.article)
+        texts = _fact_texts(layout, path, issues) if path else []
         if texts:
             facts.extend(_facts(article, texts))
             extractions.append(_facts_extraction(article, texts))

@@ -34,8 +34,8 @@ class SentenceIndex:
     def best(self, statement: str, near: int = 0, pull: float = 0.0) -> Match | None:
         """The sentence that holds most of a statement; None if none shares a word.
 
-        near, pull: a sentence `n` places away from `near` loses up to `pull` of its share
-        (half of it 3 sentences away), for statements that come in the order of the text.
+        near, pull: a sentence away from `near` loses up to `pull` of its share (half of it 3
+        sentences ahead or 2 behind), for statements that come in the order of the text.
         """
         words = content_words(statement)
         weights = {word: self._weight(word) for word in words}
@@ -50,7 +50,7 @@ class SentenceIndex:
         return Match(index, held[index] / total)
 
     def _rank(self, number: int, share: float, near: int, pull: float) -> float:
-        distance = abs(number - near)
+        distance = number - near if number >= near else 1.5 * (near - number)
         brevity = 0.02 / (1 + self._lengths[number])
         return share + brevity - pull * distance / (distance + 3)
 

@@ -29,7 +29,8 @@ _LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9])")
 _INITIALS = re.compile(r"(?:^|[\s(\"“‘'])(?!U\.[SKN]\.|D\.C\.|[ap]\.m\.)(?:[A-Z]\.){1,3}$")
 """Of a person's name: `A.J.`. (Countries often end a sentence.)"""
 _ABBREVIATION = re.compile(
-    r"\b(?:[Vv]ol|[Nn]os?|Bros|Mt|Ft|[Cc]h|pp?|[Ff]ig|[Ee]d|[Ss]t|v|vs|ca?)\.$"
+    r"\b(?:[Vv]ol|[Nn]os?|Bros|Mt|Ft|[Cc]h|pp?|[Ff]ig|[Ee]d|[Ss]t|vs?|ca?|"
+    r"Drs?|Mrs?|Ms|Prof|Gen|Lt|Col|Sgt|Capt|Rev|Gov|Sen|Rep)\.$"
 )
 _WORD = re.compile(r"[^\W\d_]")
 _PIECE = 5000

@@ -14,7 +14,7 @@ from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.lock import own
 from tasks.warehouse.migrate import connect, migrate
 from tasks.warehouse.rows import Row
-from tasks.warehouse.writer import Change, Writer
+from tasks.warehouse.writer import Change, Writer, explained
 
 RowT = TypeVar("RowT", bound=Row)
 DEFAULT_PATH = Path("data/warehouse.duckdb")
@@ -106,9 +106,9 @@ def open_warehouse(
         connection = connect(path)
         try:
             warehouse = Warehouse(path, connection, migrate(connection, path))
-        except BaseException:
+        except BaseException as error:
             connection.close()
-            raise
+            raise explained(error) from error
         _open[path] = warehouse
         try:
             yield warehouse

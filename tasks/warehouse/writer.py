@@ -100,7 +100,7 @@ class Writer:
             self._transaction(units)
         except Exception as error:
             if len(units) == 1:
-                units[0].done.set_exception(_explained(error))
+                units[0].done.set_exception(explained(error))
                 return
             for unit in units:
                 self._commit([unit])
@@ -172,11 +172,12 @@ def _merge_sql(model: type[Row], only_new: bool) -> str:
     )
 
 
-def _explained(error: Exception) -> Exception:
-    text = str(error)
-    if isinstance(error, duckdb.IOException) or "No space left" in text:
+def explained(error: BaseException) -> BaseException:
+    """What a failed write means for the user; errors that are no matter of the disk stay."""
+    text = str(error).strip()
+    if isinstance(error, duckdb.IOException | duckdb.FatalException):
         return UnwritableWarehouse(
-            f"The warehouse could not be written ({text.strip().splitlines()[0]}). What was "
+            f"The warehouse could not be written ({text.splitlines()[0]}). What was "
             "acknowledged is safe; free some space or fix the permissions, then run again."
         )
     return error

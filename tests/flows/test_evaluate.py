@@ -19,6 +19,7 @@ from rich.console import Console
 from flows import show
 from flows.history import wait_until_stored
 from flows.server import local_server
+from tasks.cells import load_case
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse
 from tests.conftest import PREFECT_HOME
@@ -52,11 +53,11 @@ def task_runs(api: str, state: Any) -> list[dict[str, Any]]:
         question = {"flow_runs": {"parent_flow_run_id": {"any_": level}}}
         level = [f["id"] for f in httpx.post(f"{api}/flow_runs/filter", json=question).json()]
         ids = ids + level
-    question = {
+    asked: dict[str, Any] = {
         "flow_runs": {"id": {"any_": ids}},
         "task_runs": {"subflow_runs": {"exists_": False}},
     }
-    found: list[dict[str, Any]] = httpx.post(f"{api}/task_runs/filter", json=question).json()
+    found: list[dict[str, Any]] = httpx.post(f"{api}/task_runs/filter", json=asked).json()
     return found
 
 
@@ -208,18 +209,16 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
 ) -> None:
     path = tmp_path / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
-        from tasks import verdicts
-        from tasks.reports import import_edition
+        from tasks.importing import import_edition
 
         import_edition(warehouse, SAMPLE, "sample")
-        original = verdicts.load_case
 
         def broken(store: Any, plan: Any) -> Any:
             if plan.agent == "sample_sketch" and plan.assignment.startswith("Mercury"):
                 raise ValueError("this one cannot be read")
-            return original(store, plan)
+            return load_case(store, plan)
 
-        monkeypatch.setattr(verdicts, "load_case", broken)
+        monkeypatch.setattr("tasks.verdicts.load_case", broken)
         state = run("evaluate", edition="sample", warehouse=str(path))
         assert (state.type.value, state.name) == ("COMPLETED", "Partial")
         assert "this one cannot be read" in state.message
@@ -245,7 +244,7 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
 def test_a_new_agent_adds_only_its_own_cells(api: str, tmp_path: Path) -> None:
     path = tmp_path / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
-        from tasks.reports import import_edition
+        from tasks.importing import import_edition
 
         import_edition(warehouse, SAMPLE, "sample", ["sample_scholar"])
         run("evaluate", edition="sample", warehouse=str(path))
@@ -284,7 +283,7 @@ def test_the_table_fits_a_terminal_and_says_no_llm_was_used(
     refreshed: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console = Console(width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
-    monkeypatch.setattr(show, "CONSOLE", console)
+    monkeypatch.setattr(show, "ANSWERS", console)
     with reading(refreshed[0]) as source:
         show.print_leaderboard(source, "sample", show.Format.TABLE)
     text = console.export_text()

@@ -5,11 +5,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from edition_builder import ARTICLE, EditionBuilder
 
 from tasks.editions.catalogue import entries, registered_agents, unused_agents
 from tasks.editions.errors import EditionError
 from tasks.editions.layout import Layout
+from tests.tasks.editions.edition_builder import ARTICLE, EditionBuilder
 
 URL = "https://en.wikipedia.org/wiki/Parasitic_ant"
 

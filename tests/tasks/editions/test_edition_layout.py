@@ -6,11 +6,11 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from edition_builder import EditionBuilder
 
 from tasks.editions import layout as layout_module
 from tasks.editions.errors import EditionError, UnreadableFileError
 from tasks.editions.layout import Issues, Layout, article_id
+from tests.tasks.editions.edition_builder import EditionBuilder
 
 
 @pytest.fixture

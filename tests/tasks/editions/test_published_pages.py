@@ -4,7 +4,6 @@ import base64
 from typing import Any
 
 import pytest
-from edition_builder import LONG
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from tasks.editions.document import Document
 from tasks.editions.published_pages import Archive, decoded_title, pages_of
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Page, content_sha
+from tests.tasks.editions.edition_builder import LONG
 
 URL = "https://ants.example/colony"
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from edition_builder import ARTICLE, LONG, REPORT, TEXT, EditionBuilder
 
 from tasks.editions.errors import EditionError
 from tasks.editions.reports import AgentReports, report_status
 from tasks.editions.wlc import PublishedEdition, known_agents, read_agent, read_wlc
 from tasks.warehouse.rows import ImportIssue, content_sha
+from tests.tasks.editions.edition_builder import ARTICLE, LONG, REPORT, TEXT, EditionBuilder
 
 URL = "https://en.wikipedia.org/wiki/"
 COLONY = "https://ants.example/colony"

@@ -245,7 +245,9 @@ def test_a_page_is_put_to_the_judge_once_for_all_claims_that_cite_it() -> None:
 @pytest.mark.parametrize("n_claims", [0, 1, 25])
 def test_at_most_ten_sentences_are_evidence(n_claims: int) -> None:
     judge = ScriptedJudge()
-    claims = [(f"the tower was repainted in {1900 + n}", []) for n in range(n_claims)]
+    claims: list[tuple[str, list[str]]] = [
+        (f"the tower was repainted in {1900 + n}", []) for n in range(n_claims)
+    ]
     asyncio.run(PROTOCOL.judge(case(["the tower is red"], claims), judge))
     request = judge.asked[0]
     assert isinstance(request, VerifyClaims)

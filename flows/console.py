@@ -1,0 +1,10 @@
+"""Where words to people go: answers to stdout, progress and remarks to stderr."""
+
+import sys
+
+from rich.console import Console
+
+ANSWERS = Console(width=None if sys.stdout.isatty() else 120)
+"""Into a file or a pipe tables get room enough for every column."""
+REMARKS = Console(stderr=True, soft_wrap=True)
+"""Never wrapped by us: commands and paths in it can be copied."""
