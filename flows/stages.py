@@ -14,8 +14,9 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 
 from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
-from flows.progress import stage_progress
+from flows.progress import StageProgress, stage_progress
 from flows.server import is_local
+from tasks.cases import loading
 from tasks.cells import CellPlan, plan_cells
 from tasks.claims import Unextracted, extract_for, unextracted
 from tasks.diagnostics import diagnose_agent, undiagnosed
@@ -96,20 +97,22 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     todo = [plan for plan in planned(run) if plan.state in ("pending", "failed")]
     slots = asyncio.Semaphore(HELPERS.workers + PREFETCH)
     pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
+    store = opened(run.warehouse)
     failures: list[Failure] = []
-    async with stage_progress("verdicts", len(todo)) as progress:
 
-        async def one(plan: CellPlan) -> None:
-            async with slots, pace:
-                with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
-                    state = await _finished(judge_cell(run.warehouse, plan, return_state=True))
-            if error := await _error_of(state):
-                await write_failure(opened(run.warehouse), plan, error)
-                item = f"{plan.protocol} · {plan.agent} · {plan.title}"
-                failures.append(Failure("verdicts", item, _line(error)))
-            await progress.advance()
+    async def one(plan: CellPlan, progress: StageProgress) -> None:
+        async with slots, pace:
+            with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
+                state = await _finished(judge_cell(run.warehouse, plan, return_state=True))
+        if error := await _error_of(state):
+            await write_failure(store, plan, error)
+            item = f"{plan.protocol} · {plan.agent} · {plan.title}"
+            failures.append(Failure("verdicts", item, _line(error)))
+        await progress.advance()
 
-        await _all(one(plan) for plan in todo)
+    with loading(store, todo):
+        async with stage_progress("verdicts", len(todo)) as progress:
+            await _all(one(plan, progress) for plan in todo)
     return failures
 
 

@@ -12,18 +12,9 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from tasks.judges.decisions import Judge
-from tasks.protocols.case import Case, Protocol
-from tasks.warehouse.rows import (
-    Article,
-    Citation,
-    Claim,
-    Extraction,
-    Fact,
-    Page,
-    Report,
-    content_sha,
-)
-from tasks.warehouse.store import Readable, Warehouse
+from tasks.protocols.case import Protocol
+from tasks.warehouse.rows import content_sha
+from tasks.warehouse.store import Readable
 
 CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
 
@@ -93,33 +84,6 @@ def plan_cells(
         for record in inputs.iter_rows(named=True)
         if not agents or record["agent"] in agents
     ]
-
-
-def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
-    """Everything a protocol may look at for one cell."""
-    report_key = [plan.edition, plan.agent, plan.assignment]
-    of_report = "edition = $1 AND agent = $2 AND assignment = $3"
-    of_article = (
-        "edition = $1 AND article = "
-        "(SELECT article FROM assignments WHERE edition = $1 AND assignment = $2)"
-    )
-    article_key = [plan.edition, plan.assignment]
-    extractions = warehouse.rows(Extraction, of_report, report_key)
-    return Case(
-        article=warehouse.rows(Article, of_article, article_key)[0],
-        report=warehouse.rows(Report, of_report, report_key)[0],
-        facts=tuple(warehouse.rows(Fact, of_article, article_key)),
-        claims=tuple(warehouse.rows(Claim, of_report, report_key)),
-        citations=tuple(warehouse.rows(Citation, of_report, report_key)),
-        pages=tuple(
-            warehouse.rows(
-                Page,
-                f"edition = $1 AND url IN (SELECT url FROM citations WHERE {of_report})",
-                report_key,
-            )
-        ),
-        extraction=extractions[0] if extractions else None,
-    )
 
 
 def _known_cells(

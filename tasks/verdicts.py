@@ -7,7 +7,8 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import Task, exponential_backoff
 
-from tasks.cells import CellPlan, load_case
+from tasks.cases import load_case
+from tasks.cells import CellPlan
 from tasks.judges.registry import judge
 from tasks.processes.pool import HELPERS, HelperCrashed
 from tasks.protocols.case import Decided

@@ -6,9 +6,9 @@ extraction. Agreement (F1) with the published pairs of the three agents that hav
 far a claim may look for the next marker:
 
                           nowhere  paragraph  section  report
-    openai                   .685       .835     .839    .836
-    gemini_3_pro             .775       .913     .910    .906
-    langchain_w_gpt4.1       .456       .732     .839    .879
+    openai                   .693       .844     .849    .847
+    gemini_3_pro             .783       .919     .916    .912
+    langchain_w_gpt4.1       .457       .735     .842    .881
 """
 
 import re

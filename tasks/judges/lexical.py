@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import astuple, dataclass, fields
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, pairwise
 from math import log, sqrt
 from typing import TypeVar
 
@@ -133,10 +133,10 @@ class Pool:
         sentence = self._sentences[best]
         claimed = terms(claim)
         found = self._terms[best]
-        pairs = set(zip(claimed, claimed[1:], strict=False))
+        pairs = set(pairwise(claimed))
         return {
             "characters": _character_cosine(claim, sentence),
-            "bigrams": _share_held(pairs, set(zip(found, found[1:], strict=False))),
+            "bigrams": _share_held(pairs, set(pairwise(found))),
             "entities": _share_held(entities(claim), self._sets[best]),
             "numbers": _share_held(numbers(claim), _numbers_said(sentence), if_none=1.0),
         }

@@ -44,7 +44,7 @@ class OfflineJudge:
     """
 
     name = "offline"
-    decides: frozenset[type[Frozen]] = frozenset({VerifyClaims, VerifyAgainstPage})
+    decides: frozenset[type[Frozen]] = frozenset((VerifyClaims, VerifyAgainstPage))
     sees_conflict = False
     cpu_bound = True
 
@@ -52,7 +52,7 @@ class OfflineJudge:
         """Read the weights.
 
         Raises:
-            UnreadableWeights: the file is missing or malformed.
+            ConfigurationError: the weights file is missing or malformed.
         """
         self._fitted, self._sha = read_weights(weights_file)
         self.model_version = f"offline-lexical-{self._fitted.version}-{self._sha[:8]}"

@@ -8,19 +8,16 @@ from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from tasks.judges.decisions import Frozen
+from tasks.configuration.loading import CONFIGS, Configured, load
 
-WEIGHTS_FILE = Path(__file__).resolve().parents[2] / "configs" / "judges" / "offline_lexical.yaml"
-
-
-class UnreadableWeights(ValueError):
-    """The weights file is missing or not what the judge expects."""
+WEIGHTS_FILE = CONFIGS / "judges" / "offline_lexical.yaml"
+WEIGHTS_VERSION = 1
+"""Changes with the meaning of a feature: weights of another version do not fit the code."""
 
 
-class Weights(Frozen):
+class Weights(Configured):
     """Non-negative weights of the features (shares 0-1), in logits."""
 
     whole: float = Field(ge=0)
@@ -33,7 +30,7 @@ class Weights(Frozen):
     numbers: float = Field(ge=0)
 
 
-class Families(Frozen):
+class Families(Configured):
     """One value per family of decisions: they differ in how strict the recorded judge was."""
 
     key_point_in_report: float
@@ -42,7 +39,7 @@ class Families(Frozen):
     claim_in_page: float
 
 
-class Agreement(Frozen):
+class Agreement(Configured):
     """Agreement with recorded verdicts on held-out items, two classes: positive and the rest."""
 
     n: int = Field(gt=0)
@@ -53,14 +50,13 @@ class Agreement(Frozen):
     kappa: float = Field(ge=-1, le=1)
 
 
-class OfflineWeights(Frozen):
+class OfflineWeights(Configured):
     """All the offline judge knows."""
 
-    version: int
+    version: int = Field(ge=WEIGHTS_VERSION, le=WEIGHTS_VERSION)
     fitted_on: date
     data: str
     """What it was fitted to."""
-    seed: int
     regularisation: float = Field(ge=0)
     intercepts: Families
     weights: Weights
@@ -73,18 +69,7 @@ def read_weights(path: Path = WEIGHTS_FILE) -> tuple[OfflineWeights, str]:
     """The weights and the sha-256 (hex) of their file.
 
     Raises:
-        UnreadableWeights: naming the file, the field and what to do.
+        ConfigurationError: naming the file, the key and what was expected there.
     """
-    try:
-        data = path.read_bytes()
-        return OfflineWeights.model_validate(yaml.safe_load(data)), sha256(data).hexdigest()
-    except OSError as error:
-        raise UnreadableWeights(
-            f"{path}: cannot be read ({error.strerror}). Fit it again with"
-            " `python -m tasks.judges.fit_offline ../shared/data --write`."
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as error:
-        raise UnreadableWeights(
-            f"{path}: not a weights file of the offline judge: {error}. Restore it, or fit it"
-            " again with `python -m tasks.judges.fit_offline ../shared/data --write`."
-        ) from error
+    weights = load(path, OfflineWeights)
+    return weights, sha256(path.read_bytes()).hexdigest()

@@ -93,7 +93,7 @@ def _count_citations(line: str) -> int:
 
 def _is_label(line: str, end: int) -> bool:
     """Is the bracket the label of a link? It was counted as one."""
-    return line.startswith("()", end)
+    return line.startswith(("()", "]()"), end)
 
 
 def _plain(line: str) -> str:

@@ -19,7 +19,7 @@ from rich.console import Console
 from flows import show
 from flows.history import wait_until_stored
 from flows.server import local_server
-from tasks.cells import load_case
+from tasks.cases import load_case
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse
 from tests.conftest import PREFECT_HOME

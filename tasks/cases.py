@@ -1,0 +1,110 @@
+"""The inputs of cells, read a batch at a time.
+
+DuckDB decompresses a column by blocks of 2,048 rows: one report or page costs as much to
+read as a batch of them. Read cell by cell, inputs took longer than judging them.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tasks.cells import CellPlan
+from tasks.protocols.case import Case
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.store import Warehouse
+
+BATCH = 24
+"""Cells whose inputs are held at once: some 10 MB of pages on the published edition."""
+
+OF_REPORTS = "edition = $1 AND (agent, assignment) IN (SELECT unnest($2), unnest($3))"
+OF_ARTICLES = (
+    "edition = $1 AND article IN (SELECT article FROM assignments "
+    "WHERE edition = $1 AND assignment IN (SELECT unnest($2)))"
+)
+OF_PAGES = f"edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})"
+
+
+def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Case]:
+    """cell_id → everything a protocol may look at; the plans are of one edition."""
+    edition = plans[0].edition
+    reports_key = [edition, [p.agent for p in plans], [p.assignment for p in plans]]
+    articles_key = [edition, [p.assignment for p in plans]]
+    article_of = dict(
+        warehouse.frame(
+            "SELECT assignment, article FROM assignments WHERE edition = $1", [edition]
+        ).iter_rows()
+    )
+    articles = {a.article: a for a in warehouse.rows(Article, OF_ARTICLES, articles_key)}
+    facts = _grouped(warehouse.rows(Fact, OF_ARTICLES, articles_key), "article")
+    of_report = {
+        model: _grouped(warehouse.rows(model, OF_REPORTS, reports_key), "agent", "assignment")
+        for model in (Report, Claim, Citation, Extraction)
+    }
+    pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, reports_key)}
+
+    def case(plan: CellPlan) -> Case:
+        key, article = (plan.agent, plan.assignment), article_of[plan.assignment]
+        citations = of_report[Citation][key]
+        cited = sorted({citation.url for citation in citations} & pages.keys())
+        return Case.model_construct(  # every row of it has been validated
+            article=articles[article],
+            report=of_report[Report][key][0],
+            facts=tuple(facts[article,]),
+            claims=tuple(of_report[Claim][key]),
+            citations=tuple(citations),
+            pages=tuple(pages[url] for url in cited),
+            extraction=next(iter(of_report[Extraction][key]), None),
+        )
+
+    return {plan.cell_id: case(plan) for plan in plans}
+
+
+class CaseLoader:
+    """Hands out cases in any order and from any thread, loading them in batches."""
+
+    def __init__(self, warehouse: Warehouse, plans: Sequence[CellPlan]) -> None:
+        self._warehouse = warehouse
+        self._lock = threading.Lock()
+        self._ready: dict[str, Case] = {}
+        self._pending: dict[str, Sequence[CellPlan]] = {}
+        for start in range(0, len(plans), BATCH):
+            batch = plans[start : start + BATCH]
+            self._pending.update({plan.cell_id: batch for plan in batch})
+
+    def case(self, plan: CellPlan) -> Case:
+        """The inputs of one cell; asked again (a retry), they are read again."""
+        with self._lock:
+            if plan.cell_id not in self._ready:
+                batch = self._pending.get(plan.cell_id, [plan])
+                for other in batch:
+                    self._pending.pop(other.cell_id, None)
+                self._ready.update(load_cases(self._warehouse, batch))
+            return self._ready.pop(plan.cell_id)
+
+
+_loaders: dict[Warehouse, CaseLoader] = {}
+
+
+@contextmanager
+def loading(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
+    """While open, `load_case` reads these plans' inputs in batches."""
+    _loaders[warehouse] = CaseLoader(warehouse, plans)
+    try:
+        yield
+    finally:
+        del _loaders[warehouse]
+
+
+def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
+    """The inputs of one cell."""
+    loader = _loaders.get(warehouse)
+    return loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
+
+
+def _grouped(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:
+    grouped: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+    for row in rows:
+        grouped[tuple(getattr(row, column) for column in columns)].append(row)
+    return grouped

@@ -1,0 +1,124 @@
+"""Style figures: what they count, and that no words give no figure."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.configuration.errors import ConfigurationError
+from tasks.metrics.markdown_outline import outline
+from tasks.metrics.style import WordsToWatch, diagnose, load_words_to_watch
+
+WORDS = load_words_to_watch()
+ARTICLE = """# Northern Line
+
+The Northern Line is a railway.[1] It opened in 1875.[2][3]
+
+## History
+
+The iconic line was built ten years ago, [it is said](https://example.org/a_(b)).
+
+### Closure
+
+Of course, it closed.[1, 2]
+
+## References
+
+[1] https://example.org/renowned Renowned, famous and prestigious.
+"""
+MARKUP = st.text(alphabet="[]()!|#*_`.,1aA \n<>'\"【】^:/h-", max_size=300) | st.text(max_size=200)
+
+
+def value(markdown: str, name: str) -> float | None:
+    return diagnose(markdown, WORDS)[name].value
+
+
+def test_words_to_watch_are_counted_per_thousand_words_outside_the_references() -> None:
+    n_words = value(ARTICLE, "words")
+    assert n_words == 25
+    assert value(ARTICLE, "words_to_watch_puffery") == pytest.approx(1_000 / n_words)
+    assert value(ARTICLE, "words_to_watch_editorializing") == pytest.approx(1_000 / n_words)
+    assert value(ARTICLE, "words_to_watch_relative_time") == pytest.approx(1_000 / n_words)
+    assert value(ARTICLE, "words_to_watch") == pytest.approx(3_000 / n_words)
+
+
+def test_a_word_to_watch_is_a_whole_word_in_any_case() -> None:
+    assert value("Greater Manchester, hitherto unfound.", "words_to_watch") == 0
+    assert value("GREAT", "words_to_watch_puffery") == 1_000
+    assert value("The lion’s share", "words_to_watch_cliches_and_idioms") == pytest.approx(
+        1_000 / 3
+    )
+
+
+def test_the_lead_is_what_stands_before_the_first_section() -> None:
+    assert value(ARTICLE, "lead_words") == 10
+    assert value(ARTICLE, "lead_share") == pytest.approx(10 / 25)
+
+
+def test_sections_and_their_depth_leave_out_title_and_references() -> None:
+    assert value(ARTICLE, "sections") == 2
+    assert value(ARTICLE, "section_depth") == 2
+
+
+def test_each_cited_source_counts_once_per_marker() -> None:
+    # [1], [2], [3], one link, [1, 2]
+    assert outline(ARTICLE).n_citations == 6
+    assert value(ARTICLE, "citations_per_100_words") == pytest.approx(600 / 25)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [("It opened【3†source】.", 1), ("It opened[^1].", 1), ("It opened[^note].", 1),
+     ("It opened [(1)](https://x.org).", 1), ("It opened [[4]](https://x.org).", 1),
+     ("See [a](/local).", 0), ("In 1875 [sic] it opened.", 0)],
+)  # fmt: skip
+def test_every_shape_of_marker_is_one_citation(text: str, n: int) -> None:
+    assert outline(text).n_citations == n
+
+
+def test_simple_prose_reads_easier_than_learned_prose() -> None:
+    easy = value("The cat sat. The dog ran. We saw it.", "flesch")
+    hard = value(
+        "Institutional multidimensionality necessitates organizational reconfiguration.", "flesch"
+    )
+    assert easy is not None
+    assert hard is not None
+    assert easy > 100 > 0 > hard
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# ", "***", "[1]", "![](https://x.org/a.png)"])
+def test_a_text_without_words_has_no_figures(text: str) -> None:
+    assert {figure.value for figure in diagnose(text, WORDS).values()} == {None}
+
+
+@settings(deadline=None)
+@given(MARKUP)
+def test_diagnosing_never_raises(text: str) -> None:
+    figures = diagnose(text, WORDS)
+    names = {f"words_to_watch_{category}" for category in WORDS.categories}
+    assert names < set(figures)
+    share = figures["lead_share"].value
+    assert share is None or 0 <= share <= 1
+
+
+@pytest.mark.parametrize("unit", ["[", "(", " ", "](", "[1", "【", "[^", "# ", "\n", "a "])
+def test_a_hostile_text_is_diagnosed_in_time(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    start = time.process_time()
+    diagnose(text, WORDS)
+    assert time.process_time() - start < 2
+
+
+def test_a_misspelt_key_in_the_list_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "words.yaml"
+    path.write_text("guideline: x\nversion: 1\ncategorys: {}\n", "utf-8")
+    with pytest.raises(ConfigurationError, match="categorys"):
+        load_words_to_watch(path)
+
+
+def test_only_the_given_lists_count() -> None:
+    words = WordsToWatch(guideline="none", version=1, categories={"fish": ("cod", "* herring")})
+    figures = diagnose("Cod and a red herring.", words)
+    assert figures["words_to_watch_fish"].value == pytest.approx(2_000 / 5)
