@@ -89,7 +89,7 @@ def entities(text: str) -> frozenset[str]:
 
 def readable(markdown: str) -> str:
     """The text a reader sees: no images, link targets, addresses, citation numbers or markup."""
-    text = markdown
+    text = _LINK_TARGET.sub("]", markdown)
     text = _IMAGE.sub(" ", text)
     text = _CITATION_MARKER.sub(" ", text)
     text = _BARE_URL.sub(" ", text)

@@ -21,7 +21,7 @@ with warnings.catch_warnings():
     import textstat
 
 STYLE_VERSION = "style-1"
-"""Changes with the definition of any figure; the list's own version is added to it."""
+"""Changes with the definition of any figure and with the list of words."""
 
 WORDS_FILE = CONFIGS / "style" / "words_to_watch.yaml"
 MAX_READABILITY_WORD_CHARS = 50

@@ -22,6 +22,11 @@ def test_of_equal_sentences_the_earlier_comes_first() -> None:
     assert Bm25(SENTENCES).top("when did the stadium open", 2) == (1, 3)
 
 
+def test_many_equal_sentences_keep_their_order() -> None:
+    pool = [f"Station {'bridge' if i % 3 else 'river'}" for i in range(60)]
+    assert Bm25(pool).top("river", 60) == tuple(range(0, 60, 3))
+
+
 def test_a_sentence_that_shares_no_term_is_no_evidence() -> None:
     assert Bm25(SENTENCES).top("parasitic ants of Malaysia", 10) == ()
 

@@ -77,10 +77,10 @@ def test_reading_never_raises(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["[", "(", " ", "![", "](", "!", "(.", "](x(a)", "[[1", "! ", "1."]
+    "unit", ["[", "(", " ", "![", "](", "!", "(.", "](x(a)", "[[1", "! ", "1.", "!!!!!!a"]
 )
 def test_a_hostile_page_is_read_in_time(unit: str) -> None:
-    page = unit * (300_000 // len(unit))
+    page = unit * (100_000 // len(unit))
     start = time.process_time()
     sentences(readable(page))
-    assert time.process_time() - start < 1.5
+    assert time.process_time() - start < 1.0
