@@ -8,6 +8,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.console import REMARKS
+from flows.show import leaderboard_frame, wide_rows
 from flows.stages import (
     Evaluation,
     Failure,
@@ -88,15 +89,13 @@ async def _stages(run: Evaluation) -> list[Failure]:
 
 async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
     """Leave the leaderboard and the failures in the UI, and name how the run ended."""
+    board = leaderboard_frame(opened(run.warehouse), run.edition)
     await acreate_table_artifact(
         key="leaderboard",
-        table=[
-            row.model_dump(include={"protocol", "metric", "agent", "value", "n_items",
-                                    "n_reports", "judge", "provisional", "reason"})
-            for row in _leaderboard(run)
-        ],
-        description=f"Leaderboard of {run.edition}: shares 0-1, each with what it rests on.",
-    )  # fmt: skip
+        table=wide_rows(board),
+        description=f"{run.edition}, in percent. –: not assessed, or nothing to assess. *: "
+        "provisional, items are still open.",
+    )
     if not failures:
         return Completed(message=f"{run.edition} is evaluated.")
     await acreate_table_artifact(

@@ -119,6 +119,22 @@ def _cells(
         yield f"{row['n_items']:,}" if row else "0"
 
 
+def wide_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
+    """The table as plain records, one per agent and judge: what the Prefect artifact shows."""
+    wide = []
+    for (judge,), of_judge in rows.group_by("judge", maintain_order=True):
+        figures = {(r["agent"], r["metric"]): r for r in of_judge.iter_rows(named=True)}
+        headings = [
+            name for metric, heading in COLUMNS.items()
+            for name in ((heading, COUNTS[metric]) if metric in COUNTS else (heading,))
+        ]  # fmt: skip
+        for rank, agent in enumerate(ranked(of_judge), start=1):
+            cells = [text.strip() for metric in COLUMNS for text in _cells(figures, agent, metric)]
+            record = dict(zip(headings, cells, strict=True))
+            wide.append({"#": str(rank), "Agent": agent, **record, "Judge": str(judge)})
+    return wide
+
+
 def ranked(rows: pl.DataFrame) -> list[str]:
     """Agents by coverage, best first: by mean probability where the judge gives one."""
     order = {"coverage_wiki_soft": 0, "coverage_wiki": 1}
