@@ -15,6 +15,7 @@ test: $(VENV)/dev ## Run the tests
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/dev ## Ruff and mypy
+	$(BIN)/python -m pip check --disable-pip-version-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -39,11 +40,12 @@ $(VENV)/bin/python:
 	  { echo "Evergreen needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# The lock is complete, so nothing is resolved again (--no-deps); `pip check` says if it is not.
 $(VENV)/runtime: requirements.lock pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/dev: requirements-dev.lock $(VENV)/runtime
-	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
