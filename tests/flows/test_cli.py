@@ -13,6 +13,7 @@ import pytest
 
 from flows.cli import main
 from tasks.warehouse.store import open_warehouse
+from tests.conftest import PREFECT_HOME
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
@@ -41,6 +42,7 @@ class Answer:
 def evergreen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EVERGREEN_WAREHOUSE", raising=False)
+    monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
 
     def call(*arguments: str | Path) -> Answer:
         monkeypatch.setattr(sys, "argv", ["evergreen", *map(str, arguments)])

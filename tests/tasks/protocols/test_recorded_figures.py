@@ -1,0 +1,98 @@
+"""Recorded verdicts, scored as a judge's output, give the published figures exactly."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tasks.configuration.models import load_protocol
+from tasks.judges.recorded import (
+    RecordedVerdict,
+    read_citations,
+    read_verifiability,
+    read_writing,
+)
+from tasks.protocols.case import Judged
+from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_writing import WikiWriting
+from tests.scripted_judge import ScriptedJudge
+
+RECORDED = Path(__file__).resolve().parents[4] / "shared" / "data" / "wlc" / "recorded_verdicts"
+pytestmark = [
+    pytest.mark.published,
+    pytest.mark.skipif(
+        not RECORDED.exists(), reason="the recorded verdicts are not at ../shared/data/wlc"
+    ),
+]
+CATEGORIES = {"ww": "well_written", "bc": "broad_coverage", "n": "neutral"}
+
+
+def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> Judged:
+    return Judged(
+        reports=pl.DataFrame(
+            [{"assignment": "x", "state": "done", "pairs_reliable": True, "pairs_reason": None}],
+            schema_overrides={"pairs_reason": pl.String},
+        ),
+        verdicts=pl.DataFrame(
+            [
+                {
+                    "assignment": "x",
+                    "step": step,
+                    "item": verdict.item,
+                    "status": verdict.status.value,
+                    "label": verdict.label,
+                    "score": None,
+                }
+                for verdict, step in zip(verdicts, steps, strict=True)
+            ],
+            schema_overrides={"score": pl.Float64, "label": pl.String},
+        ),
+        claims=pl.DataFrame(
+            schema={
+                "assignment": pl.String,
+                "number": pl.Int64,
+                "cited": pl.Boolean,
+                "leaked": pl.Boolean,
+            }
+        ),
+    )
+
+
+def shares(frame: pl.DataFrame) -> dict[str, tuple[float | None, int]]:
+    return {row["metric"]: (row["numerator"], row["n_items"]) for row in frame.to_dicts()}
+
+
+def test_writing_is_2_of_39() -> None:
+    verdicts = read_writing(RECORDED / "writing.json")
+    steps = [CATEGORIES[verdict.item.split("_")[0]] for verdict in verdicts]
+    protocol = WikiWriting(load_protocol("wiki_writing"))
+    found = shares(protocol.figures(judged(verdicts, steps), ScriptedJudge()))
+    assert found["writing_overall"] == (2, 39)
+    assert round(2 / 39, 4) == 0.0513
+    assert found["writing_well_written"] == (1, 21)
+    assert found["writing_broad"] == (1, 8)
+    assert found["writing_neutral"] == (0, 10)
+
+
+def wiki_fact(verdicts: list[RecordedVerdict]) -> dict[str, tuple[float | None, int]]:
+    protocol = WikiFact(load_protocol("wiki_fact"))
+    steps = [verdict.step for verdict in verdicts]
+    return shares(protocol.figures(judged(verdicts, steps), ScriptedJudge()))
+
+
+def test_verifiability_covers_30_of_72_facts_and_contradicts_in_19_of_135_claims() -> None:
+    verdicts = read_verifiability(RECORDED / "verifiability.json")
+    found = wiki_fact(verdicts)
+    assert found["coverage_wiki"] == (30, 72)
+    assert found["wiki_conflict"] == (19, 135)
+    supported = [v for v in verdicts if v.step == "conflict" and v.label == "consistent"]
+    assert len(supported) == 53
+
+
+def test_citations_support_95_and_conflict_in_14_of_195_evaluated_claims() -> None:
+    found = wiki_fact(read_citations(RECORDED / "citation.json"))
+    assert found["ref_acc"] == (95, 195)
+    assert round(95 / 195, 4) == 0.4872
+    assert found["ref_conflict"] == (14, 195)
+    assert found["ref_acc_strict"] == (95, 202)
+    assert found["evaluated_share"] == (195, 202)
