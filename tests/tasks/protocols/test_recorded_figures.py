@@ -67,11 +67,11 @@ def test_writing_is_2_of_39() -> None:
     steps = [CATEGORIES[verdict.item.split("_")[0]] for verdict in verdicts]
     protocol = WikiWriting(load_protocol("wiki_writing"))
     found = shares(protocol.figures(judged(verdicts, steps), ScriptedJudge()))
-    assert found["writing_overall"] == (2, 39)
+    assert found["writing_overall"] == (2.0, 39)
     assert round(2 / 39, 4) == 0.0513
-    assert found["writing_well_written"] == (1, 21)
-    assert found["writing_broad"] == (1, 8)
-    assert found["writing_neutral"] == (0, 10)
+    assert found["writing_well_written"] == (1.0, 21)
+    assert found["writing_broad"] == (1.0, 8)
+    assert found["writing_neutral"] == (0.0, 10)
 
 
 def wiki_fact(verdicts: list[RecordedVerdict]) -> dict[str, tuple[float | None, int]]:
@@ -83,16 +83,16 @@ def wiki_fact(verdicts: list[RecordedVerdict]) -> dict[str, tuple[float | None, 
 def test_verifiability_covers_30_of_72_facts_and_contradicts_in_19_of_135_claims() -> None:
     verdicts = read_verifiability(RECORDED / "verifiability.json")
     found = wiki_fact(verdicts)
-    assert found["coverage_wiki"] == (30, 72)
-    assert found["wiki_conflict"] == (19, 135)
+    assert found["coverage_wiki"] == (30.0, 72)
+    assert found["wiki_conflict"] == (19.0, 135)
     supported = [v for v in verdicts if v.step == "conflict" and v.label == "consistent"]
     assert len(supported) == 53
 
 
 def test_citations_support_95_and_conflict_in_14_of_195_evaluated_claims() -> None:
     found = wiki_fact(read_citations(RECORDED / "citation.json"))
-    assert found["ref_acc"] == (95, 195)
+    assert found["ref_acc"] == (95.0, 195)
     assert round(95 / 195, 4) == 0.4872
-    assert found["ref_conflict"] == (14, 195)
-    assert found["ref_acc_strict"] == (95, 202)
-    assert found["evaluated_share"] == (195, 202)
+    assert found["ref_conflict"] == (14.0, 195)
+    assert found["ref_acc_strict"] == (95.0, 202)
+    assert found["evaluated_share"] == (195.0, 202)
