@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.metrics.style import STYLE_VERSION, diagnose_all
+from tasks.configuration.words import load_words_to_watch
+from tasks.extraction.shape import style_figures
+from tasks.metrics.style import STYLE_VERSION
 from tasks.processes.pool import HELPERS
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import Warehouse, opened
@@ -52,7 +54,7 @@ async def diagnose_agent(warehouse_path: str, edition: str, agent: str) -> None:
         "ORDER BY assignment",
         [edition, agent],
     )
-    figures = await HELPERS.run(diagnose_all, texts["text"].to_list())
+    figures = await HELPERS.run(style_figures, texts["text"].to_list(), load_words_to_watch())
     rows = [
         Diagnostic(
             edition=edition,

@@ -58,6 +58,11 @@ def block_sentences(text: str, block: Block, markers: Sequence[Marker] = ()) -> 
     return [Sentence(words, block.start, tuple(markers))] if words else []
 
 
+def plain_text(text: str, block: Block, markers: Sequence[Marker] = ()) -> str:
+    """A block's words without markup and markers, not split."""
+    return _tidy(_lift(text, block.start, block.end, markers).plain)
+
+
 def split_sentences(
     text: str, start: int, end: int, markers: Sequence[Marker] = ()
 ) -> list[Sentence]:

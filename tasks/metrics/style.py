@@ -6,37 +6,37 @@ with their citation markers removed: their citation density says nothing.
 
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from pydantic import Field
-
-from tasks.configuration.loading import CONFIGS, Configured, load
-from tasks.metrics.markdown_outline import Outline, outline
+from tasks.configuration.words import WordsToWatch
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # textstat imports pkg_resources, which is deprecated
     import textstat
 
-STYLE_VERSION = "style-1"
+STYLE_VERSION = "style-2"
 """Changes with the definition of any figure and with the list of words."""
 
-WORDS_FILE = CONFIGS / "style" / "words_to_watch.yaml"
 MAX_READABILITY_WORD_CHARS = 50
 """Longer "words" (addresses, hashes) do not count towards readability."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-class WordsToWatch(Configured):
-    """Words and phrases that encyclopedic prose avoids, by category."""
+@dataclass(frozen=True, slots=True)
+class TextShape:
+    """What a text is made of, reference sections left out."""
 
-    guideline: str
-    """Address of the guideline the lists follow."""
-    version: int
-    categories: dict[str, tuple[str, ...]] = Field(min_length=1)
+    lead: str
+    """Prose before the first section, one block a line."""
+    prose: str
+    """All prose, markup, markers and headings removed."""
+    n_sections: int
+    depth: int
+    """Levels of headings below the title: 0 without sections."""
+    n_citations: int
+    """Sources cited in the prose; `[1, 2]` cites two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,7 @@ class Diagnosed:
     unit: str
 
 
-def load_words_to_watch(path: Path = WORDS_FILE) -> WordsToWatch:
-    """The lists of words.
-
-    Raises:
-        ConfigurationError: the file is missing or malformed; says which key.
-    """
-    return load(path, WordsToWatch)
-
-
-def diagnose_all(texts: Sequence[str]) -> list[dict[str, Diagnosed]]:
-    """`diagnose` for each text, by the project's own lists of words."""
-    words = load_words_to_watch()
-    return [diagnose(text, words) for text in texts]
-
-
-def diagnose(markdown: str, words: WordsToWatch) -> dict[str, Diagnosed]:
+def diagnose(found: TextShape, words: WordsToWatch) -> dict[str, Diagnosed]:
     """Style figures of one text by name; every value is None where it has no words.
 
     `words_to_watch` and one `words_to_watch_<category>` each (per 1,000 words), `words`,
@@ -71,7 +56,6 @@ def diagnose(markdown: str, words: WordsToWatch) -> dict[str, Diagnosed]:
     below the title), `citations_per_100_words`, `flesch` (reading ease; higher is easier,
     prose lies mostly between 0 and 100). Reference lists count nowhere.
     """
-    found = outline(markdown)
     prose = found.prose
     n_words = _count_words(prose)
     figures = _watched(prose, n_words, words) | _shape(found, n_words)
@@ -94,7 +78,7 @@ def _watched(prose: str, n_words: int, words: WordsToWatch) -> dict[str, Diagnos
     }
 
 
-def _shape(found: Outline, n_words: int) -> dict[str, Diagnosed]:
+def _shape(found: TextShape, n_words: int) -> dict[str, Diagnosed]:
     """Length, lead, sections and citations."""
     lead_words = _count_words(found.lead)
     figures = {

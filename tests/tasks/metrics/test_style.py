@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.metrics.markdown_outline import outline
-from tasks.metrics.style import WordsToWatch, diagnose, load_words_to_watch
+from tasks.configuration.words import WordsToWatch, load_words_to_watch
+from tasks.extraction.shape import shape
+from tasks.metrics.style import diagnose
 
 WORDS = load_words_to_watch()
 ARTICLE = """# Northern Line
@@ -32,7 +33,7 @@ MARKUP = st.text(alphabet="[]()!|#*_`.,1aA \n<>'\"【】^:/h-", max_size=300) | 
 
 
 def value(markdown: str, name: str) -> float | None:
-    return diagnose(markdown, WORDS)[name].value
+    return diagnose(shape(markdown), WORDS)[name].value
 
 
 def test_words_to_watch_are_counted_per_thousand_words_outside_the_references() -> None:
@@ -64,7 +65,7 @@ def test_sections_and_their_depth_leave_out_title_and_references() -> None:
 
 def test_each_cited_source_counts_once_per_marker() -> None:
     # [1], [2], [3], one link, [1, 2]
-    assert outline(ARTICLE).n_citations == 6
+    assert shape(ARTICLE).n_citations == 6
     assert value(ARTICLE, "citations_per_100_words") == pytest.approx(600 / 25)
 
 
@@ -75,7 +76,7 @@ def test_each_cited_source_counts_once_per_marker() -> None:
      ("See [a](/local).", 0), ("In 1875 [sic] it opened.", 0)],
 )  # fmt: skip
 def test_every_shape_of_marker_is_one_citation(text: str, n: int) -> None:
-    assert outline(text).n_citations == n
+    assert shape(text).n_citations == n
 
 
 def test_simple_prose_reads_easier_than_learned_prose() -> None:
@@ -90,13 +91,13 @@ def test_simple_prose_reads_easier_than_learned_prose() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# ", "***", "[1]", "![](https://x.org/a.png)"])
 def test_a_text_without_words_has_no_figures(text: str) -> None:
-    assert {figure.value for figure in diagnose(text, WORDS).values()} == {None}
+    assert {figure.value for figure in diagnose(shape(text), WORDS).values()} == {None}
 
 
 @settings(deadline=None)
 @given(MARKUP)
 def test_diagnosing_never_raises(text: str) -> None:
-    figures = diagnose(text, WORDS)
+    figures = diagnose(shape(text), WORDS)
     names = {f"words_to_watch_{category}" for category in WORDS.categories}
     assert names < set(figures)
     share = figures["lead_share"].value
@@ -107,7 +108,7 @@ def test_diagnosing_never_raises(text: str) -> None:
 def test_a_hostile_text_is_diagnosed_in_time(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     start = time.process_time()
-    diagnose(text, WORDS)
+    diagnose(shape(text), WORDS)
     assert time.process_time() - start < 2
 
 
@@ -120,5 +121,5 @@ def test_a_misspelt_key_in_the_list_is_named(tmp_path: Path) -> None:
 
 def test_only_the_given_lists_count() -> None:
     words = WordsToWatch(guideline="none", version=1, categories={"fish": ("cod", "* herring")})
-    figures = diagnose("Cod and a red herring.", words)
+    figures = diagnose(shape("Cod and a red herring."), words)
     assert figures["words_to_watch_fish"].value == pytest.approx(2_000 / 5)
