@@ -31,6 +31,9 @@ lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no inde
 	  --upgrade --generate-hashes --no-header --no-emit-index-url --no-annotate -q \
 	  -c requirements.lock -o requirements-dev.lock
 
+bench: $(VENV)/dev ## Time the parts that compute
+	$(BIN)/python -m tests.bench.bench_pipeline
+
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find data -mindepth 1 -maxdepth 1 ! -name sample -exec rm -rf {} +
