@@ -26,9 +26,9 @@ rigs: ## Install the Debian packages that some tests need (as root)
 
 lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no index addresses
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \
-	  --generate-hashes --no-header --no-emit-index-url --no-annotate -q -o requirements.lock
+	  --generate-hashes --no-header --no-annotate -q -o requirements.lock
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	  --upgrade --generate-hashes --no-header --no-emit-index-url --no-annotate -q \
+	  --upgrade --generate-hashes --no-header --no-annotate -q \
 	  -c requirements.lock -o requirements-dev.lock
 
 bench: $(VENV)/dev ## Time the parts that compute

@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS: list[set[str]] = [
     {"flows"},
     {"tasks"},  # the stage shells: files directly under tasks/
-    {"tasks.protocols", "tasks.agents", "tasks.editions"},
-    {"tasks.judges", "tasks.extraction", "tasks.web"},
+    {"tasks.protocols", "tasks.editions"},
+    {"tasks.judges", "tasks.extraction"},
     {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
 ]
 """Rooms from the top down: a room may import its own level and those below."""
