@@ -20,6 +20,8 @@ from flows import show
 from flows.history import wait_until_stored
 from flows.server import local_server
 from tasks.cases import load_case
+from tasks.importing import import_edition
+from tasks.processes.pool import HelperCrashed
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse
 from tests.conftest import PREFECT_HOME
@@ -209,8 +211,6 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
 ) -> None:
     path = tmp_path / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
-        from tasks.importing import import_edition
-
         import_edition(warehouse, SAMPLE, "sample")
 
         def broken(store: Any, plan: Any) -> Any:
@@ -241,11 +241,38 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
         assert row.rows() == [(False, 3)]
 
 
+def test_a_helper_that_crashes_is_replaced_and_its_cell_tried_again(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    crashes = iter([True, False, False, False])
+    with open_warehouse(path) as warehouse:
+        import_edition(warehouse, SAMPLE, "sample", ["sample_sketch"])
+
+        class Crashing:
+            workers = 1
+
+            async def run(self, function: Any, *arguments: Any) -> Any:
+                if next(crashes):
+                    raise HelperCrashed("killed")
+                return function(*arguments)
+
+        monkeypatch.setattr("tasks.verdicts.HELPERS", Crashing())
+        monkeypatch.setattr("tasks.verdicts.decide", decided_at_once)
+        state = run("evaluate", edition="sample", warehouse=str(path))
+        assert state.name == "Completed", state.message
+        assert warehouse.value("SELECT count(*) FROM cells WHERE status = 'done'") == 3
+    with pytest.raises(StopIteration):
+        next(crashes)
+
+
+def decided_at_once(*_: Any) -> list[Any]:
+    return []
+
+
 def test_a_new_agent_adds_only_its_own_cells(api: str, tmp_path: Path) -> None:
     path = tmp_path / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
-        from tasks.importing import import_edition
-
         import_edition(warehouse, SAMPLE, "sample", ["sample_scholar"])
         run("evaluate", edition="sample", warehouse=str(path))
         first = set(warehouse.frame("SELECT cell_id FROM cells")["cell_id"])
