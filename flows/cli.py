@@ -225,7 +225,8 @@ def _say_where(warehouse: Path, edition: str, outcome: str) -> None:
     REMARKS.print(outcome, markup=False)
     REMARKS.print(f"Warehouse  {warehouse}", highlight=False)
     REMARKS.print(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}", highlight=False)
-    REMARKS.print(f"Prefect    {prefect_home()} (evergreen ui)", highlight=False)
+    server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"
+    REMARKS.print(f"Prefect    {server}", highlight=False)
 
 
 def _exit(complete: bool) -> None:

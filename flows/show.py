@@ -168,6 +168,11 @@ def _style_table(source: Readable, edition: str) -> None:
             agent or "(reference articles)", *("–" if v is None else f"{v:,.2f}" for v in values)
         )
     ANSWERS.print(table)
+    ANSWERS.print(
+        "Means over texts. Words to watch per 1,000 words, citations per 100 words (published "
+        "reference articles come without their markers), Flesch reading ease.",
+        style="dim",
+    )
 
 
 def print_agreement(agreements: list[tuple[str, Agreement]], form: Format) -> None:
