@@ -242,6 +242,3 @@ def main() -> None:
     except EXPECTED_ERRORS as error:
         REMARKS.print(f"error: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
-    except KeyboardInterrupt:
-        REMARKS.print("Stopped. What was committed is kept; run again to go on.")
-        sys.exit(130)

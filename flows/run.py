@@ -47,7 +47,11 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     from flows.stages import TASK_RUNS
 
     before = next(TASK_RUNS)
-    state = asyncio.run(flow(**parameters, return_state=True))
+    try:
+        state = asyncio.run(flow(**parameters, return_state=True))
+    except KeyboardInterrupt:
+        REMARKS.print("Stopped. What was committed is kept; run again to go on.")
+        raise SystemExit(130) from None
     started = next(TASK_RUNS) - before - 1
     with REMARKS.status("Storing the run's history …"):
         wait_until_stored(api_url, state.state_details.flow_run_id, started)
