@@ -9,6 +9,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from flows.console import REMARKS
+from flows.judging_cli import calls, estimate, judges
 from flows.run import prefect_home, run_flow
 from flows.server import ServerError, prefect_environment, serve_ui
 from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
@@ -18,6 +19,8 @@ from tasks.configuration.models import load_judges
 from tasks.editions.errors import EditionError
 from tasks.importing import import_edition
 from tasks.judges.registry import judge as judge_named
+from tasks.judging import check_judges
+from tasks.models.errors import ModelError
 from tasks.protocols.registry import PROTOCOLS
 from tasks.selection import UnknownName, check_selection
 from tasks.status import edition_status, known_editions
@@ -34,6 +37,9 @@ app = typer.Typer(
 )
 importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
 app.add_typer(importing, name="import")
+app.add_typer(judges, name="judges")
+app.command()(estimate)
+app.command()(calls)
 
 WAREHOUSE_OPTION = typer.Option(
     "--warehouse", envvar="EVERGREEN_WAREHOUSE", help="The DuckDB file that holds everything."
@@ -45,7 +51,9 @@ Agents = Annotated[
 ]
 Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
 
-EXPECTED_ERRORS = (ConfigurationError, EditionError, ServerError, UnknownName, WarehouseError)
+EXPECTED_ERRORS = (
+    ConfigurationError, EditionError, ModelError, ServerError, UnknownName, WarehouseError,
+)  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""
 
 
@@ -125,7 +133,21 @@ def evaluate(
     ] = None,
     agent: Agents = None,
     judge: Annotated[
-        str | None, typer.Option("--judge", help="A judge of configs/judges.yaml.")
+        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
+    ] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            "--extractor",
+            help="A judge that extracts the facts and claims nobody has published; the offline "
+            "extraction if not given.",
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget", min=0.0, help="USD this run may spend at most; what is left waits."
+        ),
     ] = None,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
@@ -134,6 +156,7 @@ def evaluate(
     judge_name = judge or load_judges().default
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_selection(store, edition, protocols, agents, judge_name)
+        check_judges([judge_name, *([extractor] if extractor else [])], budget)
         complete, outcome = run_flow(
             "evaluate",
             {
@@ -142,6 +165,8 @@ def evaluate(
                 "agents": agents,
                 "judge": judge_name,
                 "warehouse": str(store.path),
+                "extractor": extractor,
+                "budget_usd": budget,
             },
         )
         print_leaderboard(store, edition, Format.TABLE)

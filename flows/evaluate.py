@@ -15,14 +15,16 @@ from flows.stages import (
     claims_stage,
     diagnostics_stage,
     leaderboard_stage,
+    open_items,
+    pending_extractions,
     planned,
     scores_stage,
     unscored_groups,
     verdicts_stage,
 )
-from tasks.claims import unextracted
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import undiagnosed
+from tasks.judging import spending
 from tasks.leaderboard import is_current, leaderboard_rows
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import PROTOCOLS, protocol
@@ -38,6 +40,8 @@ async def evaluate(
     agents: list[str] | None = None,
     judge: str | None = None,
     warehouse: str = "data/warehouse.duckdb",
+    extractor: str | None = None,
+    budget_usd: float | None = None,
 ) -> State[None]:
     """Judge, score and rank every report of an edition that has not been yet.
 
@@ -47,9 +51,13 @@ async def evaluate(
         agents: all of the edition's unless named.
         judge: the default of `configs/judges.yaml` unless named.
         warehouse: the DuckDB file; waited for while another process owns it.
+        extractor: a judge that extracts the facts and claims nobody has published; the offline
+            extraction unless named.
+        budget_usd: what this run may spend on models at most; no cap unless given.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when some items failed.
+        `Completed`, or a completed state named `Partial` when something is left to do: items
+        that failed or stayed open, or a budget, quota or model that stopped the run.
     """
     with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
         run = Evaluation(
@@ -58,10 +66,11 @@ async def evaluate(
             protocols=tuple(protocols or sorted(PROTOCOLS)),
             agents=tuple(agents or ()),
             judge=judge or load_judges().default,
+            extractor=extractor,
         )
         check_selection(store, run.edition, run.protocols, run.agents, run.judge)
         try:
-            with tags(f"edition:{edition}", f"judge:{run.judge}"):
+            with tags(f"edition:{edition}", f"judge:{run.judge}"), spending(store, budget_usd):
                 failures = await _stages(run)
                 return await _closed(run, failures)
         finally:
@@ -72,7 +81,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
     """Every stage that has something pending, in the order of the data."""
     store = opened(run.warehouse)
     failures: list[Failure] = []
-    if todo := unextracted(store, run.edition, run.agents):
+    if todo := pending_extractions(run):
         failures += await claims_stage(run, len(todo))
     if texts := undiagnosed(store, run.edition, run.agents):
         failures += await diagnostics_stage(run, sum(map(len, texts.values())))
@@ -80,6 +89,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
         REMARKS.print(f"{len(cells) - len(pending)} of {len(cells)} cells need no judging.")
         failures += await verdicts_stage(run, len(pending))
+    failures += open_items(run)
     if groups := unscored_groups(run):
         failures += await scores_stage(run, len(groups))
     if not is_current(store, run.edition, _leaderboard(run)):
@@ -107,7 +117,10 @@ async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
         description="What could not be done in this run; run again to try these alone.",
     )
     shown = "; ".join(f"{f.item}: {f.error}" for f in failures[:3])
-    return Completed(name="Partial", message=f"{len(failures)} failed, the rest is done: {shown}")
+    more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
+    return Completed(
+        name="Partial", message=f"Not everything could be done; the rest is: {shown}{more}"
+    )
 
 
 def _leaderboard(run: Evaluation) -> list[LeaderboardRow]:

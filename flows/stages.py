@@ -6,6 +6,7 @@ a warehouse that cannot be written stops everything, because nothing could be ke
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
@@ -21,17 +22,22 @@ from tasks.cells import CellPlan, plan_cells
 from tasks.claims import Unextracted, extract_for, unextracted
 from tasks.diagnostics import diagnose_agent, undiagnosed
 from tasks.judges.registry import judge
+from tasks.judging import judging
 from tasks.leaderboard import leaderboard_rows, publish_leaderboard
+from tasks.models.errors import StopsTheStage
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import protocol
 from tasks.scores import score_agent, unscored
 from tasks.verdicts import judge_cell, write_failure
 from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import opened
 
 KeyT = TypeVar("KeyT")
 TASK_RUNS = count()
 """Counts the task runs this process has started, to know when their history is complete."""
+CELLS_AT_ONCE = 64
+"""Of a judge that waits for a model; how many calls are under way is for its limits to say."""
 PREFETCH = 2
 """Cells in flight beyond the helper processes, so that no helper waits for its inputs."""
 
@@ -45,6 +51,9 @@ class Evaluation:
     protocols: tuple[str, ...]
     agents: tuple[str, ...]
     judge: str
+    extractor: str | None = None
+    """The judge that extracts facts and claims; None: what is there stays, and the offline
+    extraction does the rest."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +76,27 @@ def planned(run: Evaluation) -> list[CellPlan]:
     ]
 
 
+def pending_extractions(run: Evaluation) -> list[Unextracted]:
+    """The texts whose statements are still to be extracted."""
+    extractor: Any = judge(run.extractor) if run.extractor else None
+    return unextracted(opened(run.warehouse), run.edition, run.agents, extractor)
+
+
 @flow(name="claims", flow_run_name="claims · {run.edition}", validate_parameters=False)
 async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
     """Facts and claims for every text that has none, an agent a task."""
     by_agent: dict[str, list[Unextracted]] = {}
-    for item in unextracted(opened(run.warehouse), run.edition, run.agents):
+    for item in pending_extractions(run):
         by_agent.setdefault(item.agent, []).append(item)
-    return await _each(
-        "claims",
-        {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
-        lambda agent: extract_for(run.warehouse, agent, by_agent[agent], return_state=True),
-    )
+    store = opened(run.warehouse)
+    async with judging(store, run.extractor) if run.extractor else nullcontext():
+        return await _each(
+            "claims",
+            {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
+            lambda agent: extract_for(
+                run.warehouse, agent, by_agent[agent], run.extractor, return_state=True
+            ),
+        )
 
 
 @flow(name="diagnostics", flow_run_name="diagnostics · {run.edition}", validate_parameters=False)
@@ -95,25 +114,54 @@ async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
 async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     """Judge every cell that is pending or failed before, a cell a task."""
     todo = [plan for plan in planned(run) if plan.state in ("pending", "failed")]
-    slots = asyncio.Semaphore(HELPERS.workers + PREFETCH)
     pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
     store = opened(run.warehouse)
     failures: list[Failure] = []
+    stops: list[StopsTheStage] = []
+    left: list[CellPlan] = []
 
     async def one(plan: CellPlan, progress: StageProgress) -> None:
         async with slots, pace:
+            await decider.room()
+            if stops:
+                left.append(plan)
+                return
             with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
                 state = await _finished(judge_cell(run.warehouse, plan, return_state=True))
-        if error := await _error_of(state):
+        error = await _error_of(state)
+        if isinstance(error, StopsTheStage):
+            stops.append(error)
+            left.append(plan)
+        elif error:
             await write_failure(store, plan, error)
             item = f"{plan.protocol} · {plan.agent} · {plan.title}"
             failures.append(Failure("verdicts", item, _line(error)))
         await progress.advance()
 
-    with loading(store, todo):
-        async with stage_progress("verdicts", len(todo)) as progress:
-            await _all(one(plan, progress) for plan in todo)
+    async with judging(store, run.judge) as decider:
+        at_once = HELPERS.workers + PREFETCH if decider.judge.cpu_bound else CELLS_AT_ONCE
+        slots = asyncio.Semaphore(at_once)
+        with loading(store, todo):
+            async with stage_progress("verdicts", len(todo)) as progress:
+                await _all(one(plan, progress) for plan in todo)
+    if stops:
+        failures.append(Failure("verdicts", f"{len(left)} cells are left to judge", str(stops[0])))
     return failures
+
+
+def open_items(run: Evaluation) -> list[Failure]:
+    """What the judge gave no usable answer for, by kind; the next run asks again."""
+    cells = [plan.cell_id for plan in planned(run)]
+    frame = opened(run.warehouse).frame(
+        "SELECT protocol, status, count(*) AS n, min(reason) AS reason FROM verdicts "
+        "WHERE cell_id IN (SELECT unnest($1)) AND status IN (SELECT unnest($2)) "
+        "GROUP BY ALL ORDER BY ALL",
+        [cells, [str(status) for status in OPEN_STATUSES]],
+    )
+    return [
+        Failure("verdicts", f"{n} items of {protocol} are {status}", f"e.g. {reason}")
+        for protocol, status, n, reason in frame.iter_rows()
+    ]
 
 
 @flow(name="scores", flow_run_name="scores · {run.edition}", validate_parameters=False)

@@ -1,18 +1,29 @@
 """Stage claims: facts of every article and claims of every report that have none yet.
 
-Published facts and claims came with the import; here the offline extractor fills the rest.
+Published facts and claims came with the import; the offline extractor, or a judge that is
+asked to, fills the rest.
 """
 
+import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from pydantic import BaseModel, ConfigDict
 
-from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims, extract_claims
-from tasks.extraction.facts import extract_facts
+from tasks.extraction.claims import (
+    EXTRACTOR_VERSION,
+    ExtractedClaims,
+    cite_statements,
+    extract_claims,
+)
+from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
+from tasks.judges.decisions import ExtractClaims, Extracted, ExtractFacts, Extractor
+from tasks.judging import session
 from tasks.processes.pool import HELPERS
-from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
+from tasks.retrying import is_transient
+from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
 
@@ -24,13 +35,18 @@ JOIN articles AS t USING (edition, article)
 LEFT JOIN extractions AS x USING (edition, agent, assignment)
 WHERE r.edition = $1 AND r.text <> ''
     AND (x.input_sha IS NULL OR x.input_sha <> r.text_sha
-         OR (x.source = 'offline' AND x.extractor_version <> $2))
+         OR (x.source = $2 AND x.extractor_version <> $3)
+         OR ($2 = 'judge' AND x.source = 'offline'))
 ORDER BY r.agent, r.assignment
 """
 ARTICLE_TEXTS = (
     "(SELECT a.edition, '' AS agent, a.assignment, t.text, t.text_sha "
     "FROM assignments AS a JOIN articles AS t USING (edition, article))"
 )
+
+
+class ExtractionFailed(Exception):
+    """A judge could not extract the statements of some texts; the next run tries them again."""
 
 
 class Unextracted(BaseModel):
@@ -45,15 +61,31 @@ class Unextracted(BaseModel):
     title: str
 
 
+def extractor_version(extractor: Extractor | None) -> str:
+    """What is stored of how statements were obtained; None is the offline extractor."""
+    if extractor is None:
+        return EXTRACTOR_VERSION
+    sha = extractor.prompt_sha("extraction")[:8]
+    return f"{extractor.name} {extractor.model_version} {sha}"
+
+
 def unextracted(
-    warehouse: Warehouse, edition: str, agents: Sequence[str] = ()
+    warehouse: Warehouse,
+    edition: str,
+    agents: Sequence[str] = (),
+    extractor: Extractor | None = None,
 ) -> list[Unextracted]:
-    """Articles without facts and reports without claims, by agent; articles first."""
+    """Articles without facts and reports without claims, by agent; articles first.
+
+    What was published stays. A judge as extractor also replaces what the offline extractor, or
+    another state of itself, has made.
+    """
+    source = "judge" if extractor else "offline"
     found = [
         Unextracted(edition=edition, **record)
         for texts in (ARTICLE_TEXTS, "reports")
         for record in warehouse.frame(
-            UNEXTRACTED.format(texts=texts), [edition, EXTRACTOR_VERSION]
+            UNEXTRACTED.format(texts=texts), [edition, source, extractor_version(extractor)]
         ).iter_rows(named=True)
     ]
     return [item for item in found if not agents or item.agent in ("", *agents)]
@@ -63,51 +95,116 @@ def unextracted(
     task_run_name="claims · {agent}",
     retries=2,
     retry_delay_seconds=1,
+    retry_condition_fn=is_transient,
     cache_policy=NO_CACHE,
     persist_result=False,
 )
-async def extract_for(warehouse_path: str, agent: str, items: list[Unextracted]) -> None:
-    """Extract the statements of one agent's reports (or of the articles), text by text."""
+async def extract_for(
+    warehouse_path: str, agent: str, items: list[Unextracted], judge: str | None = None
+) -> None:
+    """Extract the statements of one agent's reports (or of the articles), text by text.
+
+    Raises:
+        ExtractionFailed: a judge gave no usable answer for some; the others are done.
+    """
     warehouse = opened(warehouse_path)
-    for item in items:
-        await _extract(warehouse, item)
+    if judge is None:
+        for item in items:
+            await _offline(warehouse, item)
+        return
+    extractor: Any = session(warehouse, judge).judge
+    problems = await asyncio.gather(*(_judged(warehouse, item, extractor) for item in items))
+    if failed := [problem for problem in problems if problem]:
+        raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
 
 
-async def _extract(warehouse: Warehouse, item: Unextracted) -> None:
-    key = {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
+async def _offline(warehouse: Warehouse, item: Unextracted) -> None:
+    text = text_of(warehouse, item)
+    if item.agent:
+        claims = await HELPERS.run(extract_claims, item.title, text)
+        await warehouse.write_async(*_claim_changes(item, text, claims, None))
+    else:
+        facts = await HELPERS.run(extract_facts, item.title, text)
+        await warehouse.write_async(*_fact_changes(item, text, facts, None))
+
+
+async def _judged(warehouse: Warehouse, item: Unextracted, extractor: Extractor) -> str | None:
+    """What went wrong, if anything did; nothing is written then."""
+    text = await asyncio.to_thread(text_of, warehouse, item)
+    if item.agent:
+        answer = await extractor.extract_claims(ExtractClaims(title=item.title, text=text))
+    else:
+        answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
+    if answer.status is not Status.OK:
+        return f"{item.title}: {answer.reason}"
+    changes = await asyncio.to_thread(_judged_changes, item, text, answer, extractor)
+    await warehouse.write_async(*changes)
+    return None
+
+
+def _judged_changes(
+    item: Unextracted, text: str, answer: Extracted, extractor: Extractor
+) -> list[Change]:
+    statements = [statement.text for statement in answer.statements]
+    if item.agent:
+        cited = [(statement.text, statement.markers) for statement in answer.statements]
+        return _claim_changes(item, text, cite_statements(item.title, text, cited), extractor)
+    places = locate_facts(statements, text)
+    facts = [
+        ExtractedFact(fact, section, position)
+        for fact, (section, position) in zip(statements, places, strict=True)
+    ]
+    return _fact_changes(item, text, facts, extractor)
+
+
+def text_of(warehouse: Warehouse, item: Unextracted) -> str:
     if item.agent:
         text = warehouse.value(
             "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3",
-            list(key.values()),
+            [item.edition, item.agent, item.assignment],
         )
-        extracted = await HELPERS.run(extract_claims, item.title, text)
-        await warehouse.write_async(*_claim_changes(key, text, extracted))
-        return
-    text = warehouse.value(
-        "SELECT text FROM articles WHERE edition = $1 AND article = $2",
-        [item.edition, item.article],
-    )
+    else:
+        text = warehouse.value(
+            "SELECT text FROM articles WHERE edition = $1 AND article = $2",
+            [item.edition, item.article],
+        )
+    return str(text)
+
+
+def _key(item: Unextracted) -> dict[str, str]:
+    return {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
+
+
+def _fact_changes(
+    item: Unextracted, text: str, extracted: Sequence[ExtractedFact], extractor: Extractor | None
+) -> list[Change]:
+    of_article = {"edition": item.edition, "article": item.article}
     facts = [
         Fact(
-            edition=item.edition,
-            article=item.article,
+            **of_article,
             number=number,
             text=fact.text,
             section=fact.section,
             position=fact.position,
-            source="offline",
+            source="judge" if extractor else "offline",
         )
-        for number, fact in enumerate(await HELPERS.run(extract_facts, item.title, text))
+        for number, fact in enumerate(extracted)
     ]
     output = content_sha(*(fact.text for fact in facts))
-    of_article = {"edition": item.edition, "article": item.article}
-    await warehouse.write_async(
+    return [
         Change(Fact, facts, replacing=of_article),
-        Change(Extraction, [_extraction(key, text, output, len(facts))], replacing=key),
-    )
+        Change(
+            Extraction,
+            [_extraction(item, text, output, len(facts), extractor)],
+            replacing=_key(item),
+        ),
+    ]
 
 
-def _claim_changes(key: dict[str, str], text: str, extracted: ExtractedClaims) -> list[Change]:
+def _claim_changes(
+    item: Unextracted, text: str, extracted: ExtractedClaims, extractor: Extractor | None
+) -> list[Change]:
+    key = _key(item)
     claims = [
         Claim(
             **key,
@@ -115,7 +212,7 @@ def _claim_changes(key: dict[str, str], text: str, extracted: ExtractedClaims) -
             text=claim.text,
             section=claim.section,
             position=claim.position,
-            source="offline",
+            source="judge" if extractor else "offline",
         )
         for number, claim in enumerate(extracted.claims)
     ]
@@ -136,7 +233,7 @@ def _claim_changes(key: dict[str, str], text: str, extracted: ExtractedClaims) -
         *(f"{number} {url}" for number, url in citations),
         str(extracted.pairs_reason),
     )
-    extraction = _extraction(key, text, output, len(claims)).model_copy(
+    extraction = _extraction(item, text, output, len(claims), extractor).model_copy(
         update={
             "n_pairs": len(citations),
             "pairs_reliable": extracted.pairs_reliable,
@@ -150,11 +247,13 @@ def _claim_changes(key: dict[str, str], text: str, extracted: ExtractedClaims) -
     ]
 
 
-def _extraction(key: dict[str, str], text: str, output_sha: str, n_items: int) -> Extraction:
+def _extraction(
+    item: Unextracted, text: str, output_sha: str, n_items: int, extractor: Extractor | None
+) -> Extraction:
     return Extraction(
-        **key,
-        source="offline",
-        extractor_version=EXTRACTOR_VERSION,
+        **_key(item),
+        source="judge" if extractor else "offline",
+        extractor_version=extractor_version(extractor),
         input_sha=content_sha(text),
         output_sha=output_sha,
         n_items=n_items,

@@ -4,27 +4,21 @@ import asyncio
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State, TaskRun
-from prefect.tasks import Task, exponential_backoff
+from prefect.tasks import exponential_backoff
 
 from tasks.cases import load_case
 from tasks.cells import CellPlan
-from tasks.judges.registry import judge
-from tasks.processes.pool import HELPERS, HelperCrashed
+from tasks.judging import session
+from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Decided
-from tasks.protocols.cell import decide, decide_here
+from tasks.protocols.cell import decide, decide_with
+from tasks.retrying import is_transient
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
 
 RETRIES = 2
-
-
-async def is_transient(task: Task[..., object], run: TaskRun, state: State[object]) -> bool:
-    """What a second try may heal: the clients have already retried what is theirs."""
-    error = await state.aresult(raise_on_failure=False)
-    return isinstance(error, HelperCrashed)
 
 
 @task(
@@ -39,11 +33,12 @@ async def is_transient(task: Task[..., object], run: TaskRun, state: State[objec
 async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
     """Judge one cell and commit its verdicts; the warehouse, not Prefect, keeps the result."""
     warehouse = opened(warehouse_path)
+    decider = session(warehouse, plan.judge).judge
     case = await asyncio.to_thread(load_case, warehouse, plan)
-    if judge(plan.judge).cpu_bound:
+    if decider.cpu_bound:
         decided = await HELPERS.run(decide, plan.protocol, plan.judge, case)
     else:
-        decided = await decide_here(plan.protocol, plan.judge, case)
+        decided = await decide_with(plan.protocol, decider, case)
     await write_cell(warehouse, plan, decided)
 
 
@@ -108,4 +103,5 @@ def _verdict(plan: CellPlan, decided: Decided) -> Verdict:
         evidence=answer.evidence,
         status=answer.status,
         call_id=answer.call_id,
+        asked_together=answer.asked_together,
     )

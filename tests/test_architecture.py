@@ -10,8 +10,9 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS: list[set[str]] = [
     {"flows"},
     {"tasks"},  # the stage shells: files directly under tasks/
-    {"tasks.protocols", "tasks.editions"},
+    {"tasks.protocols", "tasks.editions", "tasks.annotation"},
     {"tasks.judges", "tasks.extraction"},
+    {"tasks.models"},
     {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
 ]
 """Rooms from the top down: a room may import its own level and those below."""

@@ -1,6 +1,7 @@
 """YAML into frozen pydantic models that refuse unknown keys."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,7 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.configuration.errors import ConfigurationError
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+CONFIGS = Path(
+    os.environ.get("EVERGREEN_CONFIGS") or Path(__file__).resolve().parents[2] / "configs"
+)
+"""The project's folder, or a copy of it that EVERGREEN_CONFIGS names."""
 
 
 class Configured(BaseModel):

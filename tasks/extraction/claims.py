@@ -19,14 +19,13 @@ from typing import Literal
 
 from tasks.extraction.blocks import Block, Outline, outline
 from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merged_markers
+from tasks.extraction.facts import locate_facts
 from tasks.extraction.references import References, find_references
-from tasks.extraction.sentences import Sentence, block_sentences
+from tasks.extraction.sentences import MIN_WORDS, Sentence, block_sentences
 from tasks.extraction.urls import normalise_url
 
 EXTRACTOR_VERSION = "offline-1"
 
-MIN_WORDS = 3
-"""Shorter sentences are labels, not statements."""
 MIN_RESOLVED = 0.5
 """Pairs are unreliable where fewer of a report's markers than this share lead to a URL."""
 _WORD = re.compile(r"[^\W_]+")
@@ -46,8 +45,8 @@ class ExtractedCitation:
 class ExtractedClaim:
     text: str
     section: str | None
-    position: int
-    """Offset of its first character in the report."""
+    position: int | None
+    """Offset of its first character in the report; None where it cannot be told."""
     citations: tuple[ExtractedCitation, ...]
 
 
@@ -84,6 +83,35 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
     if reason is None and not any(claim.citations for claim in claims):
         reason = "no statement has a marker that leads to a URL in it or after it"
     return ExtractedClaims(tuple(claims), reason is None, reason, n_markers, n_resolved)
+
+
+def cite_statements(
+    title: str, markdown: str, statements: Sequence[tuple[str, Sequence[str]]]
+) -> ExtractedClaims:
+    """Statements that somebody else extracted, with the pages their markers lead to.
+
+    statements: text and citation markers as they stand in the report. A marker that does not
+    stand there leads nowhere.
+    """
+    parts = outline(markdown, title)
+    found = [
+        [marker for raw in markers if raw and raw in markdown for marker in find_markers(raw)]
+        for _, markers in statements
+    ]
+    cited = {number for markers in found for marker in markers for number in marker.numbers}
+    references = find_references(markdown, parts.references, cited)
+    pages = _Pages(references)
+    places = locate_facts([text for text, _ in statements], markdown)
+    claims = tuple(
+        ExtractedClaim(text, section, position, _citations(markers, pages, "explicit"))
+        for (text, _), markers, (section, position) in zip(statements, found, places, strict=True)
+    )
+    n_markers = sum(map(len, found))
+    n_resolved = sum(1 for markers in found for marker in markers if pages.of(marker))
+    reason = _unreliable(n_markers, n_resolved, references)
+    if reason is None and not any(claim.citations for claim in claims):
+        reason = "no statement has a marker that leads to a URL"
+    return ExtractedClaims(claims, reason is None, reason, n_markers, n_resolved)
 
 
 def _markers(markdown: str, parts: Outline) -> list[Marker]:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.extraction.blocks import outline
-from tasks.extraction.claims import MIN_WORDS
 from tasks.extraction.matching import SentenceIndex
-from tasks.extraction.sentences import block_sentences
+from tasks.extraction.sentences import MIN_WORDS, block_sentences
 
 MIN_SHARE = 0.4
 """A fact is placed in a sentence that holds at least this share of its weighed words."""
@@ -19,8 +18,8 @@ class ExtractedFact:
     text: str
     section: str | None
     """Heading path, outermost first (`History > Early years`); None for the lead."""
-    position: int
-    """Offset of its first character in the article."""
+    position: int | None
+    """Offset of its first character in the article; None where it cannot be told."""
 
 
 def extract_facts(title: str, markdown: str) -> tuple[ExtractedFact, ...]:

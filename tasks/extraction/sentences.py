@@ -16,6 +16,9 @@ from nupunkt import PunktSentenceTokenizer
 from tasks.extraction.blocks import Block
 from tasks.extraction.citations import Marker
 
+MIN_WORDS = 3
+"""Shorter sentences are labels, not statements."""
+
 _MARKUP = re.compile(
     r"!\[[^\[\]\n]{0,300}\]\([^()\s]{0,2000}\)"  # image
     r"|</?[A-Za-z][^<>\n]{0,200}>"

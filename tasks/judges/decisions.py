@@ -18,6 +18,9 @@ INCONSISTENT = "inconsistent"
 NOT_SUPPORT = "not_support"
 SUPPORT = "support"
 CONFLICT = "conflict"
+FIRST, SECOND, TIE = "first", "second", "tie"
+REFERENCE, REPORT = "reference", "report"
+"""Who wins a comparison, whichever stood first."""
 
 
 class Frozen(BaseModel):
@@ -36,6 +39,8 @@ class Answer(Frozen):
     model_version: str | None = None
     call_id: str | None = None
     attempt: int = 1
+    asked_together: int | None = None
+    """Items decided by the same call; None where no model was called."""
 
 
 class VerifyClaims(Frozen):
@@ -50,6 +55,8 @@ class VerifyClaims(Frozen):
     """All candidate sentences of the other text."""
     retrieved: tuple[tuple[int, ...], ...]
     """Per claim the indices into `pool` of its evidence, best first."""
+    prompt: str = "wiki_fact/verify_claims"
+    """What an LLM judge is asked with: protocol and step, a file of `configs/prompts`."""
 
 
 class VerifyAgainstPage(Frozen):
@@ -58,6 +65,7 @@ class VerifyAgainstPage(Frozen):
     claims: tuple[str, ...]
     url: str
     page: str
+    prompt: str = "wiki_fact/verify_against_page"
 
 
 class Criterion(Frozen):
@@ -66,12 +74,14 @@ class Criterion(Frozen):
 
 
 class CompareArticles(Frozen):
-    """Which article is better by each criterion of one category? Labels: `first`, `second`."""
+    """Which article is better by each criterion of one category? Labels: first, second, tie."""
 
     category: str
     criteria: tuple[Criterion, ...]
     first: str
     second: str
+    allow_tie: bool = False
+    prompt: str = "wiki_writing/compare_articles"
 
 
 class ExtractFacts(Frozen):
@@ -79,6 +89,7 @@ class ExtractFacts(Frozen):
 
     title: str
     text: str
+    prompt: str = "extraction/facts"
 
 
 class ExtractClaims(Frozen):
@@ -86,13 +97,30 @@ class ExtractClaims(Frozen):
 
     title: str
     text: str
+    prompt: str = "extraction/claims"
+
+
+class Statement(Frozen):
+    """One extracted statement; `markers` as they stand in the text, none for facts."""
+
+    text: str
+    markers: tuple[str, ...] = ()
+
+
+class Extracted(Frozen):
+    """The statements of one text, or why there are none."""
+
+    status: Status
+    statements: tuple[Statement, ...] = ()
+    reason: str | None = None
+    call_id: str | None = None
 
 
 Request = VerifyClaims | VerifyAgainstPage | CompareArticles | ExtractFacts | ExtractClaims
 
 
 class Judge(Protocol):
-    """What decides. Implementations: the offline judge, recorded verdicts; LLM judges later."""
+    """What decides. Implementations: the offline judge and the LLM judges."""
 
     name: str
     model_version: str
@@ -116,3 +144,19 @@ class Judge(Protocol):
 
     async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
         """One answer per criterion, in order."""
+
+
+class Extractor(Protocol):
+    """What takes texts apart into statements: an LLM judge, beside the offline extraction."""
+
+    name: str
+    model_version: str
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Sha of the prompts that its statements rest on, for `extraction`."""
+
+    async def extract_facts(self, request: ExtractFacts) -> Extracted:
+        """The statements of a reference article."""
+
+    async def extract_claims(self, request: ExtractClaims) -> Extracted:
+        """The statements of a report with the markers they cite."""

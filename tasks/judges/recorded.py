@@ -9,10 +9,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tasks.judges.decisions import CONFLICT, CONSISTENT, INCONSISTENT, NOT_SUPPORT, SUPPORT, Frozen
+from tasks.judges.decisions import (
+    CONFLICT,
+    CONSISTENT,
+    INCONSISTENT,
+    NOT_SUPPORT,
+    REFERENCE,
+    REPORT,
+    SUPPORT,
+    Frozen,
+)
 from tasks.warehouse.rows import Status
 
-WINNERS = {"gt": "first", "gen": "second"}
+WINNERS = {"gt": REFERENCE, "gen": REPORT}
 """The Wikipedia article always stood first, the report second."""
 CLAIM_LABELS = frozenset({CONSISTENT, INCONSISTENT, NOT_SUPPORT})
 CITATION_LABELS = frozenset({SUPPORT, NOT_SUPPORT, CONFLICT})
@@ -39,7 +48,7 @@ class RecordedVerdict(Frozen):
 
 
 def read_writing(path: Path) -> list[RecordedVerdict]:
-    """Step `writing`, one verdict per criterion: `first` (Wikipedia) or `second` (the report).
+    """Step `writing`, one verdict per criterion: `reference` (Wikipedia) or `report`.
 
     Raises:
         UnreadableRecording: naming the file and the field.

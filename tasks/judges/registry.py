@@ -1,16 +1,19 @@
 """Judges by name, as `configs/judges.yaml` sets them."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import JudgeEntry, OfflineJudgeEntry, load_judges
 from tasks.judges.decisions import Judge
+from tasks.judges.llm import Asker, LlmJudge
 from tasks.judges.offline import OfflineJudge
 
 
-def judge(name: str | None = None, configs: Path = CONFIGS) -> Judge:
-    """The judge `name`, or the default one.
+def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
+    """Name and settings of the judge `name`, or of the default one.
 
     Raises:
         ConfigurationError: unknown, naming those that are known.
@@ -22,4 +25,26 @@ def judge(name: str | None = None, configs: Path = CONFIGS) -> Judge:
             f"{configs / 'judges.yaml'}: no judge is called {wanted!r}; known: "
             f"{', '.join(sorted(known.judges))}. Choose one, or add an entry."
         )
-    return OfflineJudge(configs / known.judges[wanted].weights)
+    return wanted, known.judges[wanted]
+
+
+def judge(name: str | None = None, asker: Asker | None = None, configs: Path = CONFIGS) -> Judge:
+    """The judge `name`, or the default one.
+
+    asker: what an LLM judge puts its requests to; without one it can be asked what it is and
+        what its verdicts rest on, but decides nothing.
+
+    Raises:
+        ConfigurationError: unknown, naming those that are known.
+    """
+    wanted, entry = judge_entry(name, configs)
+    if isinstance(entry, OfflineJudgeEntry):
+        return OfflineJudge(configs / entry.weights)
+    return LlmJudge(wanted, entry, asker or NoModel(), configs)
+
+
+class NoModel:
+    """Stands where no session with a model has been opened."""
+
+    async def ask(self, request: Any, read: Callable[[str], Any]) -> Any:
+        raise RuntimeError("This judge has no session with its model; open one (tasks.judging).")

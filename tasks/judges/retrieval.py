@@ -1,11 +1,14 @@
 """Which sentences of a text could be evidence for a claim: BM25 over stemmed terms."""
 
+import logging
 from collections.abc import Sequence
 
 import bm25s
 import numpy as np
 
 from tasks.judges.text import terms
+
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it builds
 
 
 class Bm25:

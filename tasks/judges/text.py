@@ -127,3 +127,14 @@ def _pieces(text: str, size: int) -> list[str]:
         start = cut
     pieces.append(text[start:])
     return pieces
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+def stands_in(passage: str, text: str) -> bool:
+    """Whether a text holds a passage word for word; white space and case do not matter."""
+    wanted = one_line(passage).casefold().strip(" .…\"'“”")
+    return bool(wanted) and wanted in one_line(text).casefold()

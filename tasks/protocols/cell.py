@@ -3,20 +3,31 @@
 import asyncio
 from functools import lru_cache
 
+from tasks.judges.counting import Asked, CountingAsker
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import judge
+from tasks.models.prices import ModelPrice
 from tasks.protocols.case import Case, Decided, Protocol
 from tasks.protocols.registry import protocol
 
 
-async def decide_here(protocol_name: str, judge_name: str, case: Case) -> list[Decided]:
-    """Every decision of one case."""
-    return await _protocol(protocol_name).judge(case, _judge(judge_name))
+async def decide_with(protocol_name: str, judge: Judge, case: Case) -> list[Decided]:
+    """Every decision of one case, by a judge that waits rather than computes."""
+    return await _protocol(protocol_name).judge(case, judge)
 
 
 def decide(protocol_name: str, judge_name: str, case: Case) -> list[Decided]:
-    """The same as a plain call: what a helper process runs."""
-    return asyncio.run(decide_here(protocol_name, judge_name, case))
+    """The same by a judge that computes: what a helper process runs."""
+    return asyncio.run(decide_with(protocol_name, _judge(judge_name), case))
+
+
+def requests_of(
+    protocol_name: str, judge_name: str, case: Case, price: ModelPrice | None
+) -> list[Asked]:
+    """What judging one case would ask of a model; nothing is asked."""
+    asker = CountingAsker(price)
+    asyncio.run(decide_with(protocol_name, judge(judge_name, asker), case))
+    return list(asker.asked.values())
 
 
 # Kept for the life of the process: the weights are read once, and the pages a judge has

@@ -5,6 +5,7 @@ whether the report's claims support it; conflict asks the opposite direction; re
 accuracy asks each cited page. Where paper and code differ both figures are published.
 """
 
+import asyncio
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -54,14 +55,14 @@ class WikiFact:
         return VerifyClaims in judge.decides or VerifyAgainstPage in judge.decides
 
     async def judge(self, case: Case, judge: Judge) -> list[Decided]:
-        decided: list[Decided] = []
+        steps = []
         if VerifyClaims in judge.decides:
-            decided += await self._coverage(case, judge)
+            steps.append(self._coverage(case, judge))
         if VerifyClaims in judge.decides and judge.sees_conflict:
-            decided += await self._conflict(case, judge)
+            steps.append(self._conflict(case, judge))
         if VerifyAgainstPage in judge.decides:
-            decided += await _citations(case, judge)
-        return decided
+            steps.append(_citations(case, judge))
+        return [item for items in await asyncio.gather(*steps) for item in items]
 
     async def _coverage(self, case: Case, judge: Judge) -> list[Decided]:
         leaked = leaked_claims(case.article.url, case.citations)
@@ -112,17 +113,19 @@ async def _citations(case: Case, judge: Judge) -> list[Decided]:
         return []
     pages = {page.url: page for page in case.pages}
     texts = {claim.number: claim.text for claim in case.claims}
-    decided = []
     by_url = sorted(case.citations, key=lambda pair: (pair.url, pair.number))
-    for url, group in groupby(by_url, key=lambda pair: pair.url):
-        pairs = list(group)
-        claims = tuple(texts[pair.number] for pair in pairs)
-        answers = await _against_page(url, pages.get(url), claims, judge)
-        decided += [
-            Decided(step=CITATION, item=f"claim:{pair.number} {url}", answer=answer)
-            for pair, answer in zip(pairs, answers, strict=True)
-        ]
-    return decided
+    cited = {url: list(group) for url, group in groupby(by_url, key=lambda pair: pair.url)}
+    answered = await asyncio.gather(
+        *(
+            _against_page(url, pages.get(url), tuple(texts[p.number] for p in pairs), judge)
+            for url, pairs in cited.items()
+        )
+    )
+    return [
+        Decided(step=CITATION, item=f"claim:{pair.number} {url}", answer=answer)
+        for (url, pairs), answers in zip(cited.items(), answered, strict=True)
+        for pair, answer in zip(pairs, answers, strict=True)
+    ]
 
 
 async def _against_page(

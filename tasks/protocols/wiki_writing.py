@@ -1,18 +1,34 @@
 """Wiki Writing: which article is better, criterion by criterion?
 
-Source: Wiki Live Challenge. One comparison per category; the reference is always the first
-article, the report the second, as published. Pooled over all criteria (micro).
+Source: Wiki Live Challenge. One comparison per category, pooled over all criteria (micro). As
+published the reference always stands first; `order_policy` says otherwise: `random` draws the
+order by seed, `both` asks twice and shows how often the order alone decided. A verdict's item
+is the criterion's id, with ` report_first` after it where the report stood first.
 """
+
+import asyncio
+from hashlib import sha256
+from typing import Literal
 
 import polars as pl
 
-from tasks.configuration.criteria import load_criteria
+from tasks.configuration.criteria import CriteriaCategory, load_criteria
 from tasks.configuration.loading import Configured
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import without_apparatus
-from tasks.judges.decisions import CompareArticles, Criterion, Judge
+from tasks.judges.decisions import (
+    FIRST,
+    REFERENCE,
+    REPORT,
+    SECOND,
+    TIE,
+    Answer,
+    CompareArticles,
+    Criterion,
+    Judge,
+)
 from tasks.metrics.shares import shares
-from tasks.protocols.case import Case, Decided, Judged, figures_of
+from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
 from tasks.protocols.versions import checked_parameters, version_of
 
 METRIC_OF_CATEGORY = {
@@ -20,12 +36,21 @@ METRIC_OF_CATEGORY = {
     "neutral": "writing_neutral",
     "broad_coverage": "writing_broad",
 }
-REPORT_WINS = "second"
+REPORT_FIRST = " report_first"
+POINTS = {REPORT: 1.0, TIE: 0.5, REFERENCE: 0.0}
+"""What a verdict is worth for the report. A tie can only be where ties are allowed."""
+EMPTY = "no criterion was decided"
 
 
 class WikiWritingParameters(Configured):
     criteria: str
     """The criteria file, relative to `configs/` or absolute."""
+    order_policy: Literal["wiki_first", "random", "both"] = "wiki_first"
+    """Which article stands first: the reference as published, drawn by lot, or each once."""
+    seed: int = 0
+    """Of the lot, for `random`."""
+    allow_tie: bool = False
+    """Published: no. A tie counts half."""
 
 
 class WikiWriting:
@@ -38,41 +63,121 @@ class WikiWriting:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, WikiWritingParameters)
         self.criteria = load_criteria(self.parameters.criteria)
-        self.version = version_of(entry, self.criteria.model_dump_json())
+        settings = self.parameters.model_dump_json(exclude={"criteria"})
+        self.version = version_of(entry, self.criteria.model_dump_json(), settings)
 
     def assesses(self, judge: Judge) -> bool:
         return CompareArticles in judge.decides
 
     async def judge(self, case: Case, judge: Judge) -> list[Decided]:
-        first = without_apparatus(case.article.text)
-        second = without_apparatus(case.report.text)
-        decided = []
+        by_order: dict[bool, list[CriteriaCategory]] = {}
         for category in self.criteria.categories:
-            asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
-            answers = await judge.compare_articles(
-                CompareArticles(category=category.id, criteria=asked, first=first, second=second)
+            for report_first in self._orders(case, category.id):
+                by_order.setdefault(report_first, []).append(category)
+        decided = await asyncio.gather(
+            *(self._in_order(case, judge, *order) for order in sorted(by_order.items()))
+        )
+        return [item for items in decided for item in items]
+
+    def _orders(self, case: Case, category: str) -> tuple[bool, ...]:
+        """Whether the report stands first, for each time a category is asked."""
+        if self.parameters.order_policy == "both":
+            return (False, True)
+        if self.parameters.order_policy == "wiki_first":
+            return (False,)
+        lot = f"{self.parameters.seed} {case.report.agent} {case.report.assignment} {category}"
+        return (bool(sha256(lot.encode()).digest()[0] & 1),)
+
+    async def _in_order(
+        self, case: Case, judge: Judge, report_first: bool, categories: list[CriteriaCategory]
+    ) -> list[Decided]:
+        """The categories over one pair of texts: the first alone, so that a provider's cache
+        holds the texts when the others come."""
+        first, *others = categories
+        decided = [await self._compared(case, judge, report_first, first)]
+        decided += await asyncio.gather(
+            *(self._compared(case, judge, report_first, category) for category in others)
+        )
+        return [item for items in decided for item in items]
+
+    async def _compared(
+        self, case: Case, judge: Judge, report_first: bool, category: CriteriaCategory
+    ) -> list[Decided]:
+        asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
+        texts = [without_apparatus(case.article.text), without_apparatus(case.report.text)]
+        first, second = reversed(texts) if report_first else texts
+        answers = await judge.compare_articles(
+            CompareArticles(
+                category=category.id,
+                criteria=asked,
+                first=first,
+                second=second,
+                allow_tie=self.parameters.allow_tie,
             )
-            decided += [
-                Decided(step=category.id, item=criterion.id, answer=answer)
-                for criterion, answer in zip(asked, answers, strict=True)
-            ]
-        return decided
+        )
+        suffix = REPORT_FIRST if report_first else ""
+        return [
+            Decided(
+                step=category.id,
+                item=criterion.id + suffix,
+                answer=_named(answer, report_first),
+            )
+            for criterion, answer in zip(asked, answers, strict=True)
+        ]
 
     def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
-        wins = pl.col("label") == REPORT_WINS
-        empty = "no criterion was decided"
-        overall = figures_of("writing_overall", shares(judged.verdicts, wins), judged, empty)
+        points = pl.col("label").replace_strict(POINTS, default=None, return_dtype=pl.Float64)
+        both = self.parameters.order_policy == "both"
+        published = judged.verdicts
+        if both:
+            published = published.filter(~pl.col("item").str.ends_with(REPORT_FIRST))
         return pl.concat(
             [
-                overall,
+                figures_of("writing_overall", shares(published, points), judged, EMPTY),
                 *(
                     figures_of(
                         metric,
-                        shares(judged.verdicts.filter(pl.col("step") == category), wins),
+                        shares(published.filter(pl.col("step") == category), points),
                         judged,
-                        empty,
+                        EMPTY,
                     )
                     for category, metric in METRIC_OF_CATEGORY.items()
                 ),
+                *(self._order_figures(judged, points) if both else self._one_order(judged)),
             ]
         )
+
+    def _order_figures(self, judged: Judged, points: pl.Expr) -> list[pl.DataFrame]:
+        """Over the criteria of which both orders were decided; one still open keeps both open."""
+        asked_both = (
+            judged.verdicts.with_columns(
+                criterion=pl.col("item").str.strip_suffix(REPORT_FIRST), points=points
+            )
+            .group_by("assignment", "step", "criterion", maintain_order=True)
+            .agg(
+                points=pl.col("points").mean(),
+                differs=pl.col("label").n_unique() > 1,
+                status=pl.col("status").sort_by(pl.col("status") == "ok").first(),
+                n=pl.len(),
+            )
+            .filter(pl.col("n") == 2)
+        )
+        return [
+            figures_of(metric, shares(asked_both, pl.col(column)), judged, EMPTY)
+            for metric, column in (("writing_both_orders", "points"), ("position_bias", "differs"))
+        ]
+
+    def _one_order(self, judged: Judged) -> list[pl.DataFrame]:
+        reason = f"not_assessed: asked in one order (order_policy {self.parameters.order_policy})"
+        return [
+            not_assessed(metric, judged, reason)
+            for metric in ("writing_both_orders", "position_bias")
+        ]
+
+
+def _named(answer: Answer, report_first: bool) -> Answer:
+    """The answer with the winner's name instead of its place."""
+    winner_of = {FIRST: REFERENCE, SECOND: REPORT}
+    if report_first:
+        winner_of = {FIRST: REPORT, SECOND: REFERENCE}
+    return answer.model_copy(update={"label": winner_of.get(answer.label or "", answer.label)})

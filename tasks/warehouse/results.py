@@ -1,36 +1,10 @@
-"""The rows that judging makes: calls, cells, verdicts, scores, the leaderboard, diagnostics."""
+"""The rows that judging makes: cells, verdicts, scores, the leaderboard, diagnostics."""
 
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from tasks.warehouse.rows import Row, Status, UtcDatetime, utc_now
-
-
-class Call(Row):
-    """One request to a model and its answer (filled by LLM judges)."""
-
-    table: ClassVar[str] = "calls"
-    key: ClassVar[tuple[str, ...]] = ("call_id",)
-
-    call_id: str
-    provider: str
-    model: str
-    model_version: str | None = None
-    parameters: str
-    prompt: str
-    prompt_sha: str
-    answer: str | None = None
-    status: str
-    error: str | None = None
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    output_tokens: int | None = None
-    thinking_tokens: int | None = None
-    cost_usd: float | None = None
-    latency_seconds: float | None = None
-    attempt: int = 1
-    called_at: UtcDatetime = Field(default_factory=utc_now)
 
 
 class Cell(Row):
@@ -82,6 +56,8 @@ class Verdict(Row):
     evidence: str | None = None
     status: Status
     call_id: str | None = None
+    asked_together: int | None = None
+    """Items decided by the same call; null where no model was called."""
 
 
 class Score(Row):

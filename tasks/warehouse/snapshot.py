@@ -12,12 +12,22 @@ from pathlib import Path
 import duckdb
 from pydantic import BaseModel, ConfigDict
 
+from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
+from tasks.warehouse.labels import HumanLabel
 from tasks.warehouse.migrate import migrations
-from tasks.warehouse.results import Call
 from tasks.warehouse.rows import Row, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.tables import TABLES
+
+OF_EDITION: dict[type[Row], str] = {
+    # Calls belong to no edition: every attempt of those that its verdicts rest on goes along.
+    Call: "request_id IN (SELECT c.request_id FROM calls AS c JOIN verdicts AS v USING (call_id) "
+    "WHERE v.edition = $1)",
+    BatchJob: "$1 IS NULL",
+    HumanLabel: "sheet IN (SELECT sheet FROM annotation_items WHERE edition = $1)",
+}
+"""Which rows of a table belong to an edition, where it has no column for it."""
 
 KEPT_SNAPSHOTS = 2
 """The newest and the one before it, so that a reader in the middle of a query can finish."""
@@ -107,16 +117,11 @@ def open_snapshot(warehouse: Path) -> tuple[duckdb.DuckDBPyConnection, datetime]
 
 
 def _copy(warehouse: Warehouse, model: type[Row], edition: str, target: Path) -> int:
-    # Calls belong to no edition: those that its verdicts rest on go along.
-    where = (
-        "call_id IN (SELECT call_id FROM verdicts WHERE edition = $1)"
-        if model is Call
-        else "edition = $1"
-    )
     order = ", ".join(f'"{column}"' for column in model.key)
     return warehouse.copy_to(
         target / f"{model.table}.parquet",
-        f"SELECT * FROM {model.table} WHERE {where} ORDER BY {order}",
+        f"SELECT * FROM {model.table} WHERE {OF_EDITION.get(model, 'edition = $1')} "
+        f"ORDER BY {order}",
         [edition],
     )
 

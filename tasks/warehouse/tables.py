@@ -1,6 +1,8 @@
 """Every table, in the order the data flows."""
 
-from tasks.warehouse.results import Call, Cell, Diagnostic, LeaderboardRow, Score, Verdict
+from tasks.warehouse.calls import BatchJob, Call
+from tasks.warehouse.labels import AnnotationItem, HumanLabel
+from tasks.warehouse.results import Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -18,5 +20,6 @@ from tasks.warehouse.rows import (
 
 TABLES: tuple[type[Row], ...] = (
     Edition, Agent, Article, Assignment, Report, ImportIssue, Fact, Claim, Citation,
-    Extraction, Page, Call, Cell, Verdict, Score, LeaderboardRow, Diagnostic,
+    Extraction, Page, Call, BatchJob, Cell, Verdict, Score, LeaderboardRow, Diagnostic,
+    AnnotationItem, HumanLabel,
 )  # fmt: skip

@@ -35,6 +35,9 @@ class Change:
     replacing: dict[str, str] = field(default_factory=dict)
     only_new: bool = False
     """Keep what is there: a row whose key exists is left untouched."""
+    appending: bool = False
+    """The caller knows that no row with these keys is there: nothing is looked for. All that a
+    transaction appends to a table goes in at once."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +114,15 @@ class Writer:
     def _transaction(self, units: list[_Unit]) -> None:
         self._connection.execute("BEGIN")
         try:
+            appended: dict[type[Row], list[Row]] = {}
             for unit in units:
                 for change in unit.changes:
-                    self._apply(change)
+                    if change.appending:
+                        appended.setdefault(change.model, []).extend(change.rows)
+                    else:
+                        self._apply(change)
+            for model, rows in appended.items():
+                self._insert(model, rows)
             self._connection.execute("COMMIT")
         except Exception:
             with suppress(duckdb.Error):  # the failed statement may have ended it already
@@ -127,14 +136,16 @@ class Writer:
             self._connection.execute(
                 f"DELETE FROM {table} WHERE {where}", list(change.replacing.values())
             )
-        if not change.rows:
+        if change.replacing:
+            self._insert(change.model, change.rows)
+        else:
+            self._insert(change.model, change.rows, _merge_sql(change.model, change.only_new))
+
+    def _insert(self, model: type[Row], rows: Sequence[Row], sql: str | None = None) -> None:
+        if not rows:
             return
-        self._connection.register("incoming", arrow_table(change.model, change.rows))
-        self._connection.execute(
-            f"INSERT INTO {table} BY NAME SELECT * FROM incoming"
-            if change.replacing
-            else _merge_sql(change.model, change.only_new)
-        )
+        self._connection.register("incoming", arrow_table(model, rows))
+        self._connection.execute(sql or f"INSERT INTO {model.table} BY NAME SELECT * FROM incoming")
         self._connection.unregister("incoming")
 
 

@@ -301,7 +301,8 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
     assert {"coverage_wiki", "coverage_wiki_soft", "wiki_conflict", "ref_acc", "ref_acc_strict",
             "ref_conflict", "ref_acc_pairs", "evaluated_share", "leakage_rate",
             "leakage_rate_by_article", "writing_overall", "writing_well_written",
-            "writing_neutral", "writing_broad"} == metrics  # fmt: skip
+            "writing_neutral", "writing_broad", "writing_both_orders",
+            "position_bias"} == metrics  # fmt: skip
     values = [entry["value"] for entry in entries if entry["value"] is not None]
     assert all(0 <= value <= 1 for value in values)
 

@@ -30,9 +30,9 @@ class TestPublishedFigures:
     def test_two_of_39_writing_criteria_go_to_the_report(self) -> None:
         verdicts = read_writing(RECORDED / "writing.json")
         labels = Counter(verdict.label for verdict in verdicts)
-        assert labels == {"first": 37, "second": 2}
-        assert round(labels["second"] / len(verdicts), 4) == 0.0513
-        assert {verdict.item for verdict in verdicts if verdict.label == "second"} == {
+        assert labels == {"reference": 37, "report": 2}
+        assert round(labels["report"] / len(verdicts), 4) == 0.0513
+        assert {verdict.item for verdict in verdicts if verdict.label == "report"} == {
             "bc_3",
             "ww_cc_3",
         }

@@ -1,6 +1,8 @@
 """Wiki Writing: one comparison per category, pooled over criteria."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -40,22 +42,92 @@ def test_the_reference_comes_first_and_neither_shows_its_citations() -> None:
     assert request.second == "A longer text."
 
 
-def test_wins_are_pooled_over_criteria() -> None:
-    labels = ["second"] * 2 + ["first"] * 37
+def judged(labels: Sequence[str | None], items: Sequence[str]) -> Judged:
     steps = ["well_written"] * 21 + ["broad_coverage"] * 8 + ["neutral"] * 10
-    judged = Judged(
+    statuses = ["ok" if label else "judge_error" for label in labels]
+    return Judged(
         reports=pl.DataFrame({"assignment": ["x"], "state": ["done"]}),
-        verdicts=pl.DataFrame({"assignment": "x", "step": steps, "label": labels, "status": "ok"}),
+        verdicts=pl.DataFrame(
+            {
+                "assignment": "x",
+                "step": (steps * 2)[: len(labels)],
+                "item": items,
+                "label": pl.Series(labels, dtype=pl.String),
+                "status": statuses,
+            }
+        ),
         claims=pl.DataFrame(),
     )
-    frame = PROTOCOL.figures(judged, ScriptedJudge())
-    found = {r["metric"]: (r["numerator"], r["n_items"]) for r in frame.iter_rows(named=True)}
-    assert found == {
-        "writing_overall": (2.0, 39),
-        "writing_well_written": (2.0, 21),
-        "writing_neutral": (0.0, 10),
-        "writing_broad": (0.0, 8),
+
+
+def figures(protocol: WikiWriting, found: Judged) -> dict[str, tuple[float | None, int, int]]:
+    frame = protocol.figures(found, ScriptedJudge())
+    return {
+        r["metric"]: (r["numerator"], r["n_items"], r["n_open"])
+        for r in frame.iter_rows(named=True)
     }
+
+
+def with_policy(**parameters: Any) -> WikiWriting:
+    entry = load_protocol("wiki_writing")
+    return WikiWriting(entry.model_copy(update={"parameters": entry.parameters | parameters}))
+
+
+ITEMS = [f"c{number}" for number in range(39)]
+
+
+def test_wins_are_pooled_over_criteria() -> None:
+    found = figures(PROTOCOL, judged(["report"] * 2 + ["reference"] * 37, ITEMS))
+    assert found == {
+        "writing_overall": (2.0, 39, 0),
+        "writing_well_written": (2.0, 21, 0),
+        "writing_neutral": (0.0, 10, 0),
+        "writing_broad": (0.0, 8, 0),
+        "writing_both_orders": (None, 0, 0),
+        "position_bias": (None, 0, 0),
+    }
+
+
+def test_a_failure_is_no_tie_and_a_tie_counts_half() -> None:
+    found = figures(PROTOCOL, judged(["report", "tie", None] + ["reference"] * 36, ITEMS))
+    assert found["writing_overall"] == (1.5, 38, 1)
+
+
+def test_asked_in_both_orders_disagreement_is_half_a_win_and_position_bias() -> None:
+    protocol = with_policy(order_policy="both")
+    wiki_first = ["report", "report", "reference", "reference"] + ["reference"] * 35
+    report_first = ["report", "reference", "report", None] + ["reference"] * 35
+    items = [*ITEMS, *(f"{item} report_first" for item in ITEMS)]
+    found = figures(protocol, judged([*wiki_first, *report_first], items))
+    assert found["writing_overall"] == (2.0, 39, 0)
+    assert found["writing_both_orders"] == (2.0, 38, 1)
+    assert found["position_bias"] == (2.0, 38, 1)
+
+
+def test_both_orders_ask_each_category_twice_and_name_the_winner_not_its_place() -> None:
+    judge = ScriptedJudge()
+    decided = asyncio.run(
+        with_policy(order_policy="both").judge(Case(article=ARTICLE, report=REPORT), judge)
+    )
+    assert len(judge.asked) == 6
+    assert len({item.item for item in decided}) == 78
+    assert {item.answer.label for item in decided} == {"report"}  # it is longer, wherever it stands
+
+
+def test_the_random_order_is_drawn_by_seed_and_falls_both_ways() -> None:
+    def firsts(seed: int) -> list[str]:
+        judge = ScriptedJudge()
+        protocol = with_policy(order_policy="random", seed=seed)
+        asyncio.run(protocol.judge(Case(article=ARTICLE, report=REPORT), judge))
+        return [request.first for request in judge.asked if isinstance(request, CompareArticles)]
+
+    assert firsts(1) == firsts(1)
+    assert {text for seed in range(8) for text in firsts(seed)} == {"Short.", "A longer text."}
+
+
+def test_another_order_is_another_version() -> None:
+    policies = [with_policy(order_policy=name) for name in ("wiki_first", "random", "both")]
+    assert len({protocol.version for protocol in policies}) == 3
 
 
 def test_the_offline_judge_does_not_assess_writing() -> None:

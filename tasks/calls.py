@@ -1,0 +1,99 @@
+"""The ledger: every call to a model, in the warehouse; and what people ask of it."""
+
+import asyncio
+from collections.abc import Sequence
+
+import polars as pl
+
+from tasks.warehouse.calls import Call
+from tasks.warehouse.store import Readable, Warehouse
+from tasks.warehouse.writer import Change
+
+LOOKUP_SECONDS = 0.005
+"""How long a lookup waits for others: one question to DuckDB for all of them."""
+
+
+class WarehouseLedger:
+    """The calls table as the gateway uses it."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+        self._wanted: dict[str, asyncio.Future[list[Call]]] = {}
+        self._lookups: set[asyncio.Task[None]] = set()
+
+    async def attempts(self, request_id: str) -> Sequence[Call]:
+        """Everything known of a request, by attempt."""
+        if not self._wanted:
+            lookup = asyncio.create_task(self._look_up())
+            self._lookups.add(lookup)
+            lookup.add_done_callback(self._lookups.discard)
+        if request_id not in self._wanted:
+            self._wanted[request_id] = asyncio.get_running_loop().create_future()
+        return await asyncio.shield(self._wanted[request_id])
+
+    async def keep(self, call: Call, *, again: bool) -> None:
+        """Returns once it is committed; `again`: a failed call of the same id is replaced."""
+        change = (
+            Change(Call, [call], replacing={"call_id": call.call_id})
+            if again
+            else Change(Call, [call], appending=True)
+        )
+        await self._warehouse.write_async(change)
+
+    def known_version(self, provider: str, model: str) -> str | None:
+        """What the model answered as the first time it was ever asked."""
+        version: str | None = self._warehouse.value(
+            "SELECT model_version FROM calls WHERE provider = $1 AND model = $2 "
+            "AND model_version IS NOT NULL ORDER BY called_at, call_id LIMIT 1",
+            [provider, model],
+        )
+        return version
+
+    async def _look_up(self) -> None:
+        await asyncio.sleep(LOOKUP_SECONDS)
+        wanted, self._wanted = self._wanted, {}
+        try:
+            calls = await asyncio.to_thread(
+                self._warehouse.rows, Call, "request_id IN (SELECT unnest($1))", [list(wanted)]
+            )
+        except BaseException as error:
+            for waiting in wanted.values():
+                waiting.set_exception(error)
+            return
+        found: dict[str, list[Call]] = {request_id: [] for request_id in wanted}
+        for call in sorted(calls, key=lambda call: call.attempt):
+            found[call.request_id].append(call)
+        for request_id, waiting in wanted.items():
+            if not waiting.done():
+                waiting.set_result(found[request_id])
+
+
+def answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset[str]:
+    """Those of the requests to which the ledger holds a whole answer."""
+    frame = source.frame(
+        "SELECT DISTINCT request_id FROM calls WHERE status = 'ok' "
+        "AND request_id IN (SELECT unnest($1))",
+        [list(request_ids)],
+    )
+    return frozenset(frame["request_id"])
+
+
+def typical_tokens(source: Readable, provider: str, model: str) -> pl.DataFrame:
+    """What answers of a model have taken so far, a step a row: protocol, step, n, output."""
+    return source.frame(
+        "SELECT protocol, step, count(*) AS n, avg(output_tokens + coalesce(thinking_tokens, 0)) "
+        "AS output FROM calls WHERE provider = $1 AND model = $2 AND output_tokens IS NOT NULL "
+        "GROUP BY ALL ORDER BY ALL",
+        [provider, model],
+    )
+
+
+def calls_summary(source: Readable) -> pl.DataFrame:
+    """Calls, tokens and dollars by judge, model, step and status."""
+    return source.frame(
+        "SELECT judge, model, protocol, step, status, count(*) AS calls, sum(tries) AS tries, "
+        "sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens, "
+        "sum(output_tokens) AS output_tokens, sum(thinking_tokens) AS thinking_tokens, "
+        "round(sum(cost_usd), 4) AS cost_usd, round(median(latency_seconds), 2) AS seconds "
+        "FROM calls GROUP BY ALL ORDER BY ALL"
+    )

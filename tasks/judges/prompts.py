@@ -1,0 +1,138 @@
+"""Prompts: strict templates in `configs/prompts/<protocol>/<step>.md`, untrusted text fenced.
+
+Each piece of untrusted text stands between two lines that carry a code. The code is made from
+the text itself, so its author cannot know it: a text that holds its own code would be a fixed
+point of SHA-256. And because the same text always gets the same code, the same question is the
+same request (the ledger finds it again) and prompts share their beginnings byte for byte
+(providers' caches find those again); a code drawn by lot would prevent both.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import NonNegativeInt, PositiveInt, ValidationError
+
+from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.loading import CONFIGS, Configured
+from tasks.warehouse.rows import content_sha
+
+CODE_LENGTH = 16
+"""Hex digits of a fence's code: 64 bits."""
+_FILE = re.compile(
+    r"---\n(?P<head>.*?)\n---\n# System\n(?P<system>.*?)\n# User\n(?P<user>.*)", re.S
+)
+_ENVIRONMENT = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined, autoescape=False, trim_blocks=False, lstrip_blocks=False
+)
+
+
+class PromptSettings(Configured):
+    """The head of a prompt's file: how long its answers may be and usually are, in tokens."""
+
+    max_output_tokens: PositiveInt
+    max_output_tokens_per_item: NonNegativeInt
+    """Added for each item that is asked at once."""
+    typical_output_tokens_per_item: PositiveInt
+    """For estimates, until the ledger knows better."""
+
+
+class Prompt:
+    """One step's prompt: a system text, and a template for what follows it."""
+
+    def __init__(self, path: Path) -> None:
+        text = _read(path)
+        found = _FILE.fullmatch(text)
+        if not found:
+            raise ConfigurationError(
+                f"{path}: expected a YAML head between `---` lines, then `# System` and `# User`."
+            )
+        self.sha = content_sha(text)
+        self.settings = _settings(path, found["head"])
+        self.system = found["system"].strip()
+        self._path = path
+        try:
+            self._template = _ENVIRONMENT.from_string(found["user"].strip())
+            names = meta.find_undeclared_variables(_ENVIRONMENT.parse(found["user"]))
+        except TemplateError as error:
+            raise ConfigurationError(f"{path}: not a valid template: {error}") from None
+        self._names = names - {"fence"}
+
+    def render(self, **values: Any) -> str:
+        """The user's turn.
+
+        Raises:
+            ConfigurationError: the template names something else than what it is given.
+        """
+        if self._names != values.keys():
+            raise ConfigurationError(
+                f"{self._path}: uses {', '.join(sorted(self._names))}; this step gives "
+                f"{', '.join(sorted(values))}. Use all of these and nothing else."
+            )
+        try:
+            return self._template.render(values, fence=_Fences(_texts(values)))
+        except TemplateError as error:
+            raise ConfigurationError(f"{self._path}: cannot be filled: {error}") from None
+
+
+@lru_cache
+def load_prompt(protocol: str, step: str, configs: Path = CONFIGS) -> Prompt:
+    """The prompt of one step.
+
+    Raises:
+        ConfigurationError: no such file, or it is not a prompt.
+    """
+    return Prompt(configs / "prompts" / protocol / f"{step}.md")
+
+
+class _Fences:
+    """`fence(name, text)` inside a template."""
+
+    def __init__(self, texts: frozenset[str]) -> None:
+        self._texts = texts
+
+    def __call__(self, name: str, text: str) -> str:
+        code = self._code(text)
+        return f"<<<BEGIN {name} {code}>>>\n{text}\n<<<END {name} {code}>>>"
+
+    def _code(self, text: str) -> str:
+        salt = 0
+        while True:
+            seed = f"{salt}\n{text}".encode("utf-8", "surrogatepass")
+            code = sha256(seed).hexdigest()[:CODE_LENGTH]
+            if not any(code in other for other in self._texts):
+                return code
+            salt += 1
+
+
+def _texts(value: object) -> frozenset[str]:
+    """Every text inside the values of a template: a fence's code must stand in none."""
+    if isinstance(value, str):
+        return frozenset((value,))
+    if isinstance(value, Mapping):
+        return frozenset().union(*(_texts(item) for item in value.values()))
+    if isinstance(value, list | tuple):
+        return frozenset().union(*(_texts(item) for item in value))
+    return frozenset()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path}: there is no such prompt. Write it.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
+
+
+def _settings(path: Path, head: str) -> PromptSettings:
+    try:
+        return PromptSettings.model_validate(yaml.safe_load(head))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise ConfigurationError(f"{path}: its head is wrong: {error}") from None

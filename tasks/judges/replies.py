@@ -1,0 +1,150 @@
+"""The forms in which models answer: one pydantic model per decision, parsed once, strictly.
+
+The same models give the JSON Schema that is sent. Whatever the endpoint promises, the answer is
+validated here: a wrong word, a missing item or one too many makes it unusable as a whole.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tasks.models.gateway import InvalidReply
+
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.S)
+_CODE_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(?P<inside>.*)\n\s*```\s*\Z", re.S)
+SHOWN = 200
+
+
+class ReplyModel(BaseModel):
+    """A part of an answer. Extra keys are read past, but the schema does not allow them."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False}
+    )
+
+
+ReplyT = TypeVar("ReplyT", bound=ReplyModel)
+
+
+class ClaimVerdict(ReplyModel):
+    item: int
+    reason: str
+    evidence: list[int]
+    """Numbers of the pieces of evidence it rests on, 1-based."""
+    verdict: Literal["consistent", "inconsistent", "not_support"]
+
+
+class ClaimVerdicts(ReplyModel):
+    results: list[ClaimVerdict]
+
+
+class PageVerdict(ReplyModel):
+    statement: int
+    reason: str
+    passage: str
+    """Word for word from the page; empty where nothing supports or contradicts."""
+    verdict: Literal["support", "not_support", "conflict"]
+
+
+class PageVerdicts(ReplyModel):
+    results: list[PageVerdict]
+
+
+class CriterionVerdict(ReplyModel):
+    criterion: str
+    reason: str
+    winner: Literal["article_1", "article_2"]
+
+
+class CriterionVerdicts(ReplyModel):
+    results: list[CriterionVerdict]
+
+
+class CriterionVerdictOrTie(ReplyModel):
+    criterion: str
+    reason: str
+    winner: Literal["article_1", "article_2", "tie"]
+
+
+class CriterionVerdictsOrTies(ReplyModel):
+    results: list[CriterionVerdictOrTie]
+
+
+class StatedFact(ReplyModel):
+    statement: str
+
+
+class StatedFacts(ReplyModel):
+    facts: list[StatedFact]
+
+
+class StatedClaim(ReplyModel):
+    statement: str
+    markers: list[str]
+    """As they stand in the text."""
+
+
+class StatedClaims(ReplyModel):
+    claims: list[StatedClaim]
+
+
+def schema_of(model: type[ReplyModel]) -> dict[str, Any]:
+    """The JSON Schema to send, without the titles that pydantic adds."""
+    schema: dict[str, Any] = _untitled(model.model_json_schema())
+    return schema
+
+
+def read(model: type[ReplyT], answer: str) -> ReplyT:
+    """An answer as its model; a block of thoughts before it and a code fence around it are cut.
+
+    Raises:
+        InvalidReply: not JSON, or JSON of another form; the message says where.
+    """
+    text = _THOUGHTS.sub("", answer)
+    fenced = _CODE_FENCE.match(text)
+    try:
+        return model.model_validate_json(fenced["inside"] if fenced else text)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"]) or "the answer"
+        raise InvalidReply(f"{where}: {problem['msg']}"[:SHOWN]) from None
+
+
+def in_order(results: Sequence[ReplyT], key: str, expected: Sequence[Any]) -> list[ReplyT]:
+    """The results in the order in which their items were asked for.
+
+    Raises:
+        InvalidReply: an item is missing, there twice, or was never asked for.
+    """
+    keys = [getattr(result, key) for result in results]
+    missing = [item for item in expected if item not in keys]
+    twice = sorted({str(item) for item in keys if keys.count(item) > 1})
+    unknown = [item for item in keys if item not in expected]
+    problems = [
+        f"{what}: {_listed(items)}"
+        for what, items in (("missing", missing), ("twice", twice), ("never asked for", unknown))
+        if items
+    ]
+    if problems:
+        raise InvalidReply(f"{key} {'; '.join(problems)} (asked for {len(expected)})")
+    found = dict(zip(keys, results, strict=True))
+    return [found[item] for item in expected]
+
+
+def _listed(items: Collection[object]) -> str:
+    shown = [str(item)[:40] for item in items][:5]
+    return ", ".join(shown) + (" …" if len(items) > len(shown) else "")
+
+
+def _untitled(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {
+            name: _untitled(value)
+            for name, value in schema.items()
+            if not (name in ("title", "description") and isinstance(value, str))
+        }
+    if isinstance(schema, list):
+        return [_untitled(value) for value in schema]
+    return schema

@@ -1,0 +1,137 @@
+"""What is asked of a model and what it answers, the same for every provider."""
+
+import json
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from tasks.warehouse.rows import content_sha
+
+Finish = Literal["ok", "truncated", "refused", "blocked", "empty"]
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Turn(Frozen):
+    """One turn of the conversation after the system prompt."""
+
+    role: Literal["user", "model"]
+    text: str
+
+
+class Parameters(Frozen):
+    """How a model answers; what is None is not sent. Part of a request's address."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_output_tokens: int
+    """With thinking, where the model thinks."""
+    thinking_budget: int | None = None
+    """Tokens; Gemini 2.5."""
+    thinking_level: str | None = None
+    """Gemini 3 and later: `minimal`, `low`, `medium`, `high`; OpenAI's reasoning effort."""
+
+    def canonical(self) -> str:
+        """JSON with sorted keys, without what is not set."""
+        return json.dumps(self.model_dump(exclude_none=True), sort_keys=True)
+
+
+class Purpose(Frozen):
+    """What a call is for: kept in the ledger, no part of a request's address."""
+
+    judge: str
+    protocol: str
+    step: str
+    prompt_sha: str
+    n_items: int = 1
+    """Items it decides."""
+
+
+class ModelRequest(BaseModel):
+    """One question to a model: the same content has the same `request_id`, whoever asks."""
+
+    # Not `Frozen`: a cached property needs to be kept.
+    model_config = ConfigDict(extra="forbid", ignored_types=(cached_property,))
+
+    provider: str
+    model: str
+    parameters: Parameters
+    reply_name: str
+    reply_schema: dict[str, Any]
+    """JSON Schema of the answer."""
+    system: str
+    turns: tuple[Turn, ...]
+    purpose: Purpose
+    typical_output_tokens: int = 0
+    """What an answer is expected to take, for estimates."""
+
+    @cached_property
+    def schema_text(self) -> str:
+        return json.dumps(self.reply_schema, sort_keys=True)
+
+    @cached_property
+    def request_id(self) -> str:
+        turns = [part for turn in self.turns for part in (turn.role, turn.text)]
+        return content_sha(
+            self.provider, self.model, self.parameters.canonical(), self.schema_text,
+            self.system, *turns,
+        )  # fmt: skip
+
+    @property
+    def prompt(self) -> str:
+        """What is sent after the system prompt, as one text for the ledger."""
+        if len(self.turns) == 1:
+            return self.turns[0].text
+        return "\n\n".join(f"[{turn.role}]\n{turn.text}" for turn in self.turns)
+
+    @cached_property
+    def prompt_bytes(self) -> int:
+        """Bytes of everything that is sent as text: a model reads at most that many tokens."""
+        texts = (self.system, self.schema_text, *(turn.text for turn in self.turns))
+        return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+    def repaired(self, answer: str, problem: str) -> "ModelRequest":
+        """The same question again, after an answer that could not be used."""
+        again = (
+            f"This answer cannot be used: {problem}. Answer the question above again, whole, in "
+            "JSON of the given form and with nothing around it."
+        )
+        turns = (*self.turns, Turn(role="model", text=answer), Turn(role="user", text=again))
+        return self.model_copy(update={"turns": turns})
+
+
+def call_id(request_id: str, attempt: int) -> str:
+    """The ledger's key for the `attempt`-th answer (1-based) to a request."""
+    return content_sha(request_id, str(attempt))
+
+
+class Usage(Frozen):
+    """Tokens as the provider counts them; None where it does not say."""
+
+    prompt: int | None = None
+    """With the cached ones."""
+    cached: int | None = None
+    output: int | None = None
+    """Without thinking."""
+    thinking: int | None = None
+
+
+class Reply(Frozen):
+    """One answer of a model, whole or not, before anybody has read what it says."""
+
+    finish: Finish
+    text: str = ""
+    stop_reason: str | None = None
+    """The provider's own word for why it ended."""
+    usage: Usage = Usage()
+    model_version: str | None = None
+    response_id: str | None = None
+    raw: str | None = None
+    """The body, kept where `finish` is not `ok`."""
+    delivery: str = "live"
+    latency_seconds: float | None = None
+    tries: int = 1

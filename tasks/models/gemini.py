@@ -1,0 +1,203 @@
+"""Gemini's generateContent, through google-genai.
+
+The SDK retries nothing here (its own retries ignore the server's hints) and does no automatic
+continuation; time-outs are set, because its default is to wait for ever.
+"""
+
+import re
+import time
+from typing import Any
+
+import httpx
+from google import genai
+from google.genai import errors, types
+
+from tasks.models.client import no_answer, redacted, refusal, retry_after
+from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Transient
+from tasks.models.exchange import Finish, ModelRequest, Reply, Usage
+from tasks.models.transport import http_client
+
+BLOCKS = frozenset(
+    {
+        "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+        "MODEL_ARMOR", "IMAGE_SAFETY", "JAILBREAK", "ESCALATION",
+    }
+)  # fmt: skip
+"""Why an answer was withheld: words of `finishReason` and `blockReason`."""
+CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
+WHOLE = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+HARM = (
+    "HARM_CATEGORY_HARASSMENT",
+    "HARM_CATEGORY_HATE_SPEECH",
+    "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+    "HARM_CATEGORY_DANGEROUS_CONTENT",
+)
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
+
+
+class GeminiClient:
+    """One key and address; as many calls at once as `connections`."""
+
+    def __init__(
+        self, key: str, *, base_url: str | None, connections: int, timeout_seconds: float
+    ) -> None:
+        self._key = key
+        self._http = http_client(connections, timeout_seconds)
+        self._client = genai.Client(
+            api_key=key,
+            http_options=types.HttpOptions(
+                base_url=base_url,
+                timeout=round(timeout_seconds * 1000),
+                httpx_async_client=self._http,
+            ),
+        )
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        started = time.monotonic()
+        try:
+            answer = await self._client.aio.models.generate_content(
+                model=request.model,
+                contents=contents(request),
+                config=generation_config(request),
+            )
+        except errors.APIError as error:
+            raise self._meaning(error, request.model) from None
+        except httpx.TransportError as error:
+            raise no_answer(error) from None
+        except ValueError as error:  # not JSON, or JSON of another form
+            raise Transient(
+                f"the answer is not Gemini's JSON ({redacted(str(error), self._key)[:200]})",
+                "garbled",
+                maybe_billed=True,
+            ) from None
+        reply = read_response(answer)
+        return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def _meaning(self, error: errors.APIError, model: str) -> ModelError:
+        message = redacted(str(error.message or error.details), self._key)
+        headers = getattr(error.response, "headers", None) or {}
+        details = _details(error.details)
+        if error.code == 429:
+            return _too_many(message, details, headers)
+        if error.code == 400 and "API_KEY_INVALID" in str(details):
+            return Misconfigured(
+                f"{model}: the key is not accepted ({message[:200]}). Check the variable that "
+                "`configs/judges.yaml` names for it."
+            )
+        return refusal(error.code, message, headers, model)
+
+
+def contents(request: ModelRequest) -> list[types.Content]:
+    """The turns of a request in the SDK's form."""
+    return [types.Content(role=t.role, parts=[types.Part(text=t.text)]) for t in request.turns]
+
+
+def generation_config(request: ModelRequest) -> types.GenerateContentConfig:
+    """How the answer is asked for: JSON by schema, nothing filtered, no continuation."""
+    asked = request.parameters
+    thinking: dict[str, Any] = {}
+    if asked.thinking_budget is not None:
+        thinking["thinking_budget"] = asked.thinking_budget
+    if asked.thinking_level is not None:
+        thinking["thinking_level"] = asked.thinking_level.upper()
+    return types.GenerateContentConfig(
+        system_instruction=request.system,
+        temperature=asked.temperature,
+        top_p=asked.top_p,
+        seed=asked.seed,
+        max_output_tokens=asked.max_output_tokens,
+        response_mime_type="application/json",
+        response_json_schema=request.reply_schema,
+        thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
+        safety_settings=[
+            types.SafetySetting(category=category, threshold="BLOCK_NONE") for category in HARM
+        ],
+        automatic_continuation=False,
+    )
+
+
+def read_response(answer: types.GenerateContentResponse, delivery: str = "live") -> Reply:
+    """One answer as the SDK gives it, as a reply.
+
+    Raises:
+        Transient: the body was empty: no candidate, and no word of a block.
+    """
+    feedback = answer.prompt_feedback
+    candidate = answer.candidates[0] if answer.candidates else None
+    if candidate is None and not (feedback and feedback.block_reason):
+        raise Transient("an empty answer (no candidate)", "garbled", maybe_billed=True)
+    reason = candidate.finish_reason if candidate else feedback.block_reason if feedback else None
+    word = _word(reason)
+    parts = (candidate.content.parts if candidate and candidate.content else None) or []
+    text = "".join(part.text for part in parts if part.text and not part.thought)
+    finish = _finish(word, text, blocked=candidate is None)
+    return Reply(
+        finish=finish,
+        text=text,
+        stop_reason=word,
+        usage=_usage(answer.usage_metadata),
+        model_version=answer.model_version,
+        response_id=answer.response_id,
+        raw=None if finish == "ok" else answer.model_dump_json(exclude_none=True),
+        delivery=delivery,
+    )
+
+
+def _finish(word: str | None, text: str, *, blocked: bool) -> Finish:
+    if blocked or word in BLOCKS:
+        return "blocked"
+    if word in CUT:
+        return "truncated"
+    if not text:
+        return "empty"
+    return "ok" if word is None or word in WHOLE else "truncated"
+
+
+def _word(reason: object) -> str | None:
+    value = getattr(reason, "value", reason)
+    return str(value) if value else None
+
+
+def _usage(said: types.GenerateContentResponseUsageMetadata | None) -> Usage:
+    if said is None:
+        return Usage()
+    return Usage(
+        prompt=said.prompt_token_count,
+        cached=said.cached_content_token_count or 0,
+        output=said.candidates_token_count or 0,
+        thinking=said.thoughts_token_count or 0,
+    )
+
+
+def _details(body: Any) -> list[dict[str, Any]]:
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    return [d for d in details if isinstance(d, dict)] if isinstance(details, list) else []
+
+
+def _too_many(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
+    """A 429: of a minute or of spending (it passes), or of a day (it does not)."""
+    quotas = [
+        str(violation.get("quotaId"))
+        for detail in details
+        for violation in detail.get("violations") or ()
+        if isinstance(violation, dict)
+    ]
+    if any("PerDay" in quota for quota in quotas):
+        return QuotaExhausted(
+            f"Gemini's quota of the day is used up ({', '.join(quotas)}). What was answered is "
+            "kept; run again tomorrow, or raise the quota."
+        )
+    delays = [_DELAY.fullmatch(str(detail.get("retryDelay"))) for detail in details]
+    hints = [float(found[1]) for found in delays if found]
+    if (header := retry_after(headers)) is not None:
+        hints.append(header)
+    return Transient(
+        f"HTTP 429: {message[:300]}",
+        "rate_limit",
+        hint_seconds=max(hints, default=None),
+        code=429,
+    )

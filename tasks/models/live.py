@@ -1,0 +1,116 @@
+"""Asking now: within the limits, and again where that may help.
+
+The one place where network errors are retried. A prompt that fails for good does not hold up
+the others, and waiting to try again holds no place among the calls at once.
+"""
+
+import random
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
+
+from tasks.configuration.models import Limits, Retries
+from tasks.models.client import ModelClient
+from tasks.models.errors import QuotaExhausted, StopsTheStage, Transient
+from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.limits import AdaptiveConcurrency, Rates
+from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
+
+
+class LiveSender:
+    """Sends requests of one model, one answer each."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        limits: Limits,
+        price: ModelPrice | None,
+        retries: Retries,
+    ) -> None:
+        self._client = client
+        self._price = price
+        self._retries = retries
+        self._rates = Rates(limits)
+        self.concurrency = AdaptiveConcurrency(limits.concurrency)
+        self._stopped: StopsTheStage | None = None
+
+    async def room(self) -> None:
+        """Wait until more work should be prepared."""
+        await self.concurrency.room()
+
+    def stop(self, error: StopsTheStage) -> None:
+        """Send nothing more: whatever still waits for its turn fails with this."""
+        self._stopped = error
+
+    async def send(self, request: ModelRequest) -> Reply:
+        """The model's answer, after as many tries as it takes.
+
+        Raises:
+            Transient: none of the tries brought an answer; `tries` says how many there were.
+            Rejected, StopsTheStage: at the first try.
+        """
+        tries = 0
+        try:
+            async for attempt in AsyncRetrying(
+                retry=retry_if_exception_type(Transient),
+                stop=self._stop,
+                wait=self._wait,
+                reraise=True,
+            ):
+                with attempt:
+                    tries += 1
+                    reply = await self._once(request)
+        except Transient as error:
+            error.tries = tries
+            raise
+        return reply.model_copy(update={"tries": tries})
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _once(self, request: ModelRequest) -> Reply:
+        tokens = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
+        usd = self._price.rough(request) if self._price else 0.0
+        async with self._rates.reserved(tokens, usd) as real:
+            started = await self.concurrency.acquire()
+            answered = too_many = False
+            try:
+                if self._stopped:
+                    raise type(self._stopped)(*self._stopped.args)
+                reply = await self._client.ask(request)
+                answered = True
+            except StopsTheStage as error:
+                self.stop(error)
+                raise
+            except Transient as error:
+                too_many = error.kind == "rate_limit"
+                if (error.hint_seconds or 0) > self._retries.longest_hint_seconds:
+                    self.stop(
+                        QuotaExhausted(
+                            f"{request.model} asks to wait {error.hint_seconds:,.0f} seconds "
+                            f"({error}). What was answered is kept; run again later."
+                        )
+                    )
+                raise
+            finally:
+                self.concurrency.release(started, answered=answered, too_many=too_many)
+            used = reply.usage
+            if used.prompt is not None:
+                real[0] = used.prompt + (used.output or 0) + (used.thinking or 0)
+            real[1] = (self._price.of(used) if self._price else None) or usd
+            return reply
+
+    def _stop(self, state: RetryCallState) -> bool:
+        """Whether the last try was the last."""
+        error = state.outcome.exception() if state.outcome else None
+        too_many = isinstance(error, Transient) and error.kind == "rate_limit"
+        tries = self._retries.rate_limit_tries if too_many else self._retries.tries
+        return state.attempt_number >= tries
+
+    def _wait(self, state: RetryCallState) -> float:
+        """The longer of the server's hint and exponential backoff, with jitter."""
+        backoff = self._retries.first_wait_seconds * 2.0 ** (state.attempt_number - 1)
+        jitter = random.uniform(0.5, 1.0)
+        wait = jitter * min(backoff, self._retries.longest_wait_seconds)
+        error = state.outcome.exception() if state.outcome else None
+        hint = error.hint_seconds if isinstance(error, Transient) else None
+        return max(hint * (1 + jitter / 10), wait) if hint else wait

@@ -1,0 +1,215 @@
+"""Any endpoint that speaks OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, OpenRouter.
+
+Not all of them take a JSON schema. The first request finds out what this endpoint does: a
+schema, else JSON with the schema as a hint, else the schema in words; what worked is kept for
+the life of the client. Whatever was asked for, the answer is validated by the judge.
+"""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import httpx
+
+from tasks.models.client import no_answer, redacted, refusal
+from tasks.models.errors import ModelError, QuotaExhausted, Rejected, Transient
+from tasks.models.exchange import Finish, ModelRequest, Reply, Usage
+from tasks.models.transport import http_client
+
+RUNGS = ("json_schema", "json_object", "prompt")
+"""Ways to ask for JSON, the strictest first."""
+UNSUPPORTED = frozenset({400, 404, 415, 422, 500, 501})
+"""Statuses by which endpoints say that they do not know a way of asking."""
+BYTES_PER_TOKEN_AT_MOST = 16
+"""A prompt of which fewer tokens were read than this allows was cut by the server."""
+
+
+class OpenAiChatClient:
+    """One key and address; as many calls at once as `connections`."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None,
+        *,
+        connections: int,
+        timeout_seconds: float,
+        token_limit_field: str = "max_completion_tokens",
+    ) -> None:
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._key = key
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._http = http_client(connections, timeout_seconds)
+        self._limit_field = token_limit_field
+        self._rung: str | None = None
+        self._finding_rung = asyncio.Lock()
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        if self._rung is None:
+            async with self._finding_rung:
+                if self._rung is None:
+                    return await self._first(request)
+        return await self._once(request, self._rung)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _first(self, request: ModelRequest) -> Reply:
+        """Go down the ladder with one request until a way of asking is taken."""
+        first_error: ModelError | None = None
+        for rung in RUNGS:
+            try:
+                reply = await self._once(request, rung)
+            except (Rejected, Transient) as error:
+                if error.code not in UNSUPPORTED:
+                    raise
+                first_error = first_error or error
+                if error.code == 500 and not await self._fails_twice(request, rung):
+                    raise  # a passing fault: nothing is learned about the endpoint
+            else:
+                self._rung = rung
+                return reply
+        assert first_error is not None
+        raise first_error
+
+    async def _fails_twice(self, request: ModelRequest, rung: str) -> bool:
+        """Whether a status that may be a passing fault comes back at once."""
+        try:
+            await self._once(request, rung)
+        except (Rejected, Transient) as error:
+            return error.code in UNSUPPORTED
+        return False
+
+    async def _once(self, request: ModelRequest, rung: str) -> Reply:
+        started = time.monotonic()
+        body = chat_body(request, rung, self._limit_field)
+        try:
+            response = await self._http.post(self._url, json=body, headers=self._headers)
+        except httpx.TransportError as error:
+            raise no_answer(error) from None
+        if response.status_code >= 400:
+            raise self._meaning(response, request.model)
+        try:
+            reply = read_completion(response.json(), request, f"live {rung}")
+        except (ValueError, TypeError, AttributeError):  # not JSON, or of another form
+            kind = response.headers.get("content-type", "nothing")
+            raise Transient(
+                f"HTTP {response.status_code} with {kind} that is no chat completion",
+                "garbled",
+                maybe_billed=True,
+            ) from None
+        return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
+
+    def _meaning(self, response: httpx.Response, model: str) -> ModelError:
+        message, code = _error_of(response)
+        message = redacted(message, self._key)
+        if code in ("insufficient_quota", "billing_hard_limit_reached"):
+            return QuotaExhausted(
+                f"{model}: the account's quota is used up ({message[:200]}). What was answered "
+                "is kept; raise the quota and run again."
+            )
+        return refusal(response.status_code, message, response.headers, model)
+
+
+def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, Any]:
+    """A request as the body of a chat completion."""
+    asked = request.parameters
+    messages = [{"role": "system", "content": request.system}]
+    messages += [
+        {"role": "assistant" if turn.role == "model" else "user", "content": turn.text}
+        for turn in request.turns
+    ]
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": messages,
+        limit_field: asked.max_output_tokens,
+        "temperature": asked.temperature,
+        "top_p": asked.top_p,
+        "seed": asked.seed,
+        "reasoning_effort": asked.thinking_level,
+    }
+    if rung == "json_schema":
+        named = {"name": request.reply_name, "strict": True, "schema": request.reply_schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": named}
+    elif rung == "json_object":
+        body["response_format"] = {"type": "json_object", "schema": request.reply_schema}
+    if rung != "json_schema":
+        messages[0]["content"] += (
+            "\n\nAnswer with one JSON object by this JSON Schema and nothing else:\n"
+            + request.schema_text
+        )
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def read_completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
+    """A chat completion as a reply.
+
+    Raises:
+        Transient: there is no choice in it.
+        Rejected: the server read less of the prompt than was sent, without saying so.
+    """
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        raise Transient("an empty answer (no choice)", "garbled", maybe_billed=True)
+    usage = _usage(answer.get("usage"))
+    if usage.prompt and usage.prompt * BYTES_PER_TOKEN_AT_MOST < request.prompt_bytes:
+        raise Rejected(
+            f"the server read {usage.prompt} tokens of a prompt of {request.prompt_bytes:,} "
+            "bytes: it cut it. Raise its context size.",
+            200,
+        )
+    message = choice.get("message") or {}
+    text = message.get("content") or ""
+    refused = message.get("refusal")
+    finish = _finish(choice.get("finish_reason"), text, refused)
+    return Reply(
+        finish=finish,
+        text=text,
+        stop_reason=refused or choice.get("finish_reason"),
+        usage=usage,
+        model_version=answer.get("model"),
+        response_id=answer.get("id"),
+        raw=None if finish == "ok" else json.dumps(answer, ensure_ascii=False),
+        delivery=delivery,
+    )
+
+
+def _finish(reason: str | None, text: str, refused: str | None) -> Finish:
+    if refused:
+        return "refused"
+    if reason == "content_filter":
+        return "blocked"
+    if reason == "length":
+        return "truncated"
+    return "ok" if text else "empty"
+
+
+def _usage(said: Any) -> Usage:
+    if not isinstance(said, dict):
+        return Usage()
+    cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    thinking = (said.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+    completion = said.get("completion_tokens")
+    return Usage(
+        prompt=said.get("prompt_tokens"),
+        cached=cached,
+        output=None if completion is None else max(0, completion - thinking),
+        thinking=thinking,
+    )
+
+
+def _error_of(response: httpx.Response) -> tuple[str, str | None]:
+    """Message and code of an error body, in any of the shapes that servers use."""
+    try:
+        body = response.json()
+    except ValueError:
+        return response.text[:300], None
+    if not isinstance(body, dict):
+        return str(body), None
+    error = body.get("error", body)
+    if isinstance(error, dict):
+        message = error.get("message") or error.get("detail") or error
+        return str(message), error.get("code") if isinstance(error.get("code"), str) else None
+    return str(error), None
