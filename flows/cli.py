@@ -8,12 +8,14 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from flows.annotation_cli import agreement, annotate
 from flows.console import REMARKS
 from flows.judging_cli import calls, estimate, judges
 from flows.run import prefect_home, run_flow
 from flows.server import ServerError, prefect_environment, serve_ui
 from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
 from tasks.agreement import extraction_agreement
+from tasks.annotation.errors import AnnotationError
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import load_judges
 from tasks.editions.errors import EditionError
@@ -38,6 +40,8 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
 app.add_typer(importing, name="import")
 app.add_typer(judges, name="judges")
+app.add_typer(annotate, name="annotate")
+app.command()(agreement)
 app.command()(estimate)
 app.command()(calls)
 
@@ -52,7 +56,8 @@ Agents = Annotated[
 Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
 
 EXPECTED_ERRORS = (
-    ConfigurationError, EditionError, ModelError, ServerError, UnknownName, WarehouseError,
+    AnnotationError, ConfigurationError, EditionError, ModelError, ServerError, UnknownName,
+    WarehouseError,
 )  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""
 

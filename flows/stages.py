@@ -121,8 +121,10 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     left: list[CellPlan] = []
 
     async def one(plan: CellPlan, progress: StageProgress) -> None:
-        async with slots, pace:
+        async with slots:
             await decider.room()
+            async with pace:
+                pass
             if stops:
                 left.append(plan)
                 return

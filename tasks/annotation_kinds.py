@@ -5,6 +5,7 @@ is asked of a judge and of people, both see the same: what is retrieved as evide
 retrieved here again, and shown without a word of what any judge made of it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,8 @@ from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
 REFERENCE, REPORT = "reference", "report"
+_TAG = re.compile(r"<[/!a-zA-Z][^<>]{0,500}>")
+"""Some archived pages are HTML, which a person cannot read."""
 PASSAGES = 5
 """Sentences of a cited page around which it is shown."""
 NO_EVIDENCE = "(No sentence of the other text shares a word with the statement.)"
@@ -151,7 +154,7 @@ def citation_subjects(source: Readable, edition: str) -> list[Subject]:
 
     def show(url: str, statement: str) -> Shown:
         query = "SELECT text FROM pages WHERE edition = $1 AND url = $2"
-        page = sentences(readable(source.frame(query, [edition, url]).item()))
+        page = sentences(readable(_TAG.sub(" ", source.frame(query, [edition, url]).item())))
         matter = Bm25(page).top(statement, PASSAGES)
         return Shown((passage("The cited page", page, matter),), (plain(statement),))
 

@@ -3,33 +3,50 @@
 import asyncio
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tasks.warehouse.calls import Call
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
 
-LOOKUP_SECONDS = 0.005
+LOOKUP_SECONDS = 0.02
 """How long a lookup waits for others: one question to DuckDB for all of them."""
+PREFIX = 16
+"""Hex digits of a request's id that are held in memory: 8 bytes for each call ever made."""
 
 
 class WarehouseLedger:
-    """The calls table as the gateway uses it."""
+    """The calls table as the gateway uses it.
+
+    What has never been asked is known without a question to DuckDB: the ids of all requests
+    are held as a sorted array of their first 64 bits.
+    """
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
+        self._before = _prefixes(warehouse)
+        self._since: set[str] = set()
         self._wanted: dict[str, asyncio.Future[list[Call]]] = {}
         self._lookups: set[asyncio.Task[None]] = set()
 
     async def attempts(self, request_id: str) -> Sequence[Call]:
         """Everything known of a request, by attempt."""
+        if request_id not in self._since and not self._may_hold(request_id):
+            return ()
         if not self._wanted:
             lookup = asyncio.create_task(self._look_up())
             self._lookups.add(lookup)
             lookup.add_done_callback(self._lookups.discard)
         if request_id not in self._wanted:
             self._wanted[request_id] = asyncio.get_running_loop().create_future()
-        return await asyncio.shield(self._wanted[request_id])
+        return await self._wanted[request_id]
+
+    def _may_hold(self, request_id: str) -> bool:
+        prefix = np.uint64(int(request_id[:PREFIX], 16))
+        place = int(np.searchsorted(self._before, prefix))
+        return place < len(self._before) and bool(self._before[place] == prefix)
 
     async def keep(self, call: Call, *, again: bool) -> None:
         """Returns once it is committed; `again`: a failed call of the same id is replaced."""
@@ -39,6 +56,7 @@ class WarehouseLedger:
             else Change(Call, [call], appending=True)
         )
         await self._warehouse.write_async(change)
+        self._since.add(call.request_id)
 
     def known_version(self, provider: str, model: str) -> str | None:
         """What the model answered as the first time it was ever asked."""
@@ -66,6 +84,13 @@ class WarehouseLedger:
         for request_id, waiting in wanted.items():
             if not waiting.done():
                 waiting.set_result(found[request_id])
+
+
+def _prefixes(warehouse: Warehouse) -> NDArray[np.uint64]:
+    frame = warehouse.frame(
+        f"SELECT DISTINCT CAST('0x' || left(request_id, {PREFIX}) AS UBIGINT) AS prefix FROM calls"
+    )
+    return np.sort(frame["prefix"].to_numpy())
 
 
 def answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset[str]:

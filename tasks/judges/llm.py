@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -87,9 +86,8 @@ class LlmJudge:
 
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         """One answer per claim; a claim for which nothing was retrieved needs no call."""
-        evidence = [
-            tuple(one_line(request.pool[index]) for index in found) for found in request.retrieved
-        ]
+        pool = [one_line(sentence) for sentence in request.pool]
+        evidence = [tuple(pool[index] for index in found) for found in request.retrieved]
         asked = [index for index, found in enumerate(evidence) if found]
         size = self.entry.claims_per_call
         groups = [asked[start : start + size] for start in range(0, len(asked), size)]
@@ -215,7 +213,7 @@ class LlmJudge:
             model=self.entry.model,
             parameters=self._parameters(limit),
             reply_name=step,
-            reply_schema=_schema(form),
+            reply_schema=schema_of(form),
             system=prompt.system,
             turns=(Turn(role="user", text=prompt.render(**values)),),
             purpose=_purpose(self.name, protocol, step, prompt, n_items),
@@ -233,13 +231,8 @@ class LlmJudge:
         )
 
 
-@lru_cache
-def _schema(form: type[ReplyModel]) -> dict[str, Any]:
-    return schema_of(form)
-
-
 FORMS = (ClaimVerdicts, PageVerdicts, CriterionVerdicts, CriterionVerdictsOrTies)
-REPLY_FORMS = content_sha(*(str(_schema(form)) for form in FORMS))
+REPLY_FORMS = content_sha(*(schema_of(form) for form in FORMS))
 """Part of every prompt sha: another form of the answer is another question."""
 
 

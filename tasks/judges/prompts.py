@@ -8,7 +8,7 @@ same request (the ledger finds it again) and prompts share their beginnings byte
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -76,7 +76,7 @@ class Prompt:
                 f"{', '.join(sorted(values))}. Use all of these and nothing else."
             )
         try:
-            return self._template.render(values, fence=_Fences(_texts(values)))
+            return self._template.render(values, fence=_Fences("\n".join(_texts(values))))
         except TemplateError as error:
             raise ConfigurationError(f"{self._path}: cannot be filled: {error}") from None
 
@@ -94,32 +94,34 @@ def load_prompt(protocol: str, step: str, configs: Path = CONFIGS) -> Prompt:
 class _Fences:
     """`fence(name, text)` inside a template."""
 
-    def __init__(self, texts: frozenset[str]) -> None:
-        self._texts = texts
+    def __init__(self, everything: str) -> None:
+        self._everything = everything
 
     def __call__(self, name: str, text: str) -> str:
         code = self._code(text)
         return f"<<<BEGIN {name} {code}>>>\n{text}\n<<<END {name} {code}>>>"
 
     def _code(self, text: str) -> str:
+        """Of the text; another one while any text of the prompt holds it."""
         salt = 0
         while True:
             seed = f"{salt}\n{text}".encode("utf-8", "surrogatepass")
             code = sha256(seed).hexdigest()[:CODE_LENGTH]
-            if not any(code in other for other in self._texts):
+            if code not in self._everything:
                 return code
             salt += 1
 
 
-def _texts(value: object) -> frozenset[str]:
-    """Every text inside the values of a template: a fence's code must stand in none."""
+def _texts(value: object) -> Iterator[str]:
+    """Every text inside the values of a template."""
     if isinstance(value, str):
-        return frozenset((value,))
-    if isinstance(value, Mapping):
-        return frozenset().union(*(_texts(item) for item in value.values()))
-    if isinstance(value, list | tuple):
-        return frozenset().union(*(_texts(item) for item in value))
-    return frozenset()
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
 
 
 def _read(path: Path) -> str:

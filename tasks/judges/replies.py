@@ -4,8 +4,10 @@ The same models give the JSON Schema that is sent. Whatever the endpoint promise
 validated here: a wrong word, a missing item or one too many makes it unusable as a whole.
 """
 
+import json
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -90,10 +92,10 @@ class StatedClaims(ReplyModel):
     claims: list[StatedClaim]
 
 
-def schema_of(model: type[ReplyModel]) -> dict[str, Any]:
-    """The JSON Schema to send, without the titles that pydantic adds."""
-    schema: dict[str, Any] = _untitled(model.model_json_schema())
-    return schema
+@lru_cache
+def schema_of(model: type[ReplyModel]) -> str:
+    """The JSON Schema to send, without the titles that pydantic adds; keys sorted."""
+    return json.dumps(_untitled(model.model_json_schema()), sort_keys=True)
 
 
 def read(model: type[ReplyT], answer: str) -> ReplyT:

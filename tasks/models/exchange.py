@@ -1,7 +1,7 @@
 """What is asked of a model and what it answers, the same for every provider."""
 
 import json
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -61,8 +61,8 @@ class ModelRequest(BaseModel):
     model: str
     parameters: Parameters
     reply_name: str
-    reply_schema: dict[str, Any]
-    """JSON Schema of the answer."""
+    reply_schema: str
+    """JSON Schema of the answer, as JSON with sorted keys."""
     system: str
     turns: tuple[Turn, ...]
     purpose: Purpose
@@ -70,14 +70,10 @@ class ModelRequest(BaseModel):
     """What an answer is expected to take, for estimates."""
 
     @cached_property
-    def schema_text(self) -> str:
-        return json.dumps(self.reply_schema, sort_keys=True)
-
-    @cached_property
     def request_id(self) -> str:
         turns = [part for turn in self.turns for part in (turn.role, turn.text)]
         return content_sha(
-            self.provider, self.model, self.parameters.canonical(), self.schema_text,
+            self.provider, self.model, self.parameters.canonical(), self.reply_schema,
             self.system, *turns,
         )  # fmt: skip
 
@@ -91,7 +87,7 @@ class ModelRequest(BaseModel):
     @cached_property
     def prompt_bytes(self) -> int:
         """Bytes of everything that is sent as text: a model reads at most that many tokens."""
-        texts = (self.system, self.schema_text, *(turn.text for turn in self.turns))
+        texts = (self.system, self.reply_schema, *(turn.text for turn in self.turns))
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
     def repaired(self, answer: str, problem: str) -> "ModelRequest":
@@ -102,6 +98,13 @@ class ModelRequest(BaseModel):
         )
         turns = (*self.turns, Turn(role="model", text=answer), Turn(role="user", text=again))
         return self.model_copy(update={"turns": turns})
+
+
+@lru_cache
+def parsed_schema(text: str) -> dict[str, Any]:
+    """A reply schema as the clients send it."""
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def call_id(request_id: str, attempt: int) -> str:

@@ -7,6 +7,7 @@ once more in a run, and both are kept.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -20,6 +21,8 @@ from tasks.warehouse.rows import Status
 ValueT = TypeVar("ValueT")
 ASKED_PER_RUN = 2
 """Answers bought for one request in one run: the first, and one repair."""
+PREPARING_SECONDS = 1.0
+"""How long an asker that was let in may take before the next is let in all the same."""
 STATUS_OF = {
     "truncated": Status.UNPARSABLE,
     "empty": Status.UNPARSABLE,
@@ -90,6 +93,9 @@ class Gateway:
         self._budget = budget
         self._batch = batch
         self._under_way: dict[str, asyncio.Task[Outcome[Any]]] = {}
+        self._admission = asyncio.Lock()
+        self._asked = asyncio.Event()
+        self._asked.set()
         self.n_bought = 0
         """Answers that came in this run, used or not."""
         self.n_found = 0
@@ -101,8 +107,16 @@ class Gateway:
         return self._budget.spent
 
     async def room(self) -> None:
-        """Wait until the model would otherwise run out of work."""
-        await self._sender.room()
+        """Wait until the model would otherwise run out of work; then one asker may come.
+
+        The next waits until that one has asked, so that the few whom there is room for do not
+        become all who wait.
+        """
+        async with self._admission:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), PREPARING_SECONDS)
+            await self._sender.room()
+            self._asked.clear()
 
     async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
         """The value `read` makes of the model's answer.
@@ -113,6 +127,7 @@ class Gateway:
         Raises:
             StopsTheStage: no further call can succeed, or may be made.
         """
+        self._asked.set()
         task = self._under_way.get(request.request_id)
         if task is None:
             task = asyncio.create_task(self._answered(request, read))
@@ -277,7 +292,7 @@ def _asked(request: ModelRequest, asked: ModelRequest, attempt: int) -> dict[str
         "provider": request.provider,
         "model": request.model,
         "parameters": asked.parameters.canonical(),
-        "reply_schema": request.schema_text,
+        "reply_schema": request.reply_schema,
         "system_prompt": request.system,
         "prompt": asked.prompt,
         "prompt_sha": purpose.prompt_sha,

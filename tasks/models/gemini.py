@@ -14,7 +14,7 @@ from google.genai import errors, types
 
 from tasks.models.client import no_answer, redacted, refusal, retry_after
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Transient
-from tasks.models.exchange import Finish, ModelRequest, Reply, Usage
+from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
 from tasks.models.transport import http_client
 
 BLOCKS = frozenset(
@@ -110,7 +110,7 @@ def generation_config(request: ModelRequest) -> types.GenerateContentConfig:
         seed=asked.seed,
         max_output_tokens=asked.max_output_tokens,
         response_mime_type="application/json",
-        response_json_schema=request.reply_schema,
+        response_json_schema=parsed_schema(request.reply_schema),
         thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
         safety_settings=[
             types.SafetySetting(category=category, threshold="BLOCK_NONE") for category in HARM

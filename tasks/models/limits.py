@@ -12,6 +12,9 @@ from contextlib import asynccontextmanager
 from tasks.configuration.models import Limits
 
 MINUTE, TEN_MINUTES = 60.0, 600.0
+AHEAD = 8
+"""Calls that wait ready for each that may be under way: what prepares them may pause for
+seconds (a checkpoint, a busy Prefect server) without leaving the model idle."""
 START_CONCURRENCY = 8
 """Calls at once before anything is known of the endpoint."""
 
@@ -35,7 +38,7 @@ class AdaptiveConcurrency:
         self._room.set()
 
     async def room(self) -> None:
-        """Wait until fewer calls wait than may be under way: time to prepare more of them."""
+        """Wait until few calls wait: time to prepare more of them."""
         await self._room.wait()
 
     async def acquire(self) -> float:
@@ -76,7 +79,7 @@ class AdaptiveConcurrency:
         self._note_room()
 
     def _note_room(self) -> None:
-        if len(self._waiting) < self.limit:
+        if len(self._waiting) < AHEAD * self.limit:
             self._room.set()
         else:
             self._room.clear()

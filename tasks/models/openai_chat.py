@@ -14,13 +14,15 @@ import httpx
 
 from tasks.models.client import no_answer, redacted, refusal
 from tasks.models.errors import ModelError, QuotaExhausted, Rejected, Transient
-from tasks.models.exchange import Finish, ModelRequest, Reply, Usage
-from tasks.models.transport import http_client
+from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
+from tasks.models.transport import ShardedTransport, post
 
 RUNGS = ("json_schema", "json_object", "prompt")
 """Ways to ask for JSON, the strictest first."""
 UNSUPPORTED = frozenset({400, 404, 415, 422, 500, 501})
 """Statuses by which endpoints say that they do not know a way of asking."""
+PROBE_PAUSES = (0.0, 0.5, 1.0)
+"""Seconds before each try of a way of asking that is answered with 500."""
 BYTES_PER_TOKEN_AT_MOST = 16
 """A prompt of which fewer tokens were read than this allows was cut by the server."""
 
@@ -37,10 +39,11 @@ class OpenAiChatClient:
         timeout_seconds: float,
         token_limit_field: str = "max_completion_tokens",
     ) -> None:
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._key = key
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = http_client(connections, timeout_seconds)
+        self._transport = ShardedTransport(connections)
+        self._timeout_seconds = timeout_seconds
         self._limit_field = token_limit_field
         self._rung: str | None = None
         self._finding_rung = asyncio.Lock()
@@ -53,39 +56,38 @@ class OpenAiChatClient:
         return await self._once(request, self._rung)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._transport.aclose()
 
     async def _first(self, request: ModelRequest) -> Reply:
-        """Go down the ladder with one request until a way of asking is taken."""
-        first_error: ModelError | None = None
+        """Go down the ladder with one request until a way of asking is taken.
+
+        A status of 500 may be a passing fault, so only three in a row count.
+        """
+        first_error: Rejected | Transient | None = None
         for rung in RUNGS:
-            try:
-                reply = await self._once(request, rung)
-            except (Rejected, Transient) as error:
-                if error.code not in UNSUPPORTED:
-                    raise
-                first_error = first_error or error
-                if error.code == 500 and not await self._fails_twice(request, rung):
-                    raise  # a passing fault: nothing is learned about the endpoint
-            else:
-                self._rung = rung
-                return reply
+            for pause in PROBE_PAUSES:
+                await asyncio.sleep(pause)
+                try:
+                    reply = await self._once(request, rung)
+                except (Rejected, Transient) as error:
+                    if error.code not in UNSUPPORTED:
+                        raise
+                    first_error = first_error or error
+                    if error.code < 500:
+                        break
+                else:
+                    self._rung = rung
+                    return reply
         assert first_error is not None
         raise first_error
-
-    async def _fails_twice(self, request: ModelRequest, rung: str) -> bool:
-        """Whether a status that may be a passing fault comes back at once."""
-        try:
-            await self._once(request, rung)
-        except (Rejected, Transient) as error:
-            return error.code in UNSUPPORTED
-        return False
 
     async def _once(self, request: ModelRequest, rung: str) -> Reply:
         started = time.monotonic()
         body = chat_body(request, rung, self._limit_field)
         try:
-            response = await self._http.post(self._url, json=body, headers=self._headers)
+            response = await post(
+                self._transport, self._url, body, self._headers, self._timeout_seconds
+            )
         except httpx.TransportError as error:
             raise no_answer(error) from None
         if response.status_code >= 400:
@@ -129,15 +131,16 @@ def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, A
         "seed": asked.seed,
         "reasoning_effort": asked.thinking_level,
     }
+    schema = parsed_schema(request.reply_schema)
     if rung == "json_schema":
-        named = {"name": request.reply_name, "strict": True, "schema": request.reply_schema}
+        named = {"name": request.reply_name, "strict": True, "schema": schema}
         body["response_format"] = {"type": "json_schema", "json_schema": named}
     elif rung == "json_object":
-        body["response_format"] = {"type": "json_object", "schema": request.reply_schema}
+        body["response_format"] = {"type": "json_object", "schema": schema}
     if rung != "json_schema":
         messages[0]["content"] += (
             "\n\nAnswer with one JSON object by this JSON Schema and nothing else:\n"
-            + request.schema_text
+            + request.reply_schema
         )
     return {name: value for name, value in body.items() if value is not None}
 

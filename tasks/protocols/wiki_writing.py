@@ -93,25 +93,25 @@ class WikiWriting:
     ) -> list[Decided]:
         """The categories over one pair of texts: the first alone, so that a provider's cache
         holds the texts when the others come."""
+        texts = [without_apparatus(case.article.text), without_apparatus(case.report.text)]
+        pair = (texts[1], texts[0]) if report_first else (texts[0], texts[1])
         first, *others = categories
-        decided = [await self._compared(case, judge, report_first, first)]
+        decided = [await self._compared(pair, judge, report_first, first)]
         decided += await asyncio.gather(
-            *(self._compared(case, judge, report_first, category) for category in others)
+            *(self._compared(pair, judge, report_first, category) for category in others)
         )
         return [item for items in decided for item in items]
 
     async def _compared(
-        self, case: Case, judge: Judge, report_first: bool, category: CriteriaCategory
+        self, pair: tuple[str, str], judge: Judge, report_first: bool, category: CriteriaCategory
     ) -> list[Decided]:
         asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
-        texts = [without_apparatus(case.article.text), without_apparatus(case.report.text)]
-        first, second = reversed(texts) if report_first else texts
         answers = await judge.compare_articles(
             CompareArticles(
                 category=category.id,
                 criteria=asked,
-                first=first,
-                second=second,
+                first=pair[0],
+                second=pair[1],
                 allow_tie=self.parameters.allow_tie,
             )
         )

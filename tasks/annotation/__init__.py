@@ -1,0 +1,1 @@
+"""Sheets that people label: sampled, blinded, written, and read back in."""

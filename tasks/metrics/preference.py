@@ -1,0 +1,41 @@
+"""Forced choices between two agents' reports: who wins, and which figures foresee it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Side = Literal["first", "second"]
+
+
+@dataclass(frozen=True, slots=True)
+class WinRate:
+    """How often one agent was preferred."""
+
+    agent: str
+    n_choices: int
+    """Comparisons it took part in."""
+    wins: int
+    rate: float
+    """0-1."""
+
+
+def win_rates(choices: Iterable[tuple[str, str]]) -> list[WinRate]:
+    """Per agent, best first, from (preferred, other) pairs."""
+    wins: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
+    for preferred, other in choices:
+        wins[preferred] += 1
+        seen.update((preferred, other))
+    rates = [WinRate(agent, n, wins[agent], wins[agent] / n) for agent, n in seen.items()]
+    return sorted(rates, key=lambda rate: (-rate.rate, rate.agent))
+
+
+def preferred_side(
+    values: Sequence[float | None], better: Literal["higher", "lower"]
+) -> Side | None:
+    """The side with the better of two values; None where they are equal or one is missing."""
+    first, second = values
+    if first is None or second is None or first == second:
+        return None
+    return "first" if (first > second) == (better == "higher") else "second"

@@ -1,0 +1,157 @@
+"""How fast an LLM judge works through an edition: `make bench-judges`.
+
+    python -m tests.bench.bench_judges [--reports 10,100,1000] [--kind openai|gemini]
+
+The endpoint is a process of its own that answers after a fixed 200 ms; 100 calls may be under
+way; ledger, warehouse and Prefect are on, all as `evergreen evaluate` runs them. Prints the
+endpoint's own ceiling first: it must not be what is measured. Nothing is asserted.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import httpx
+import yaml
+
+from tasks.models.transport import http_client
+from tests.bench.generated import EDITION, generate
+
+ROOT = Path(__file__).resolve().parents[2]
+DELAY, AT_ONCE = 0.2, 100
+CEILING_CALLS = 4_000
+KINDS = {"openai": "openai_chat", "gemini": "gemini"}
+
+
+@contextmanager
+def endpoint(kind: str, delay: float) -> Iterator[str]:
+    """A model server in its own process; its base address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.servers", kind, "--delay", str(delay)],
+        stdout=subprocess.PIPE, cwd=ROOT, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        yield str(json.loads(process.stdout.readline())["base_url"])
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def ceiling(url: str) -> float:
+    """Answers a second that the bare client gets from the endpoint, 100 under way."""
+    body = {"model": "bench", "messages": [{"role": "user", "content": "x" * 2000}]}
+    headers = {"Authorization": "Bearer test-key"}
+    places = asyncio.Semaphore(AT_ONCE)
+    async with http_client(AT_ONCE, 60) as client:
+
+        async def one() -> None:
+            async with places:
+                answer = await client.post(f"{url}/chat/completions", json=body, headers=headers)
+                answer.raise_for_status()
+
+        started = time.perf_counter()
+        await asyncio.gather(*(one() for _ in range(CEILING_CALLS)))
+        return CEILING_CALLS / (time.perf_counter() - started)
+
+
+def configs(folder: Path, kind: str, url: str) -> Path:
+    """A copy of the project's configuration with one judge more: `bench`."""
+    target = folder / "configs"
+    shutil.copytree(ROOT / "configs", target)
+    judges = yaml.safe_load((target / "judges.yaml").read_text("utf-8"))
+    judges["judges"]["bench"] = {
+        "kind": KINDS[kind], "title": "benchmark", "provider": "local", "model": "local",
+        "base_url": url, "key_env": "BENCH_KEY", "context_tokens": 1_000_000, "temperature": 0,
+        "limits": {"concurrency": AT_ONCE}, "source": "generated", "checked": "2026-11-21",
+    }  # fmt: skip
+    (target / "judges.yaml").write_text(yaml.safe_dump(judges), "utf-8")
+    return target
+
+
+def evaluate(folder: Path, settings: Path) -> tuple[float, str]:
+    """One `evergreen evaluate` of everything: seconds of its flow, and what it printed."""
+    environment = {
+        **os.environ,
+        "EVERGREEN_CONFIGS": str(settings),
+        "EVERGREEN_PREFECT_HOME": str(folder / "prefect"),
+        "EVERGREEN_WAREHOUSE": str(folder / "warehouse.duckdb"),
+        "BENCH_KEY": "test-key",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "flows", "evaluate", "--edition", EDITION, "--judge", "bench"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    if done.returncode:
+        print(said[-3000:])
+    return done.returncode, said
+
+
+def stage_seconds(said: str) -> dict[str, float]:
+    """Seconds of each subflow, read from Prefect's own log lines."""
+    found: dict[str, list[float]] = {}
+    for line in said.splitlines():
+        match = re.match(r"(\d+):(\d+):([\d.]+) .*Flow run '(\S+) · .*(Beginning|Finished)", line)
+        if match:
+            hours, minutes, seconds = int(match[1]), int(match[2]), float(match[3])
+            found.setdefault(match[4], []).append(3600 * hours + 60 * minutes + seconds)
+    return {name: max(times) - min(times) for name, times in found.items()}
+
+
+def measure(kind: str, n_reports: int) -> None:
+    with tempfile.TemporaryDirectory() as name, endpoint(kind, DELAY) as url:
+        folder = Path(name)
+        generate(folder / "warehouse.duckdb", n_reports)
+        settings = configs(folder, kind, url)
+        started = time.perf_counter()
+        _, said = evaluate(folder, settings)
+        wall = time.perf_counter() - started
+        log = httpx.get(f"{url.removesuffix('/v1')}/_log").json()
+        with duckdb.connect(str(folder / "warehouse.duckdb"), read_only=True) as store:
+            [(calls, verdicts)] = store.sql(
+                "SELECT (SELECT count(*) FROM calls), (SELECT count(*) FROM verdicts)"
+            ).fetchall()
+        stages = stage_seconds(said)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        size = (folder / "warehouse.duckdb").stat().st_size / 1e6
+        ideal = calls * DELAY / AT_ONCE
+        judging = stages.get("verdicts", 0.0)
+        print(
+            f"{kind}: {n_reports:,} reports, {calls:,} calls, {verdicts:,} verdicts: verdicts "
+            f"{judging:.1f} s (ideal {ideal:.1f} s, {calls / max(judging, 0.1):,.0f} calls/s), "
+            f"flow {stages.get('evaluate', 0):.1f} s, command {wall:.1f} s; peak {peak:,.0f} MB "
+            f"(largest process), warehouse {size:,.0f} MB; peak in flight {log['peak_in_flight']}",
+            flush=True,
+        )
+        print("  " + ", ".join(f"{n} {s:.1f} s" for n, s in stages.items()), flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reports", default="10,100,1000")
+    parser.add_argument("--kind", choices=sorted(KINDS), default="openai")
+    asked = parser.parse_args()
+    with endpoint("openai", 0.0) as url:
+        print(f"endpoint at 0 ms: {asyncio.run(ceiling(url)):,.0f} answers/s (with the client)")
+    with endpoint("openai", DELAY) as url:
+        print(f"endpoint at 200 ms: {asyncio.run(ceiling(url)):,.0f} answers/s of 500 possible")
+    for n_reports in map(int, asked.reports.split(",")):
+        measure(asked.kind, n_reports)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""What a server was asked and what it gave: the other side's account of a run."""
+
+from collections import Counter
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Literal
+
+from tests.servers.asked import Asked
+
+Outcome = Literal["under way", "answered", "lost", "refused"]
+"""`answered`: a model's answer went out whole, blocked and cut ones among them. `lost`: the
+model had worked, but its answer did not arrive (a reset, or the client was gone): a real
+provider may bill it. `refused`: a status of 400 and more, or no model's answer at all."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One question that arrived."""
+
+    prompt_id: str
+    question_id: str
+    model: str
+    at: float
+    """Seconds of the monotonic clock."""
+    status: int
+    fault: str | None
+    delivery: Literal["live", "batch"]
+    outcome: Outcome = "under way"
+
+
+class RequestLog:
+    """Every question since the server was made, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.in_flight = 0
+        self.peak_in_flight = 0
+
+    def begun(self, asked: Asked, status: int, fault: str | None) -> Entry:
+        """A live question is worked on; `ended` must follow."""
+        entry = self._entry(asked, status, fault, "live")
+        self.in_flight += 1
+        self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
+        return entry
+
+    def ended(self, entry: Entry, outcome: Outcome) -> None:
+        self.in_flight -= 1
+        entry.outcome = outcome
+
+    def batched(self, asked: Asked, status: int, fault: str | None) -> None:
+        """A question of a batch was answered, or failed."""
+        entry = self._entry(asked, status, fault, "batch")
+        entry.outcome = "answered" if status == 200 else "refused"
+
+    def answered(self) -> Counter[str]:
+        """Answers per question: a value above 1 was bought more than once."""
+        return Counter(e.question_id for e in self.entries if e.outcome == "answered")
+
+    @property
+    def n_bought_again(self) -> int:
+        """Answers beyond the first to the same question."""
+        return sum(n - 1 for n in self.answered().values())
+
+    def requests_of(self, prompt_id: str) -> list[Entry]:
+        return [entry for entry in self.entries if entry.prompt_id == prompt_id]
+
+    def summary(self, *, with_prompts: bool = False) -> dict[str, Any]:
+        """Totals as JSON; with requests and answers of each prompt if asked for."""
+        outcomes = Counter(entry.outcome for entry in self.entries)
+        answered = self.answered()
+        totals: dict[str, Any] = {
+            "requests": len(self.entries),
+            "prompts": len({entry.prompt_id for entry in self.entries}),
+            "questions": len({entry.question_id for entry in self.entries}),
+            "answered": outcomes["answered"],
+            "lost": outcomes["lost"],
+            "refused": outcomes["refused"],
+            "under_way": outcomes["under way"],
+            "bought_again": sum(n - 1 for n in answered.values()),
+            "peak_in_flight": self.peak_in_flight,
+            "statuses": dict(Counter(str(entry.status) for entry in self.entries)),
+            "faults": dict(Counter(entry.fault for entry in self.entries if entry.fault)),
+        }
+        if with_prompts:
+            totals["per_prompt"] = self._per_prompt()
+        return totals
+
+    def _per_prompt(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        for entry in self.entries:
+            of = found.setdefault(entry.prompt_id, {"requests": 0, "answered": 0})
+            of["requests"] += 1
+            of["answered"] += entry.outcome == "answered"
+        return found
+
+    def _entry(
+        self, asked: Asked, status: int, fault: str | None, delivery: Literal["live", "batch"]
+    ) -> Entry:
+        entry = Entry(
+            asked.prompt_id, asked.question_id, asked.model, monotonic(), status, fault, delivery
+        )
+        self.entries.append(entry)
+        return entry

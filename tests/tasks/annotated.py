@@ -1,0 +1,89 @@
+"""A warehouse with reports, verdicts, scores and costs to compare people with."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from tasks.annotation.sheet import Sheet
+from tasks.annotation.table import COLUMNS, csv_of, rows_of
+from tasks.importing import import_edition
+from tasks.warehouse.labels import AnnotationItem
+from tasks.warehouse.results import Score, Verdict
+from tasks.warehouse.rows import Status
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
+AGENT, OTHER = "sample_blogger", "sample_scholar"
+ARTICLE = "Mercury_(planet)"
+
+
+def sample_warehouse(folder: Path) -> Path:
+    """A warehouse of one's own in `folder`, with the sample edition imported."""
+    return Path(shutil.copy(_imported_once(), folder / "warehouse.duckdb"))
+
+
+@cache
+def _imported_once() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="evergreen-annotated-")) / "warehouse.duckdb"
+    with open_warehouse(path) as warehouse:
+        import_edition(warehouse, SAMPLE, "sample")
+    return path
+
+
+def judged(
+    warehouse: Warehouse,
+    judge: str,
+    labels: Mapping[tuple[str, str], str],
+    protocol: str = "wiki_writing",
+    status: Status = Status.OK,
+    call_id: str | None = None,
+) -> None:
+    """Verdicts of one judge on one report by (step, item), and the scores that name them."""
+    cell = f"{judge} {protocol} {AGENT}"
+    verdicts = [
+        Verdict(
+            cell_id=cell, edition="sample", protocol=protocol, step=step, agent=AGENT,
+            assignment=ARTICLE, item=item, judge=judge, model_version="m", prompt_sha="p",
+            label=label, status=status, call_id=call_id,
+        )
+        for (step, item), label in labels.items()
+    ]  # fmt: skip
+    warehouse.write(
+        Change(Verdict, verdicts),
+        Change(Score, [score(judge, protocol, AGENT, "writing_overall", 0.5, cell)]),
+    )
+
+
+def score(
+    judge: str,
+    protocol: str,
+    agent: str,
+    metric: str,
+    value: float | None,
+    cell: str | None = None,
+    assignment: str = ARTICLE,
+) -> Score:
+    return Score(
+        edition="sample", protocol=protocol, agent=agent, assignment=assignment, judge=judge,
+        metric=metric, value=value, state="done", cell_id=cell, scorer_version="1",
+    )  # fmt: skip
+
+
+def fill(sheet: Sheet, path: Path, choose: Mapping[str, str] | str) -> Path:
+    """The sheet filled in: one label for all, or labels by what they un-blind to per item id."""
+    rows = []
+    for row, item in zip(rows_of(sheet), sheet.items, strict=True):
+        wanted = choose if isinstance(choose, str) else choose.get(item.item_id, "")
+        cells = dict(zip(COLUMNS, row, strict=True)) | {"label": blinded(item, wanted)}
+        rows.append(list(cells.values()))
+    path.write_text(csv_of(rows), "utf-8", newline="")
+    return path
+
+
+def blinded(item: AnnotationItem, label: str) -> str:
+    """What a person who sees through it would tick to say `label`."""
+    sides = {item.left_side: "first", item.right_side: "second"} if item.left_side else {}
+    return sides.get(label, label)

@@ -1,0 +1,52 @@
+"""Small sheets for the tests, and people who fill them in."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tasks.annotation.filled import Answered, answers
+from tasks.annotation.sheet import Decision, Form, Sheet, Shown, Subject, Text, make_sheet
+from tasks.annotation.table import COLUMNS, NEEDED, csv_of, inert, read_table, rows_of
+
+FORM = Form(
+    kind="criteria",
+    protocol="wiki_writing",
+    title="Which is better?",
+    instructions="Read both.",
+    labels={"first": "the first", "second": "the second", "tie": "neither"},
+    texts_in_csv=False,
+)
+
+
+def subject(agent: str, assignment: str, *criteria: str, text: str = "the report") -> Subject:
+    """A reference article beside an agent's report."""
+    decisions = tuple(Decision("style", f"c{n}", asked) for n, asked in enumerate(criteria))
+    return Subject(
+        assignment=assignment,
+        agent=agent,
+        decisions=decisions,
+        texts_sha=f"sha of {text}",
+        show=lambda: Shown((Text("", "the article"), Text("", text)), criteria),
+        sides=("reference", "report"),
+    )
+
+
+def sheet_of(*subjects: Subject, size: int = 100, seed: int = 0) -> Sheet:
+    return make_sheet(FORM, "e", subjects, size, seed)
+
+
+def filled(
+    sheet: Sheet, path: Path, said: Mapping[str, tuple[str, str]], columns: Mapping[str, str] = {}
+) -> Path:
+    """The sheet's CSV with label and reason by item id; `columns` overwrites whole columns."""
+    rows = []
+    for row in rows_of(sheet):
+        cells = dict(zip(COLUMNS, row, strict=True))
+        label, reason = said.get(cells["item_id"], ("", ""))
+        rows.append(list(({**cells, "label": label, "reason": inert(reason), **columns}).values()))
+    path.write_text("\ufeff" + csv_of(rows), "utf-8", newline="")
+    return path
+
+
+def read_back(sheet: Sheet, path: Path) -> list[Answered]:
+    items = {item.item_id: item for item in sheet.items}
+    return answers(path, read_table(path, NEEDED), items, list(sheet.form.labels))
