@@ -45,6 +45,9 @@ from tasks.warehouse.rows import Status, content_sha
 
 ReplyT = TypeVar("ReplyT", bound=ReplyModel)
 ValueT = TypeVar("ValueT")
+AT_ONCE = 8
+"""Prompts made in one go; then what has been answered meanwhile has its turn, so that making
+prompts does not leave the model idle."""
 WINNERS = {"article_1": FIRST, "article_2": SECOND, "tie": TIE}
 NO_EVIDENCE = "no sentence of the other text shares a word with it; no model was asked"
 
@@ -91,14 +94,13 @@ class LlmJudge:
         asked = [index for index, found in enumerate(evidence) if found]
         size = self.entry.claims_per_call
         groups = [asked[start : start + size] for start in range(0, len(asked), size)]
-        decided = await asyncio.gather(
-            *(
-                self._verified(
-                    request.prompt, [(request.claims[index], evidence[index]) for index in group]
-                )
-                for group in groups
-            )
-        )
+        asked_for = []
+        for number, group in enumerate(groups, start=1):
+            items = [(request.claims[index], evidence[index]) for index in group]
+            asked_for.append(asyncio.create_task(self._verified(request.prompt, items)))
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        decided = await asyncio.gather(*asked_for)
         answers = [
             Answer(status=Status.OK, label=NOT_SUPPORT, reason=NO_EVIDENCE) for _ in request.claims
         ]

@@ -10,6 +10,7 @@ import httpx
 
 from tasks.models.errors import Misconfigured, ModelError, Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.transport import may_have_arrived
 
 RETRIED_CODES = frozenset({408, 429})
 """Besides 5xx. Everything else means the same tomorrow."""
@@ -67,12 +68,12 @@ def refusal(code: int, message: str, headers: Mapping[str, str], model: str) -> 
 
 def no_answer(error: httpx.TransportError) -> Transient:
     """A request whose answer did not arrive."""
-    said = f"{type(error).__name__}: {error}".strip(": ")
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-        return Transient(said, "connection")
-    if isinstance(error, httpx.TimeoutException):
-        return Transient(said, "timeout", maybe_billed=True)
-    return Transient(said, "connection", maybe_billed=True)
+    cause = error.__cause__ or error
+    said = f"{type(cause).__name__}: {cause}".strip(": ")
+    arrived = may_have_arrived(error)
+    timed_out = isinstance(error, httpx.TimeoutException) and isinstance(cause, TimeoutError)
+    return Transient(said, "timeout" if timed_out and arrived else "connection",
+                     maybe_billed=arrived)  # fmt: skip
 
 
 def redacted(text: str, key: str | None) -> str:

@@ -15,7 +15,7 @@ import httpx
 from tasks.models.client import no_answer, redacted, refusal
 from tasks.models.errors import ModelError, QuotaExhausted, Rejected, Transient
 from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
-from tasks.models.transport import ShardedTransport, post
+from tasks.models.transport import ModelTransport, post
 
 RUNGS = ("json_schema", "json_object", "prompt")
 """Ways to ask for JSON, the strictest first."""
@@ -42,7 +42,7 @@ class OpenAiChatClient:
         self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._key = key
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._transport = ShardedTransport(connections)
+        self._transport = ModelTransport(connections)
         self._timeout_seconds = timeout_seconds
         self._limit_field = token_limit_field
         self._rung: str | None = None
