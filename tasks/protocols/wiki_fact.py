@@ -8,6 +8,7 @@ accuracy asks each cited page. Where paper and code differ both figures are publ
 import asyncio
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Literal
 
 import polars as pl
 from pydantic import PositiveInt
@@ -24,6 +25,7 @@ from tasks.judges.decisions import (
     VerifyAgainstPage,
     VerifyClaims,
 )
+from tasks.judges.fused import Fused
 from tasks.judges.retrieval import Bm25
 from tasks.metrics.shares import resolve_citations, shares
 from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
@@ -38,6 +40,8 @@ NO_PAGES = "no cited page of this report has been fetched"
 class WikiFactParameters(Configured):
     top_k: PositiveInt = 10
     """Sentences retrieved as evidence for one item."""
+    retriever: Literal["bm25", "fused"] = "bm25"
+    """How they are found: by words, or by words and meaning (the optional extra `fused`)."""
 
 
 class WikiFact:
@@ -49,7 +53,7 @@ class WikiFact:
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, WikiFactParameters)
-        self.version = version_of(entry, self.parameters.model_dump_json())
+        self.version = version_of(entry, self.parameters.model_dump_json(exclude_defaults=True))
 
     def assesses(self, judge: Judge) -> bool:
         return VerifyClaims in judge.decides or VerifyAgainstPage in judge.decides
@@ -86,10 +90,18 @@ class WikiFact:
     ) -> Sequence[Answer]:
         if not statements:
             return []
-        retrieved = Bm25(pool).top_many(statements, self.parameters.top_k)
+        if self.parameters.retriever == "fused":
+            retrieved = await asyncio.to_thread(self._by_meaning, statements, pool)
+        else:
+            retrieved = Bm25(pool).top_many(statements, self.parameters.top_k)
         return await judge.verify_claims(
             VerifyClaims(claims=tuple(statements), pool=tuple(pool), retrieved=tuple(retrieved))
         )
+
+    def _by_meaning(
+        self, statements: Sequence[str], pool: Sequence[str]
+    ) -> tuple[tuple[int, ...], ...]:
+        return Fused(pool).top_many(statements, self.parameters.top_k)
 
     def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
         return pl.concat(

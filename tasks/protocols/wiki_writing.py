@@ -63,7 +63,7 @@ class WikiWriting:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, WikiWritingParameters)
         self.criteria = load_criteria(self.parameters.criteria)
-        settings = self.parameters.model_dump_json(exclude={"criteria"})
+        settings = self.parameters.model_dump_json(exclude={"criteria"}, exclude_defaults=True)
         self.version = version_of(entry, self.criteria.model_dump_json(), settings)
 
     def assesses(self, judge: Judge) -> bool:
