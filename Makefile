@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint rigs lock bench clean
+.PHONY: help demo test lint rigs lock bench bench-judges clean
 
 help: ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 16
@@ -33,6 +33,9 @@ lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no inde
 
 bench: $(VENV)/dev ## Time the parts that compute
 	$(BIN)/python -m tests.bench.bench_pipeline
+
+bench-judges: $(VENV)/dev ## Time an LLM judge on generated editions of 10, 100 and 1,000 reports
+	$(BIN)/python -m tests.bench.bench_judges
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

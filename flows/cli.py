@@ -193,6 +193,9 @@ def leaderboard(
 @app.command()
 def status(
     edition: Annotated[str | None, typer.Option(help="All of them if not given.")] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Whose verdicts and scores; the default judge's.")
+    ] = None,
     form: Annotated[Literal["table", "json", "csv"], typer.Option("--format")] = "table",
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
@@ -204,7 +207,7 @@ def status(
         counts = [
             row
             for name in ([edition] if edition else known_editions(source))
-            for row in edition_status(source, name, judge_named())
+            for row in edition_status(source, name, judge_named(judge))
         ]
     print_status(counts, Format(form))
 

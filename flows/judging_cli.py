@@ -132,9 +132,10 @@ def calls(
 
 
 BRIEF = (
-    "left(call_id, 12) AS call, judge, protocol || '/' || step AS step, attempt, status, tries, "
-    "model_version, prompt_tokens, output_tokens, thinking_tokens, round(cost_usd, 6) AS usd, "
-    "round(latency_seconds, 2) AS seconds, coalesce(error, left(answer, 60)) AS said"
+    "left(call_id, 12) AS call, judge, step, attempt AS nth, status, tries, "
+    "prompt_tokens AS in, coalesce(output_tokens, 0) + coalesce(thinking_tokens, 0) AS out, "
+    "round(cost_usd, 6) AS usd, round(latency_seconds, 2) AS seconds, "
+    "coalesce(error, left(answer, 30)) AS said"
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from flows.console import ANSWERS
@@ -56,11 +57,22 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
     elif form is Format.CSV:
         print(frame.write_csv(), end="")
     else:
-        table = Table(*frame.columns, box=box.SIMPLE_HEAD)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        for name, kind in frame.schema.items():
+            justify: Any = "right" if kind.is_numeric() else "left"
+            table.add_column(name, justify=justify, overflow="fold")
         for row in frame.iter_rows():
-            table.add_row(*("" if cell is None else str(cell) for cell in row))
+            table.add_row(*(_cell(value) for value in row))
         ANSWERS.print(table)
         ANSWERS.print(f"{frame.height:,} rows", style="dim")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape(str(value))
 
 
 def leaderboard_frame(source: Readable, edition: str) -> pl.DataFrame:

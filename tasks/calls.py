@@ -114,11 +114,12 @@ def typical_tokens(source: Readable, provider: str, model: str) -> pl.DataFrame:
 
 
 def calls_summary(source: Readable) -> pl.DataFrame:
-    """Calls, tokens and dollars by judge, model, step and status."""
+    """Calls, HTTP requests (tries), tokens and dollars by judge, step and status."""
     return source.frame(
-        "SELECT judge, model, protocol, step, status, count(*) AS calls, sum(tries) AS tries, "
-        "sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens, "
-        "sum(output_tokens) AS output_tokens, sum(thinking_tokens) AS thinking_tokens, "
-        "round(sum(cost_usd), 4) AS cost_usd, round(median(latency_seconds), 2) AS seconds "
+        "SELECT judge, protocol || '/' || step AS step, status, "
+        "count(*) AS calls, sum(tries) AS tries, "
+        "sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached, "
+        "sum(output_tokens) AS output, sum(thinking_tokens) AS thinking, "
+        "round(sum(cost_usd), 4) AS usd, round(median(latency_seconds), 2) AS seconds "
         "FROM calls GROUP BY ALL ORDER BY ALL"
     )

@@ -21,7 +21,7 @@ from tasks.warehouse.store import Warehouse
 
 ENOUGH = 20
 """Calls of a step in the ledger from which its mean is trusted more than the prompt's file."""
-COLUMNS = ("protocol", "agent", "cells", "calls", "in_ledger", "prompt_tokens", "output_tokens",
+COLUMNS = ("protocol", "agent", "cells", "calls", "in_ledger", "tokens_in", "tokens_out",
            "usd", "usd_batch", "usd_at_most")  # fmt: skip
 
 
@@ -120,8 +120,8 @@ def _total(
         "cells": len(cells),
         "calls": len(fresh),
         "in_ledger": len(every) - len(fresh),
-        "prompt_tokens": sum(usage.prompt or 0 for usage in used),
-        "output_tokens": sum(usage.output or 0 for usage in used),
+        "tokens_in": sum(usage.prompt or 0 for usage in used),
+        "tokens_out": sum(usage.output or 0 for usage in used),
         "usd": sum(price.of(usage) or 0 for usage in used) if price else None,
         "usd_batch": sum(price.of(usage, batch=True) or 0 for usage in used) if price else None,
         "usd_at_most": sum(request.most_usd or 0 for request in fresh) if price else None,
