@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test lint rigs lock bench bench-judges clean
 
 help: ## Show what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
 
 demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo

@@ -51,6 +51,7 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     # took 7 % of a run with many calls.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     before = next(TASK_RUNS)
     try:
         state = asyncio.run(flow(**parameters, return_state=True))

@@ -6,8 +6,7 @@ All of it lives in this process: it holds nothing that a killed run could leave 
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 from tasks.configuration.models import Limits
 
@@ -132,6 +131,10 @@ class SlidingWindow:
         return max(self._entries[-1][0] + self._seconds - now, 0.001)
 
 
+Held = tuple[int, SlidingWindow, list[float]]
+"""A reservation in one window: which limit it is of, the window, its entry."""
+
+
 class Rates:
     """All limits of one model that count over time."""
 
@@ -143,18 +146,17 @@ class Rates:
         )
         self._windows = [SlidingWindow(most, over) if most else None for most, over in wanted]
 
-    @asynccontextmanager
-    async def reserved(self, tokens: float, usd: float) -> AsyncIterator[list[float]]:
-        """Wait for room; the body puts the real [tokens, dollars] into what it is given."""
-        real = [tokens, usd]
-        held = [
-            (window, await window.reserve(amount))
-            for window, amount in zip(self._windows, (1.0, tokens, usd), strict=True)
+    async def reserve(self, tokens: float, usd: float) -> list[Held]:
+        """Wait for room for one request of so many tokens and dollars; to be settled."""
+        return [
+            (place, window, await window.reserve(amount))
+            for place, (window, amount) in enumerate(
+                zip(self._windows, (1.0, tokens, usd), strict=True)
+            )
             if window
         ]
-        try:
-            yield real
-        finally:
-            amounts = dict(zip(self._windows, (1.0, *real), strict=True))
-            for window, entry in held:
-                window.settle(entry, amounts[window])
+
+    def settle(self, held: list[Held], tokens: float, usd: float) -> None:
+        """Put what it really took in place of what was reserved."""
+        for place, window, entry in held:
+            window.settle(entry, (1.0, tokens, usd)[place])

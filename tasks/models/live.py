@@ -48,6 +48,13 @@ class LiveSender:
             Transient: none of the tries brought an answer; `tries` says how many there were.
             Rejected, StopsTheStage: at the first try.
         """
+        try:
+            return await self._once(request)
+        except Transient as error:
+            return await self._again(request, error)
+
+    async def _again(self, request: ModelRequest, first: Transient) -> Reply:
+        """The tries after the first one, which has failed."""
         tries = 0
         try:
             async for attempt in AsyncRetrying(
@@ -58,6 +65,8 @@ class LiveSender:
             ):
                 with attempt:
                     tries += 1
+                    if tries == 1:
+                        raise first
                     reply = await self._once(request)
         except Transient as error:
             error.tries = tries
@@ -70,34 +79,40 @@ class LiveSender:
     async def _once(self, request: ModelRequest) -> Reply:
         tokens = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         usd = self._price.rough(request) if self._price else 0.0
-        async with self._rates.reserved(tokens, usd) as real:
-            started = await self.concurrency.acquire()
-            answered = too_many = False
-            try:
-                if self._stopped:
-                    raise type(self._stopped)(*self._stopped.args)
-                reply = await self._client.ask(request)
-                answered = True
-            except StopsTheStage as error:
-                self.stop(error)
-                raise
-            except Transient as error:
-                too_many = error.kind == "rate_limit"
-                if (error.hint_seconds or 0) > self._retries.longest_hint_seconds:
-                    self.stop(
-                        QuotaExhausted(
-                            f"{request.model} asks to wait {error.hint_seconds:,.0f} seconds "
-                            f"({error}). What was answered is kept; run again later."
-                        )
-                    )
-                raise
-            finally:
-                self.concurrency.release(started, answered=answered, too_many=too_many)
-            used = reply.usage
-            if used.prompt is not None:
-                real[0] = used.prompt + (used.output or 0) + (used.thinking or 0)
-            real[1] = (self._price.of(used) if self._price else None) or usd
+        held = await self._rates.reserve(tokens, usd)
+        started = await self.concurrency.acquire()
+        answered = too_many = False
+        try:
+            if self._stopped:
+                raise type(self._stopped)(*self._stopped.args)
+            reply = await self._client.ask(request)
+            answered = True
+            tokens, usd = self._used(reply, tokens, usd)
             return reply
+        except StopsTheStage as error:
+            self.stop(error)
+            raise
+        except Transient as error:
+            too_many = error.kind == "rate_limit"
+            if (error.hint_seconds or 0) > self._retries.longest_hint_seconds:
+                self.stop(
+                    QuotaExhausted(
+                        f"{request.model} asks to wait {error.hint_seconds:,.0f} seconds "
+                        f"({error}). What was answered is kept; run again later."
+                    )
+                )
+            raise
+        finally:
+            self.concurrency.release(started, answered=answered, too_many=too_many)
+            self._rates.settle(held, tokens, usd)
+
+    def _used(self, reply: Reply, tokens: float, usd: float) -> tuple[float, float]:
+        """What an answer really took; the estimates where it does not say."""
+        said = reply.usage
+        if said.prompt is not None:
+            tokens = said.prompt + (said.output or 0) + (said.thinking or 0)
+        real = self._price.of(said) if self._price else None
+        return tokens, usd if real is None else real
 
     def _stop(self, state: RetryCallState) -> bool:
         """Whether the last try was the last."""

@@ -41,7 +41,9 @@ class OpenAiChatClient:
     ) -> None:
         self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._key = key
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Content-Type": "application/json"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
         self._transport = ModelTransport(connections)
         self._timeout_seconds = timeout_seconds
         self._limit_field = token_limit_field

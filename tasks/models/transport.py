@@ -9,6 +9,7 @@ one that waits for itself.
 
 import aiohttp
 import httpx
+import orjson
 from httpx_aiohttp import AiohttpTransport
 
 NOT_SENT = (
@@ -75,7 +76,7 @@ async def post(
         httpx.TransportError: no whole answer came.
     """
     request = httpx.Request(
-        "POST", url, json=body, headers=headers,
+        "POST", url, content=orjson.dumps(body), headers=headers,
         extensions={"timeout": timeouts(seconds).as_dict()},
     )  # fmt: skip
     response = await transport.handle_async_request(request)
