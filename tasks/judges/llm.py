@@ -233,7 +233,10 @@ class LlmJudge:
         )
 
 
-FORMS = (ClaimVerdicts, PageVerdicts, CriterionVerdicts, CriterionVerdictsOrTies)
+FORMS = (
+    ClaimVerdicts, PageVerdicts, CriterionVerdicts, CriterionVerdictsOrTies, StatedFacts,
+    StatedClaims,
+)  # fmt: skip
 REPLY_FORMS = content_sha(*(schema_of(form) for form in FORMS))
 """Part of every prompt sha: another form of the answer is another question."""
 

@@ -6,7 +6,7 @@ once more in a run, and both are kept.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -60,8 +60,14 @@ class Ledger(Protocol):
 class Sender(Protocol):
     """Gets one answer to one request."""
 
-    async def send(self, request: ModelRequest) -> Reply:
-        """Raises Transient, Rejected or StopsTheStage."""
+    async def send(
+        self, request: ModelRequest, lost: Callable[[], Awaitable[None]] | None = None
+    ) -> Reply:
+        """Raises Transient, Rejected or StopsTheStage.
+
+        lost: awaited after each try whose answer did not come although it may be billed, before
+            the next one.
+        """
 
     async def room(self) -> None:
         """Wait until more work should be prepared."""
@@ -175,10 +181,15 @@ class Gateway:
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
         most = self._at_most(asked)
         await self._budget.reserve(most)
+
+        async def lost() -> None:
+            await self._budget.settle(most, None, maybe_billed=True)
+            await self._budget.reserve(most)
+
         cost: float | None = None
         maybe_billed = False
         try:
-            reply = await self._sender.send(asked)
+            reply = await self._sender.send(asked, lost)
             cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
             maybe_billed = True
             call = _call(request, asked, number, reply, cost)

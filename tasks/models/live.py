@@ -5,6 +5,7 @@ the others, and waiting to try again holds no place among the calls at once.
 """
 
 import random
+from collections.abc import Awaitable, Callable
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
@@ -12,8 +13,10 @@ from tasks.configuration.models import Limits, Retries
 from tasks.models.client import ModelClient
 from tasks.models.errors import QuotaExhausted, StopsTheStage, Transient
 from tasks.models.exchange import ModelRequest, Reply
-from tasks.models.limits import AdaptiveConcurrency, Rates
+from tasks.models.limits import AdaptiveConcurrency, Held, Rates
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
+
+Lost = Callable[[], Awaitable[None]]
 
 
 class LiveSender:
@@ -41,8 +44,11 @@ class LiveSender:
         """Send nothing more: whatever still waits for its turn fails with this."""
         self._stopped = error
 
-    async def send(self, request: ModelRequest) -> Reply:
+    async def send(self, request: ModelRequest, lost: Lost | None = None) -> Reply:
         """The model's answer, after as many tries as it takes.
+
+        lost: awaited after a try whose answer did not come although it may be billed, before
+            the next one.
 
         Raises:
             Transient: none of the tries brought an answer; `tries` says how many there were.
@@ -51,10 +57,11 @@ class LiveSender:
         try:
             return await self._once(request)
         except Transient as error:
-            return await self._again(request, error)
+            return await self._again(request, error, lost)
 
-    async def _again(self, request: ModelRequest, first: Transient) -> Reply:
+    async def _again(self, request: ModelRequest, first: Transient, lost: Lost | None) -> Reply:
         """The tries after the first one, which has failed."""
+        failed = first
         tries = 0
         try:
             async for attempt in AsyncRetrying(
@@ -67,7 +74,13 @@ class LiveSender:
                     tries += 1
                     if tries == 1:
                         raise first
-                    reply = await self._once(request)
+                    if failed.maybe_billed and lost:
+                        await lost()
+                    try:
+                        reply = await self._once(request)
+                    except Transient as error:
+                        failed = error
+                        raise
         except Transient as error:
             error.tries = tries
             raise
@@ -79,12 +92,14 @@ class LiveSender:
     async def _once(self, request: ModelRequest) -> Reply:
         tokens = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         usd = self._price.rough(request) if self._price else 0.0
-        held = await self._rates.reserve(tokens, usd)
+        held: list[Held] = []
         started = await self.concurrency.acquire()
         answered = too_many = False
         try:
+            # In this order: what counts over time counts from the moment of sending.
+            held = await self._rates.reserve(tokens, usd)
             if self._stopped:
-                raise type(self._stopped)(*self._stopped.args)
+                raise self._why()
             reply = await self._client.ask(request)
             answered = True
             tokens, usd = self._used(reply, tokens, usd)
@@ -101,10 +116,16 @@ class LiveSender:
                         f"({error}). What was answered is kept; run again later."
                     )
                 )
+                raise self._why() from None
             raise
         finally:
             self.concurrency.release(started, answered=answered, too_many=too_many)
             self._rates.settle(held, tokens, usd)
+
+    def _why(self) -> StopsTheStage:
+        """Why nothing more is sent, as an error of its own for each who asks."""
+        assert self._stopped is not None
+        return type(self._stopped)(*self._stopped.args)
 
     def _used(self, reply: Reply, tokens: float, usd: float) -> tuple[float, float]:
         """What an answer really took; the estimates where it does not say."""

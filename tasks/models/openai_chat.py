@@ -210,7 +210,7 @@ def _error_of(response: httpx.Response) -> tuple[str, str | None]:
     try:
         body = response.json()
     except ValueError:
-        return response.text[:300], None
+        return response.text, None  # cut by whoever shows it, after the key is taken out
     if not isinstance(body, dict):
         return str(body), None
     error = body.get("error", body)

@@ -34,8 +34,9 @@ class ModelPrice(Configured):
     live: Rate
     batch: Rate | None = None
     above_prompt_tokens: PositiveInt | None = None
-    """Prompts longer than this cost `live_above`."""
+    """Prompts longer than this cost `live_above`, in a batch `batch_above`."""
     live_above: Rate | None = None
+    batch_above: Rate | None = None
     source: str
     """Where the figures were read."""
     checked: date
@@ -61,10 +62,11 @@ class ModelPrice(Configured):
         return self._dollars(rate, usage.prompt, usage.cached or 0, output)
 
     def _rate(self, prompt_tokens: float, *, batch: bool) -> Rate:
-        if batch and self.batch:
-            return self.batch
+        """Where nothing is known of a discount there is none."""
         long = self.above_prompt_tokens is not None and prompt_tokens > self.above_prompt_tokens
-        return self.live_above if long and self.live_above else self.live
+        if long and self.live_above:
+            return (self.batch_above if batch else None) or self.live_above
+        return (self.batch if batch else None) or self.live
 
     @staticmethod
     def _dollars(rate: Rate, prompt: float, cached: float, output: float) -> float:
