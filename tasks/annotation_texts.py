@@ -1,6 +1,5 @@
 """What people are shown, read from the warehouse: prose without apparatus, and evidence."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -13,8 +12,6 @@ from tasks.judges.text import one_line
 from tasks.protocols.versions import checked_parameters
 from tasks.protocols.wiki_fact import WikiFactParameters
 from tasks.warehouse.store import Readable
-
-_LEFT_BLANK = re.compile(r"(?<=\S)[ \t]+(?=[.,;:!?](?:\s|$))")
 
 
 class Evidence:
@@ -64,7 +61,7 @@ class Evidence:
 
 def plain(statement: str) -> str:
     """A statement on one line, without citation markers."""
-    return one_line(_prose(statement))
+    return one_line(without_apparatus(statement))
 
 
 def article_text(source: Readable, edition: str, assignment: str) -> Text:
@@ -73,15 +70,10 @@ def article_text(source: Readable, edition: str, assignment: str) -> Text:
         "SELECT t.text FROM articles AS t JOIN assignments AS a USING (edition, article) "
         "WHERE t.edition = $1 AND a.assignment = $2"
     )
-    return Text("", _prose(source.frame(query, [edition, assignment]).item()))
+    return Text("", without_apparatus(source.frame(query, [edition, assignment]).item()))
 
 
 def report_text(source: Readable, edition: str, agent: str, assignment: str) -> Text:
     """What an agent wrote for an assignment."""
     query = "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3"
-    return Text("", _prose(source.frame(query, [edition, agent, assignment]).item()))
-
-
-def _prose(markdown: str) -> str:
-    """Without apparatus, and without the blanks before full stops that show where it was."""
-    return _LEFT_BLANK.sub("", without_apparatus(markdown))
+    return Text("", without_apparatus(source.frame(query, [edition, agent, assignment]).item()))
