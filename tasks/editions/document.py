@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.warehouse.rows import storable
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -74,10 +76,8 @@ def statement_texts(value: Any) -> tuple[list[str], int]:
 
 
 def text_of(value: Any) -> str:
-    """A string that can be stored: half surrogate pairs, which JSON allows, become U+FFFD."""
-    if not isinstance(value, str):
-        return ""
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """A string, made storable; "" for anything else."""
+    return storable(value) if isinstance(value, str) else ""
 
 
 def _mapping(fields: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from tasks.warehouse.rows import content_sha
+from tasks.warehouse.rows import ForeignText, content_sha
 
 Finish = Literal["ok", "truncated", "refused", "blocked", "empty"]
 
@@ -127,13 +127,13 @@ class Reply(Frozen):
     """One answer of a model, whole or not, before anybody has read what it says."""
 
     finish: Finish
-    text: str = ""
-    stop_reason: str | None = None
+    text: ForeignText = ""
+    stop_reason: ForeignText | None = None
     """The provider's own word for why it ended."""
     usage: Usage = Usage()
-    model_version: str | None = None
-    response_id: str | None = None
-    raw: str | None = None
+    model_version: ForeignText | None = None
+    response_id: ForeignText | None = None
+    raw: ForeignText | None = None
     """The body, kept where `finish` is not `ok`."""
     delivery: str = "live"
     latency_seconds: float | None = None

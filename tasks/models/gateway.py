@@ -179,12 +179,15 @@ class Gateway:
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
         """One answer, in the ledger when this returns; `failed` where none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        most = self._at_most(asked)
+        most = held = self._at_most(asked)
         await self._budget.reserve(most)
 
         async def lost() -> None:
+            nonlocal held
             await self._budget.settle(most, None, maybe_billed=True)
+            held = 0.0  # until it is reserved again, for a try that may not fit any more
             await self._budget.reserve(most)
+            held = most
 
         cost: float | None = None
         maybe_billed = False
@@ -195,9 +198,9 @@ class Gateway:
             call = _call(request, asked, number, reply, cost)
         except (Transient, Rejected) as error:
             maybe_billed = getattr(error, "maybe_billed", False)
-            call = _failed(request, asked, number, error)
+            call = _failed(request, asked, number, error, "batch" if self._batch else "live")
         finally:
-            await self._budget.settle(most, cost, maybe_billed=maybe_billed)
+            await self._budget.settle(held, cost, maybe_billed=maybe_billed)
         again = any(c.attempt == number and c.status == "failed" for c in known)
         await self._ledger.keep(call, again=again)
         if call.status != "failed":
@@ -282,14 +285,18 @@ def _call(
 
 
 def _failed(
-    request: ModelRequest, asked: ModelRequest, attempt: int, error: Transient | Rejected
+    request: ModelRequest,
+    asked: ModelRequest,
+    attempt: int,
+    error: Transient | Rejected,
+    delivery: str,
 ) -> Call:
     kind = error.kind if isinstance(error, Transient) else "rejected"
     return Call(
         **_asked(request, asked, attempt),
         status="failed",
         error=f"{kind}: {error}"[:2000],
-        delivery="live",
+        delivery=delivery,
         tries=getattr(error, "tries", 1),
     )
 

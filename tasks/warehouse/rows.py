@@ -9,7 +9,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 
 def content_sha(*parts: str) -> str:
@@ -20,6 +20,17 @@ def content_sha(*parts: str) -> str:
         digest.update(f"{len(data)}:".encode())
         digest.update(data)
     return digest.hexdigest()
+
+
+def storable(text: str) -> str:
+    """A text that UTF-8 can hold: half surrogate pairs, which JSON allows, become U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+ForeignText = Annotated[
+    str, BeforeValidator(lambda value: storable(value) if isinstance(value, str) else value)
+]
+"""A string from outside, made storable."""
 
 
 def utc_now() -> datetime:

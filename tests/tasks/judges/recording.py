@@ -1,0 +1,69 @@
+"""LLM judges for tests: one whose questions are only noted, and one at a model server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import date
+from typing import Any, TypeVar
+
+from tasks.configuration.models import Limits, LlmJudgeEntry, Retries
+from tasks.judges.llm import LlmJudge
+from tasks.models.budget import Budget
+from tasks.models.exchange import ModelRequest
+from tasks.models.gateway import Gateway, Outcome
+from tasks.models.live import LiveSender
+from tasks.warehouse.rows import Status
+from tests.servers.base import ModelServer
+from tests.servers.gemini import GeminiServer
+from tests.servers.serving import serving
+from tests.servers.test_servers import client_for
+from tests.tasks.models.scripted import MemoryLedger
+
+ResultT = TypeVar("ResultT")
+ValueT = TypeVar("ValueT")
+
+
+class Recorder:
+    """An asker that notes what it is asked and answers nothing."""
+
+    def __init__(self) -> None:
+        self.asked: list[ModelRequest] = []
+
+    async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+        self.asked.append(request)
+        return Outcome(Status.SKIPPED, reason="only noted")
+
+
+def entry(**more: Any) -> LlmJudgeEntry:
+    settings: dict[str, Any] = {
+        "kind": "gemini", "title": "A judge", "provider": "any", "model": "some-model",
+        "context_tokens": 100_000, "source": "a test", "checked": date(2026, 11, 21),
+    }  # fmt: skip
+    return LlmJudgeEntry(**settings | more)
+
+
+def recorded(recorder: Recorder, **more: Any) -> LlmJudge:
+    return LlmJudge("a_judge", entry(**more), recorder)
+
+
+def at_server(
+    server: ModelServer,
+    work: Callable[[LlmJudge], Awaitable[ResultT]],
+    ledger: MemoryLedger | None = None,
+    **more: Any,
+) -> ResultT:
+    """What `work` gets from a judge whose model is this server."""
+    kind = "gemini" if isinstance(server, GeminiServer) else "openai_chat"
+    settings = entry(kind=kind, **more)
+    kept = MemoryLedger() if ledger is None else ledger
+
+    async def opened(address: str) -> ResultT:
+        client = client_for(server, address, "test-key")
+        sender = LiveSender(client, Limits(), None, Retries(tries=2, first_wait_seconds=0.01))
+        gateway = Gateway(sender, kept, answers_as=None, price=None, budget=Budget())
+        try:
+            return await work(LlmJudge("a_judge", settings, gateway))
+        finally:
+            await gateway.close()
+
+    with serving(server) as address:
+        return asyncio.run(opened(address))

@@ -1,0 +1,162 @@
+"""Dollars from tokens by the list of the day; every shipped price says where it is from."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tasks.configuration.models import LlmJudgeEntry, load_judges
+from tasks.judging import check_judge
+from tasks.models.errors import Misconfigured
+from tasks.models.exchange import Usage
+from tasks.models.prices import ModelPrice, PriceList, Rate, load_prices
+from tests.tasks.models.scripted import question
+
+DAY = date(2026, 11, 21)
+LIVE = Rate(input=2, cached_input=0.5, output=10)
+BATCH = Rate(input=1, output=5)
+ABOVE = Rate(input=4, output=20)
+
+
+def price(since: date = DAY, live: Rate = LIVE, **more: object) -> ModelPrice:
+    return ModelPrice.model_validate(
+        {"provider": "any", "model": "some-model", "since": since, "live": live,
+         "source": "a test", "checked": DAY, **more}
+    )  # fmt: skip
+
+
+LONG = price(batch=BATCH, above_prompt_tokens=1000, live_above=ABOVE)
+SHIPPED = load_prices().prices
+LLM_JUDGES = {
+    name: entry for name, entry in load_judges().judges.items() if isinstance(entry, LlmJudgeEntry)
+}
+
+
+def test_the_latest_entry_that_has_begun_holds() -> None:
+    later = price(date(2027, 1, 1), Rate(input=4, output=20))
+    for listed in (PriceList(prices=(price(), later)), PriceList(prices=(later, price()))):
+        assert listed.of("any", "some-model", DAY - timedelta(1)) is None
+        assert listed.of("any", "some-model", DAY) == price()
+        assert listed.of("any", "some-model", date(2026, 12, 31)) == price()
+        assert listed.of("any", "some-model", date(2027, 1, 1)) == later
+        assert listed.of("other", "some-model", DAY) is None
+        assert listed.of("any", "some-model-2", DAY) is None
+
+
+@pytest.mark.parametrize(
+    ("usage", "batch", "usd"),
+    [
+        (Usage(prompt=1000, output=100), False, (1000 * 2 + 100 * 10) / 1e6),
+        (Usage(prompt=1000, cached=600, output=0), False, (400 * 2 + 600 * 0.5) / 1e6),
+        (Usage(prompt=0, output=100, thinking=50), False, 150 * 10 / 1e6),
+        (Usage(prompt=1001, output=100), False, (1001 * 4 + 100 * 20) / 1e6),
+        (Usage(prompt=2000, cached=1500, output=0), False, 2000 * 4 / 1e6),  # no discount known
+        (Usage(prompt=1000, output=100, thinking=10), True, (1000 * 1 + 110 * 5) / 1e6),
+        (Usage(prompt=1000, cached=600, output=0), True, 1000 * 1 / 1e6),
+    ],
+)
+def test_tokens_cost_what_the_list_says(usage: Usage, batch: bool, usd: float) -> None:
+    assert LONG.of(usage, batch=batch) == pytest.approx(usd)
+
+
+def test_a_batch_costs_as_much_as_live_where_no_batch_price_is_known() -> None:
+    usage = Usage(prompt=1000, output=100)
+    assert price().of(usage, batch=True) == price().of(usage)
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(prompt=5), Usage(output=5), Usage(thinking=5)])
+def test_what_is_not_counted_has_no_price(usage: Usage) -> None:
+    assert LONG.of(usage) is None
+
+
+@example(LONG, "x" * 1001, 10, 1.0, 0.0, 1.0, 0.0, False)
+@given(
+    st.sampled_from([LONG, price(), *SHIPPED]),
+    st.integers(1, 4000).map(lambda n: "x" * n) | st.text(min_size=1, max_size=50),
+    st.integers(1, 100_000),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.booleans(),
+)
+def test_no_answer_costs_more_than_was_reserved_for_it(
+    asked: ModelPrice, text: str, limit: int, read: float, cached: float, used: float,
+    thought: float, batch: bool,
+) -> None:  # fmt: skip
+    request = question(text, limit)
+    prompt = int(read * request.prompt_bytes)
+    produced = int(used * limit)
+    usage = Usage(
+        prompt=prompt,
+        cached=int(cached * prompt),
+        output=produced - int(thought * produced),
+        thinking=int(thought * produced),
+    )
+    cost = asked.of(usage, batch=batch)
+    assert cost is not None
+    assert cost <= asked.at_most(request, batch=batch) + 1e-12
+
+
+def test_an_estimate_is_less_than_the_most() -> None:
+    request = question("A question of some length, as they are. " * 20)
+    assert 0 < LONG.rough(request) < LONG.at_most(request)
+
+
+@pytest.mark.parametrize("listed", SHIPPED, ids=lambda p: f"{p.provider} {p.model} {p.since}")
+def test_every_shipped_price_is_dated_sourced_and_plausible(listed: ModelPrice) -> None:
+    assert listed.source.strip()
+    assert date(2026, 1, 1) <= listed.checked
+    assert listed.live.input <= listed.live.output
+    assert (listed.live.cached_input or 0) <= listed.live.input
+    assert (listed.above_prompt_tokens is None) == (listed.live_above is None)
+    if listed.batch:
+        assert listed.batch.input <= listed.live.input
+        assert listed.batch.output <= listed.live.output
+    if listed.live_above:
+        assert listed.live_above.input >= listed.live.input
+        assert listed.live_above.output >= listed.live.output
+
+
+def test_no_price_is_listed_twice_for_a_day() -> None:
+    keys = [(p.provider, p.model, p.since) for p in SHIPPED]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(("name", "entry"), LLM_JUDGES.items(), ids=list(LLM_JUDGES))
+def test_every_judge_has_a_price_a_date_and_a_source(name: str, entry: LlmJudgeEntry) -> None:
+    known = load_prices().of(entry.provider, entry.model, entry.checked)
+    assert known is not None, f"{name}: give {entry.model} a price in configs/prices.yaml"
+    assert entry.source.strip()
+    assert (known.live.output == 0) == (entry.provider == "local")
+
+
+RETIRING = {name: entry for name, entry in LLM_JUDGES.items() if entry.retires}
+
+
+@pytest.mark.parametrize("name", RETIRING)
+def test_a_retired_judge_is_refused_on_its_day_and_not_the_day_before(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = RETIRING[name]
+    assert entry.retires
+    monkeypatch.setenv(str(entry.key_env), "some-key")
+    check_judge(name, entry, 1.0, entry.retires - timedelta(1))
+    for day in (entry.retires, entry.retires + timedelta(30)):
+        with pytest.raises(Misconfigured, match=f"{name}.*was retired on {entry.retires}"):
+            check_judge(name, entry, 1.0, day)
+
+
+def test_the_papers_judges_say_when_they_end() -> None:
+    assert set(RETIRING) >= {"gemini-2.5-pro", "gemini-2.5-flash", "gpt-5", "gpt-4.1-mini"}
+
+
+def test_a_long_prompt_in_a_batch_costs_more_than_a_short_one() -> None:
+    pro = load_prices().of("gemini", "gemini-2.5-pro", DAY)
+    assert pro
+    long = pro.of(Usage(prompt=200_001, output=0), batch=True)
+    short = pro.of(Usage(prompt=200_000, output=0), batch=True)
+    assert long is not None
+    assert short is not None
+    assert long > 1.5 * short

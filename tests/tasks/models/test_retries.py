@@ -1,0 +1,151 @@
+"""What may heal is tried again, at the right moment and not for ever; against real servers."""
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+
+from tasks.configuration.models import Limits, Retries
+from tasks.models.errors import Rejected, Transient
+from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.limits import START_CONCURRENCY
+from tasks.models.live import LiveSender
+from tests.servers.base import ModelServer
+from tests.servers.gemini import GeminiServer
+from tests.servers.prompts_for_tests import verify_claims
+from tests.servers.test_servers import BOTH
+from tests.tasks.models.scripted import ScriptedClient, question
+from tests.tasks.models.senders import LATER, QUICK, later, sending, struck, times_asked
+from tests.tasks.models.virtual_time import run as run_virtually
+
+HEALING = (
+    "rate_limit", "server_500", "html_502", "unavailable_503", "timeout_408", "reset_before",
+    "reset_mid_body", "half_body", "empty_200", "html_200", "no_candidate",
+)  # fmt: skip
+
+
+@BOTH
+@pytest.mark.parametrize("fault", HEALING)
+def test_what_passes_heals(kind: type[ModelServer], fault: str) -> None:
+    server = struck(kind, fault, times=2)
+    found = sending(server, later)
+    assert isinstance(found, Reply), found
+    assert (found.finish, found.tries) == ("ok", 3)
+    assert len(times_asked(server)) == 3
+
+
+@BOTH
+@pytest.mark.parametrize("fault", ["rate_limit_retry_after", "rate_limit_retry_info"])
+def test_a_hint_is_never_undercut(
+    kind: type[ModelServer], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float, result: object = None) -> object:
+        slept.append(seconds)
+        return await sleep(0, result)
+
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    found = sending(struck(kind, fault, times=3, hint_seconds=7.5), later)
+    assert isinstance(found, Reply)
+    waits = [seconds for seconds in slept if seconds > 1]
+    assert len(waits) == 3
+    assert all(7.5 <= seconds <= 7.5 * 1.1 for seconds in waits)
+    assert len(set(waits)) == 3, "without jitter all askers would come back at once"
+
+
+@BOTH
+def test_a_hint_holds_on_the_server_s_clock(kind: type[ModelServer]) -> None:
+    server = struck(kind, "rate_limit_retry_after", times=2, hint_seconds=0.2)
+    sending(server, later)
+    asked = times_asked(server)
+    assert len(asked) == 3
+    assert all(b - a >= 0.2 for a, b in itertools.pairwise(asked))
+
+
+class Refusing:
+    """A model that a server cannot ask: a status of 400."""
+
+    def __init__(self) -> None:
+        self.n_asked = 0
+
+    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
+        if user == LATER.prompt:
+            self.n_asked += 1
+            raise ValueError("the prompt is too long")
+        return "{}"
+
+
+@BOTH
+def test_what_is_wrong_with_the_request_is_not_tried_again(kind: type[ModelServer]) -> None:
+    model = Refusing()
+    error = sending(kind(model=model), later)
+    assert isinstance(error, Rejected)
+    assert error.code == 400
+    assert model.n_asked == 1
+
+
+@BOTH
+@pytest.mark.parametrize(("fault", "tries"), [("unavailable_503", 4), ("rate_limit", 6)])
+def test_tries_are_limited_and_counted(kind: type[ModelServer], fault: str, tries: int) -> None:
+    server = struck(kind, fault, times=None)
+    error = sending(server, later)
+    assert isinstance(error, Transient)
+    assert error.tries == len(times_asked(server)) == tries
+
+
+@BOTH
+@pytest.mark.parametrize("fault", ["slow", "stall_mid_body"])
+def test_a_time_out_is_tried_again_and_may_have_been_billed(
+    kind: type[ModelServer], fault: str
+) -> None:
+    two = QUICK.model_copy(update={"tries": 2})
+    error = sending(struck(kind, fault, times=None, slow_seconds=1), later, two, timeout=0.2)
+    assert isinstance(error, Transient)
+    assert (error.kind, error.maybe_billed, error.tries) == ("timeout", True, 2)
+
+
+def test_waiting_to_try_again_holds_no_place() -> None:
+    async def overtaking(sender: LiveSender) -> list[str]:
+        order: list[str] = []
+
+        async def ask(request: ModelRequest, name: str) -> None:
+            await sender.send(request)
+            order.append(name)
+
+        other = verify_claims(note=" Thirdly.")
+        await asyncio.gather(ask(LATER, "struck"), ask(other, "other"))
+        return order
+
+    server = struck(GeminiServer, "rate_limit_retry_after", hint_seconds=0.3)
+    assert sending(server, overtaking, limits=Limits(concurrency=1)) == ["other", "struck"]
+
+
+def test_a_429_halves_the_calls_at_once() -> None:
+    async def limit(sender: LiveSender) -> float:
+        await sender.send(LATER)
+        return sender.concurrency.limit
+
+    grown = START_CONCURRENCY + 1
+    struck_once = struck(GeminiServer, "rate_limit")
+    assert grown / 2 < sending(struck_once, limit) < grown / 2 + 0.5
+    assert sending(struck(GeminiServer, "unavailable_503"), limit) == grown + 1
+
+
+def test_waits_double_up_to_the_longest_and_vary() -> None:
+    async def never(n: int) -> Reply:
+        raise Transient("HTTP 503", "server", code=503)
+
+    client = ScriptedClient(never)
+    retries = Retries(tries=9, first_wait_seconds=1, longest_wait_seconds=20)
+
+    async def ask() -> None:
+        with pytest.raises(Transient):
+            await LiveSender(client, Limits(), None, retries).send(question())
+
+    run_virtually(ask())
+    waits = [b - a for a, b in itertools.pairwise(client.asked_at)]
+    for wait, backoff in zip(waits, (1, 2, 4, 8, 16, 20, 20, 20), strict=True):
+        assert backoff / 2 <= wait <= backoff
