@@ -154,6 +154,14 @@ def evaluate(
             "--budget", min=0.0, help="USD this run may spend at most; what is left waits."
         ),
     ] = None,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Ask models through their batch APIs: half the price, up to 24 hours; can be "
+            "interrupted, and the same command goes on where it was.",
+        ),
+    ] = False,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Judge, score and rank what has not been yet; a second run does nothing."""
@@ -161,7 +169,7 @@ def evaluate(
     judge_name = judge or load_judges().default
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_selection(store, edition, protocols, agents, judge_name)
-        check_judges([judge_name, *([extractor] if extractor else [])], budget)
+        check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)
         complete, outcome = run_flow(
             "evaluate",
             {
@@ -172,6 +180,7 @@ def evaluate(
                 "warehouse": str(store.path),
                 "extractor": extractor,
                 "budget_usd": budget,
+                "batch": batch,
             },
         )
         print_leaderboard(store, edition, Format.TABLE)

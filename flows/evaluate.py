@@ -42,6 +42,7 @@ async def evaluate(
     warehouse: str = "data/warehouse.duckdb",
     extractor: str | None = None,
     budget_usd: float | None = None,
+    batch: bool = False,
 ) -> State[None]:
     """Judge, score and rank every report of an edition that has not been yet.
 
@@ -54,6 +55,7 @@ async def evaluate(
         extractor: a judge that extracts the facts and claims nobody has published; the offline
             extraction unless named.
         budget_usd: what this run may spend on models at most; no cap unless given.
+        batch: ask models through their batch APIs: cheaper, and within a day.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do: items
@@ -67,6 +69,7 @@ async def evaluate(
             agents=tuple(agents or ()),
             judge=judge or load_judges().default,
             extractor=extractor,
+            batch=batch,
         )
         check_selection(store, run.edition, run.protocols, run.agents, run.judge)
         try:

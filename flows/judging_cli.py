@@ -15,7 +15,6 @@ from flows.show import Format, print_frame
 from tasks.calls import calls_summary
 from tasks.cells import plan_cells
 from tasks.checking import check_judge_live
-from tasks.claims import unextracted
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.estimating import COLUMNS, estimate_cells, estimate_extraction
 from tasks.judges.registry import judge as judge_named
@@ -24,6 +23,7 @@ from tasks.judging import price_today
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import PROTOCOLS, protocol
 from tasks.selection import UnknownName, check_selection
+from tasks.unextracted import unextracted
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import DEFAULT_PATH, Warehouse, open_warehouse

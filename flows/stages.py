@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 
+from flows.console import REMARKS
 from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
 from flows.progress import StageProgress, stage_progress
 from flows.server import is_local
 from tasks.cases import loading
 from tasks.cells import CellPlan, plan_cells
-from tasks.claims import Unextracted, extract_for, unextracted
+from tasks.claims import extract_for
 from tasks.diagnostics import diagnose_agent, undiagnosed
 from tasks.judges.registry import judge
 from tasks.judging import judging
@@ -28,6 +29,7 @@ from tasks.models.errors import StopsTheStage
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import protocol
 from tasks.scores import score_agent, unscored
+from tasks.unextracted import Unextracted, unextracted
 from tasks.verdicts import judge_cell, write_failure
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.rows import OPEN_STATUSES
@@ -54,6 +56,8 @@ class Evaluation:
     extractor: str | None = None
     """The judge that extracts facts and claims; None: what is there stays, and the offline
     extraction does the rest."""
+    batch: bool = False
+    """Models are asked through their batch APIs."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
     for item in pending_extractions(run):
         by_agent.setdefault(item.agent, []).append(item)
     store = opened(run.warehouse)
-    async with judging(store, run.extractor) if run.extractor else nullcontext():
+    extractor = judging(store, run.extractor, batch=run.batch, say=_say) if run.extractor else None
+    async with extractor or nullcontext():
         return await _each(
             "claims",
             {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
@@ -140,9 +145,10 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
             failures.append(Failure("verdicts", item, _line(error)))
         await progress.advance()
 
-    async with judging(store, run.judge) as decider:
+    async with judging(store, run.judge, batch=run.batch, say=_say) as decider:
         at_once = HELPERS.workers + PREFETCH if decider.judge.cpu_bound else CELLS_AT_ONCE
-        slots = asyncio.Semaphore(at_once)
+        # A batch takes hours whatever it holds: all the work there is room for goes into it.
+        slots = asyncio.Semaphore(len(todo) if decider.batch else at_once)
         with loading(store, todo):
             async with stage_progress("verdicts", len(todo)) as progress:
                 await _all(one(plan, progress) for plan in todo)
@@ -242,6 +248,10 @@ async def _error_of(state: State[Any]) -> BaseException | None:
     if isinstance(error, WarehouseError):
         raise error
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
+
+
+def _say(text: str) -> None:
+    REMARKS.print(text, markup=False, highlight=False)
 
 
 def _line(error: BaseException) -> str:

@@ -3,7 +3,8 @@
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import VerifyClaims
 from tasks.judges.registry import judge
-from tasks.judging import check_judge, open_client, price_today
+from tasks.judging import check_judge, price_today
+from tasks.model_clients import open_client
 from tasks.models.budget import Budget
 from tasks.models.errors import Misconfigured
 from tasks.models.gateway import Gateway

@@ -10,10 +10,8 @@ from typing import Any
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from pydantic import BaseModel, ConfigDict
 
 from tasks.extraction.claims import (
-    EXTRACTOR_VERSION,
     ExtractedClaims,
     cite_statements,
     extract_claims,
@@ -23,72 +21,14 @@ from tasks.judges.decisions import ExtractClaims, Extracted, ExtractFacts, Extra
 from tasks.judging import session
 from tasks.processes.pool import HELPERS
 from tasks.retrying import is_transient
+from tasks.unextracted import Unextracted, extractor_version, text_of
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
 
-UNEXTRACTED = """
-SELECT r.agent, r.assignment, t.article, t.title
-FROM {texts} AS r
-JOIN assignments AS a USING (edition, assignment)
-JOIN articles AS t USING (edition, article)
-LEFT JOIN extractions AS x USING (edition, agent, assignment)
-WHERE r.edition = $1 AND r.text <> ''
-    AND (x.input_sha IS NULL OR x.input_sha <> r.text_sha
-         OR (x.source = $2 AND x.extractor_version <> $3)
-         OR ($2 = 'judge' AND x.source = 'offline'))
-ORDER BY r.agent, r.assignment
-"""
-ARTICLE_TEXTS = (
-    "(SELECT a.edition, '' AS agent, a.assignment, t.text, t.text_sha "
-    "FROM assignments AS a JOIN articles AS t USING (edition, article))"
-)
-
 
 class ExtractionFailed(Exception):
     """A judge could not extract the statements of some texts; the next run tries them again."""
-
-
-class Unextracted(BaseModel):
-    """A text whose statements are to be extracted: a report, or (agent '') an article."""
-
-    model_config = ConfigDict(frozen=True)
-
-    edition: str
-    agent: str
-    assignment: str
-    article: str
-    title: str
-
-
-def extractor_version(extractor: Extractor | None) -> str:
-    """What is stored of how statements were obtained; None is the offline extractor."""
-    if extractor is None:
-        return EXTRACTOR_VERSION
-    sha = extractor.prompt_sha("extraction")[:8]
-    return f"{extractor.name} {extractor.model_version} {sha}"
-
-
-def unextracted(
-    warehouse: Warehouse,
-    edition: str,
-    agents: Sequence[str] = (),
-    extractor: Extractor | None = None,
-) -> list[Unextracted]:
-    """Articles without facts and reports without claims, by agent; articles first.
-
-    What was published stays. A judge as extractor also replaces what the offline extractor, or
-    another state of itself, has made.
-    """
-    source = "judge" if extractor else "offline"
-    found = [
-        Unextracted(edition=edition, **record)
-        for texts in (ARTICLE_TEXTS, "reports")
-        for record in warehouse.frame(
-            UNEXTRACTED.format(texts=texts), [edition, source, extractor_version(extractor)]
-        ).iter_rows(named=True)
-    ]
-    return [item for item in found if not agents or item.agent in ("", *agents)]
 
 
 @task(
@@ -155,20 +95,6 @@ def _judged_changes(
         for fact, (section, position) in zip(statements, places, strict=True)
     ]
     return _fact_changes(item, text, facts, extractor)
-
-
-def text_of(warehouse: Warehouse, item: Unextracted) -> str:
-    if item.agent:
-        text = warehouse.value(
-            "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3",
-            [item.edition, item.agent, item.assignment],
-        )
-    else:
-        text = warehouse.value(
-            "SELECT text FROM articles WHERE edition = $1 AND article = $2",
-            [item.edition, item.article],
-        )
-    return str(text)
 
 
 def _key(item: Unextracted) -> dict[str, str]:

@@ -8,7 +8,6 @@ import polars as pl
 from tasks.calls import answered_requests, typical_tokens
 from tasks.cases import BATCH, load_cases
 from tasks.cells import CellPlan
-from tasks.claims import Unextracted, text_of
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.counting import Asked, extraction_requests
 from tasks.judging import price_today
@@ -17,6 +16,7 @@ from tasks.models.prices import ModelPrice
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Case
 from tasks.protocols.cell import requests_of
+from tasks.unextracted import Unextracted, text_of
 from tasks.warehouse.store import Warehouse
 
 ENOUGH = 20

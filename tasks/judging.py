@@ -1,30 +1,25 @@
 """A judge at work: with its model, its ledger, its limits and its budget, for one stage."""
 
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
-from prefect.blocks.system import Secret
-
+from tasks.batches import WarehouseBatchStore
 from tasks.calls import WarehouseLedger
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import judge, judge_entry
+from tasks.model_clients import open_batch_client, open_client
+from tasks.models.batch import BatchSender
 from tasks.models.budget import Budget
-from tasks.models.client import ModelClient
 from tasks.models.errors import Misconfigured, NoPrice
-from tasks.models.gateway import Gateway
-from tasks.models.gemini import GeminiClient
+from tasks.models.gateway import Gateway, Sender
 from tasks.models.live import LiveSender
-from tasks.models.openai_chat import OpenAiChatClient
 from tasks.models.prices import ModelPrice, load_prices
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
-
-OPENAI_URL = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True)
@@ -35,6 +30,8 @@ class Session:
     gateway: Gateway | None
     """None for a judge that calls no model."""
     budget: Budget
+    batch: BatchSender | None = None
+    """What asks the model in batches; None where it is asked live."""
 
     async def room(self) -> None:
         """Wait until another cell should be started: the model would run out of work."""
@@ -57,23 +54,35 @@ def spending(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
 
 
 @asynccontextmanager
-async def judging(warehouse: Warehouse, judge_name: str) -> AsyncIterator[Session]:
+async def judging(
+    warehouse: Warehouse,
+    judge_name: str,
+    *,
+    batch: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> AsyncIterator[Session]:
     """While open, `session` gives this judge; closing waits for the answers under way.
 
+    batch: ask in batches; a judge that calls no model has none.
+    say: told what becomes of them.
+
     Raises:
-        Misconfigured: it has no key, or its model is retired.
+        Misconfigured: it has no key or no batches, or its model is retired.
         NoPrice: a budget is set, and nobody knows what the model costs.
     """
     name, entry = judge_entry(judge_name)
     budget = _budgets.get(warehouse) or Budget()
-    if not isinstance(entry, LlmJudgeEntry):
-        opened = Session(judge(name), None, budget)
+    if isinstance(entry, LlmJudgeEntry):
+        opened = await _opened(warehouse, name, entry, budget, say if batch else None)
     else:
-        gateway = await _gateway(warehouse, name, entry, budget)
-        opened = Session(judge(name, gateway), gateway, budget)
+        opened = Session(judge(name), None, budget)
     _sessions[warehouse, name] = opened
     try:
         yield opened
+    except BaseException:
+        if opened.batch:  # who is interrupted does not wait for a day: the next run goes on
+            opened.batch.leave()
+        raise
     finally:
         del _sessions[warehouse, name]
         if opened.gateway:
@@ -90,11 +99,14 @@ def price_today(entry: LlmJudgeEntry) -> ModelPrice | None:
     return load_prices().of(entry.provider, entry.model, utc_now().date())
 
 
-def check_judge(name: str, entry: LlmJudgeEntry, budget_usd: float | None, today: date) -> None:
+def check_judge(
+    name: str, entry: LlmJudgeEntry, budget_usd: float | None, today: date, *, batch: bool = False
+) -> None:
     """Refuse what cannot end well, before anything is asked.
 
     Raises:
-        Misconfigured: the model is retired, or has no key.
+        Misconfigured: the model is retired, or has no key, or no batches although these are
+            wanted.
         NoPrice: there is a budget but no price.
     """
     if entry.retires and today >= entry.retires:
@@ -102,6 +114,11 @@ def check_judge(name: str, entry: LlmJudgeEntry, budget_usd: float | None, today
             f"configs/judges.yaml: the model of {name} ({entry.model}) was retired on "
             f"{entry.retires}: what answers in its place is another judge. Choose another one; "
             "the verdicts it has given stay."
+        )
+    if batch and entry.kind != "gemini" and not entry.batch_api:
+        raise Misconfigured(
+            f"The judge {name} cannot be asked in batches. Run without --batch, or set "
+            "`batch_api: true` in configs/judges.yaml if its endpoint has OpenAI's Batch API."
         )
     needed = entry.key_env if entry.key_required and not entry.key_block else None
     if needed and not os.environ.get(needed, "").strip():
@@ -113,64 +130,53 @@ def check_judge(name: str, entry: LlmJudgeEntry, budget_usd: float | None, today
         )
 
 
-def check_judges(names: Sequence[str], budget_usd: float | None) -> None:
+def check_judges(names: Sequence[str], budget_usd: float | None, *, batch: bool = False) -> None:
     """`check_judge` for each that calls a model, today."""
-    for name, entry in map(judge_entry, names):
-        if isinstance(entry, LlmJudgeEntry):
-            check_judge(name, entry, budget_usd, utc_now().date())
+    entries = [judge_entry(name) for name in names]
+    models = [(name, entry) for name, entry in entries if isinstance(entry, LlmJudgeEntry)]
+    if batch and not models:
+        raise Misconfigured(
+            f"{' and '.join(names)} calls no model: there is nothing to ask in batches. Name a "
+            "judge that calls one, or run without --batch."
+        )
+    for name, entry in models:
+        check_judge(name, entry, budget_usd, utc_now().date(), batch=batch)
 
 
-async def _gateway(
-    warehouse: Warehouse, name: str, entry: LlmJudgeEntry, budget: Budget
-) -> Gateway:
-    check_judge(name, entry, budget.usd, utc_now().date())
+async def _opened(
+    warehouse: Warehouse,
+    name: str,
+    entry: LlmJudgeEntry,
+    budget: Budget,
+    batch: Callable[[str], None] | None,
+) -> Session:
+    """A session with a model; `batch` is told of its batches, None asks live."""
+    check_judge(name, entry, budget.usd, utc_now().date(), batch=batch is not None)
     ledger = WarehouseLedger(warehouse)
     price = price_today(entry)
-    client = await open_client(name, entry)
-    return Gateway(
-        LiveSender(client, entry.limits, price, entry.retries),
+    batches = await _batch_sender(warehouse, name, entry, batch) if batch else None
+    sender: Sender = batches or LiveSender(
+        await open_client(name, entry), entry.limits, price, entry.retries
+    )
+    gateway = Gateway(
+        sender,
         ledger,
         answers_as=entry.answers_as or ledger.known_version(entry.provider, entry.model),
         price=price,
         budget=budget,
+        batch=batches is not None,
     )
+    return Session(judge(name, gateway), gateway, budget, batches)
 
 
-async def open_client(name: str, entry: LlmJudgeEntry) -> ModelClient:
-    """The judge's model, reachable.
-
-    Raises:
-        Misconfigured: it has no key.
-    """
-    key = await _key(name, entry)
-    url = (os.environ.get(entry.base_url_env) if entry.base_url_env else None) or entry.base_url
-    # Room for those that have answered and are still being read.
-    connections = entry.limits.concurrency + entry.limits.concurrency // 5
-    if entry.kind == "gemini":
-        return GeminiClient(
-            key or "", base_url=url, connections=connections, timeout_seconds=entry.timeout_seconds
-        )
-    return OpenAiChatClient(
-        url or OPENAI_URL,
-        key,
-        connections=connections,
-        timeout_seconds=entry.timeout_seconds,
-        token_limit_field=entry.token_limit_field,
+async def _batch_sender(
+    warehouse: Warehouse, name: str, entry: LlmJudgeEntry, say: Callable[[str], None]
+) -> BatchSender:
+    """With what an earlier run left open taken up."""
+    client = await open_batch_client(name, entry)
+    store = WarehouseBatchStore(warehouse, entry.provider, entry.model, name)
+    sender = BatchSender(
+        client, store, provider=entry.provider, model=entry.model, judge=name, say=say
     )
-
-
-async def _key(name: str, entry: LlmJudgeEntry) -> str | None:
-    """The key, from the environment or a Prefect Secret block; never from a file."""
-    if entry.key_env and (key := os.environ.get(entry.key_env, "").strip()):
-        return key
-    if entry.key_block and os.environ.get("PREFECT_API_URL"):
-        try:
-            block: Any = await Secret.aload(entry.key_block)
-            return str(block.get())
-        except ValueError:
-            pass  # there is no such block: said below
-    if not entry.key_required or (entry.key_env is None and entry.key_block is None):
-        return None
-    where = [f"set the variable {entry.key_env}"] if entry.key_env else []
-    where += [f"make a Prefect Secret block {entry.key_block!r}"] if entry.key_block else []
-    raise Misconfigured(f"The judge {name} has no key: {' or '.join(where)}.")
+    await sender.resume()
+    return sender

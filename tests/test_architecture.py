@@ -1,6 +1,8 @@
 """The arrows between the rooms point one way; this holds them."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,13 @@ def test_every_package_is_named_in_pyproject() -> None:
 
 def test_no_file_is_called_utils() -> None:
     assert [str(path) for _, path in modules() if path.stem in ("utils", "helpers", "common")] == []
+
+
+def test_the_command_starts_without_what_takes_seconds_to_load() -> None:
+    # Prefect also reads its settings at import, and these are only known once a run begins.
+    heavy = "'prefect', 'google.genai'"
+    code = f"import sys, flows.cli; print([name for name in ({heavy}) if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,163 @@
+"""OpenAI's batch API: a file of requests goes up, a file of answers and one of errors come down.
+
+Answers are asked for by JSON schema; an endpoint that takes none has no batches either.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from tasks.models.batch_client import Ended, Item
+from tasks.models.client import RETRIED_CODES, no_answer, redacted
+from tasks.models.errors import Rejected, Transient
+from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.openai_chat import OpenAiChatClient, chat_body, read_completion
+from tasks.models.transport import timeouts
+
+ENDPOINT = "/v1/chat/completions"
+NAME = "evergreen_job"
+"""The field of a job's metadata that holds our name for it."""
+PAGE = 100
+ENDS = frozenset({"completed", "failed", "expired", "cancelled"})
+GONE = 404
+
+
+class OpenAiBatchClient(OpenAiChatClient):
+    """The key, address and refusals are those of asking live."""
+
+    most_bytes = 100_000_000
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None,
+        *,
+        connections: int,
+        timeout_seconds: float,
+        token_limit_field: str = "max_completion_tokens",
+    ) -> None:
+        super().__init__(
+            base_url, key, connections=connections, timeout_seconds=timeout_seconds,
+            token_limit_field=token_limit_field,
+        )  # fmt: skip
+        self._http = httpx.AsyncClient(
+            base_url=base_url,
+            transport=self._transport,
+            timeout=timeouts(timeout_seconds),
+            headers={"Authorization": f"Bearer {key}"} if key else None,
+        )
+
+    async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:
+        lines = "".join(self._line(key, request) for key, request in requests.items())
+        try:
+            uploaded = await self._json(
+                "POST", "/files", data={"purpose": "batch"},
+                files={"file": (f"{name}.jsonl", lines.encode(), "application/jsonl")},
+            )  # fmt: skip
+        except Transient as error:
+            error.maybe_billed = False  # a file alone is not worked on
+            raise
+        try:
+            job = await self._json(
+                "POST",
+                "/batches",
+                json={
+                    "input_file_id": uploaded.get("id"),
+                    "endpoint": ENDPOINT,
+                    "completion_window": "24h",
+                    "metadata": {NAME: name},
+                },
+            )
+        except Transient as error:
+            error.maybe_billed |= (error.code or 0) >= 500
+            raise
+        if not job.get("id"):
+            raise Transient("a batch job without an id", "garbled", maybe_billed=True)
+        return str(job["id"])
+
+    async def poll(self, remote_id: str) -> Ended | None:
+        response = await self._answer("GET", f"/batches/{remote_id}", may_be=GONE)
+        if response.status_code == GONE:
+            return Ended("gone")
+        job = _parsed(response)
+        if job.get("status") not in ENDS:
+            return None
+        items: dict[str, Item] = {}
+        for name in ("error_file_id", "output_file_id"):
+            if file_id := job.get(name):
+                items |= await self._items(str(file_id))
+        word = str(job["status"])
+        if problems := (job.get("errors") or {}).get("data"):
+            word += f": {redacted(str(problems[0].get('message')), self._key)[:300]}"
+        return Ended(word, items, word == "completed")
+
+    async def find(self, name: str) -> str | None:
+        after: dict[str, str] = {}
+        while True:
+            page = await self._json("GET", "/batches", params={"limit": str(PAGE), **after})
+            jobs = page.get("data") or []
+            for job in jobs:
+                if (job.get("metadata") or {}).get(NAME) == name:
+                    return str(job["id"])
+            if not page.get("has_more") or not jobs:
+                return None
+            after = {"after": str(jobs[-1]["id"])}
+
+    def read(self, item: Item, request: ModelRequest) -> Reply:
+        return read_completion(item.body, request, "batch json_schema")
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def _line(self, key: str, request: ModelRequest) -> str:
+        body = chat_body(request, "json_schema", self._limit_field)
+        line = {"custom_id": key, "method": "POST", "url": ENDPOINT, "body": body}
+        return json.dumps(line) + "\n"
+
+    async def _items(self, file_id: str) -> dict[str, Item]:
+        response = await self._answer("GET", f"/files/{file_id}/content")
+        try:
+            lines = [json.loads(line) for line in response.text.split("\n") if line.strip()]
+            return {str(line["custom_id"]): self._item(line) for line in lines}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise Transient(f"the results in {file_id} cannot be read", "garbled") from None
+
+    def _item(self, line: dict[str, Any]) -> Item:
+        response = line.get("response") or {}
+        code, body = response.get("status_code"), response.get("body")
+        if code == 200 and isinstance(body, dict) and body.get("choices"):
+            return Item(body, body.get("id"))
+        told = line.get("error") or (body.get("error") if isinstance(body, dict) else body)
+        said = told.get("message") if isinstance(told, dict) else told
+        shown = f"HTTP {code}: {redacted(str(said), self._key)[:500]}"
+        if code is not None and 400 <= code < 500 and code not in RETRIED_CODES:
+            return Item(error=Rejected(shown, code))
+        return Item(error=Transient(shown, "server", maybe_billed=code == 200))
+
+    async def _json(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        return _parsed(await self._answer(method, path, **more))
+
+    async def _answer(
+        self, method: str, path: str, may_be: int | None = None, **more: Any
+    ) -> httpx.Response:
+        try:
+            response = await self._http.request(method, path, **more)
+        except httpx.TransportError as error:
+            raise no_answer(error) from None
+        if response.status_code >= 400 and response.status_code != may_be:
+            raise self._meaning(response, path)
+        return response
+
+
+def _parsed(response: httpx.Response) -> dict[str, Any]:
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        kind = response.headers.get("content-type", "nothing")
+        raise Transient(f"HTTP {response.status_code} with {kind} that is no JSON object",
+                        "garbled", maybe_billed=True)  # fmt: skip
+    return body

@@ -1,0 +1,83 @@
+"""Which texts have no facts or claims yet."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from tasks.extraction.claims import EXTRACTOR_VERSION
+from tasks.judges.decisions import Extractor
+from tasks.warehouse.store import Warehouse
+
+UNEXTRACTED = """
+SELECT r.agent, r.assignment, t.article, t.title
+FROM {texts} AS r
+JOIN assignments AS a USING (edition, assignment)
+JOIN articles AS t USING (edition, article)
+LEFT JOIN extractions AS x USING (edition, agent, assignment)
+WHERE r.edition = $1 AND r.text <> ''
+    AND (x.input_sha IS NULL OR x.input_sha <> r.text_sha
+         OR (x.source = $2 AND x.extractor_version <> $3)
+         OR ($2 = 'judge' AND x.source = 'offline'))
+ORDER BY r.agent, r.assignment
+"""
+ARTICLE_TEXTS = (
+    "(SELECT a.edition, '' AS agent, a.assignment, t.text, t.text_sha "
+    "FROM assignments AS a JOIN articles AS t USING (edition, article))"
+)
+
+
+class Unextracted(BaseModel):
+    """A text whose statements are to be extracted: a report, or (agent '') an article."""
+
+    model_config = ConfigDict(frozen=True)
+
+    edition: str
+    agent: str
+    assignment: str
+    article: str
+    title: str
+
+
+def extractor_version(extractor: Extractor | None) -> str:
+    """What is stored of how statements were obtained; None is the offline extractor."""
+    if extractor is None:
+        return EXTRACTOR_VERSION
+    sha = extractor.prompt_sha("extraction")[:8]
+    return f"{extractor.name} {extractor.model_version} {sha}"
+
+
+def unextracted(
+    warehouse: Warehouse,
+    edition: str,
+    agents: Sequence[str] = (),
+    extractor: Extractor | None = None,
+) -> list[Unextracted]:
+    """Articles without facts and reports without claims, by agent; articles first.
+
+    What was published stays. A judge as extractor also replaces what the offline extractor, or
+    another state of itself, has made.
+    """
+    source = "judge" if extractor else "offline"
+    found = [
+        Unextracted(edition=edition, **record)
+        for texts in (ARTICLE_TEXTS, "reports")
+        for record in warehouse.frame(
+            UNEXTRACTED.format(texts=texts), [edition, source, extractor_version(extractor)]
+        ).iter_rows(named=True)
+    ]
+    return [item for item in found if not agents or item.agent in ("", *agents)]
+
+
+def text_of(warehouse: Warehouse, item: Unextracted) -> str:
+    """The text whose statements are to be extracted."""
+    if item.agent:
+        text = warehouse.value(
+            "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3",
+            [item.edition, item.agent, item.assignment],
+        )
+    else:
+        text = warehouse.value(
+            "SELECT text FROM articles WHERE edition = $1 AND article = $2",
+            [item.edition, item.article],
+        )
+    return str(text)
