@@ -1,0 +1,142 @@
+"""Evaluations of the sample edition by LLM judges whose models are the servers of tests/servers."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+
+from tasks.configuration.models import load_judges
+from tasks.importing import import_edition
+from tasks.judges.registry import judge, judge_entry
+from tasks.models.prices import load_prices
+from tasks.warehouse.store import open_warehouse
+from tests.servers.base import ModelServer
+from tests.servers.gemini import GeminiServer
+from tests.servers.openai import OpenAiServer
+from tests.servers.serving import serving
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "data" / "sample"
+URL, KEY = "EVERGREEN_TEST_URL", "EVERGREEN_TEST_KEY"
+KINDS: dict[str, tuple[str, type[ModelServer], str]] = {
+    "gemini": ("gemini", GeminiServer, ""),
+    "openai": ("openai_chat", OpenAiServer, "/v1"),
+}
+"""Judge and provider by name: kind in `judges.yaml`, server, what its address ends in."""
+MODEL = "test-model"
+QUICK = {"tries": 8, "first_wait_seconds": 0.05, "longest_wait_seconds": 0.3}
+
+
+def write_configs(folder: Path, **changes: Any) -> Path:
+    """A copy of the project's configuration with these judges more, and one without a price.
+
+    changes: keys of the judges' entries.
+    """
+    target = folder / "configs"
+    shutil.copytree(ROOT / "configs", target)
+    known = yaml.safe_load((target / "judges.yaml").read_text("utf-8"))
+    entry = {
+        "title": "a test's judge", "model": MODEL, "base_url_env": URL, "key_env": KEY,
+        "context_tokens": 1_000_000, "temperature": 0, "timeout_seconds": 2, "retries": QUICK,
+        "limits": {"concurrency": 16}, "source": "made for tests", "checked": "2026-11-21",
+    } | changes  # fmt: skip
+    for name, (kind, _, _) in KINDS.items():
+        known["judges"][name] = entry | {"kind": kind, "provider": name}
+    pinned = {"kind": "gemini", "provider": "gemini", "answers_as": MODEL}
+    hasty = {"retries": QUICK | {"tries": 2}}
+    known["judges"]["pinned"] = entry | pinned
+    known["judges"]["hasty"] = entry | pinned | hasty
+    known["judges"]["priceless"] = entry | {"kind": "gemini", "provider": "nobody"}
+    (target / "judges.yaml").write_text(yaml.safe_dump(known), "utf-8")
+    listed = yaml.safe_load((target / "prices.yaml").read_text("utf-8"))
+    listed["prices"] += [
+        {
+            "provider": name, "model": MODEL, "since": "2026-01-01",
+            "live": {"input": 1.0, "output": 10.0}, "source": "invented", "checked": "2026-11-21",
+        }
+        for name in KINDS
+    ]  # fmt: skip
+    (target / "prices.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    return target
+
+
+@contextmanager
+def configured(configs: Path) -> Iterator[None]:
+    """This process and those it starts read `configs`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVERGREEN_CONFIGS", str(configs))
+        for function in (load_judges, load_prices, judge_entry, judge):
+            before = function.__defaults__ or ()
+            patch.setattr(function, "__defaults__", (*before[:-1], configs))
+        yield
+
+
+def prepared_sample(folder: Path) -> Path:
+    """The sample edition with all that comes before an LLM judge: claims, style figures.
+
+    Made once in a `folder`; a test takes a copy.
+    """
+    path = folder / "prepared_sample.duckdb"
+    if path.exists():
+        return path
+    with open_warehouse(path) as warehouse:
+        import_edition(warehouse, SAMPLE, "sample")
+    state = evaluate(path, "offline", protocols=["wiki_fact"])
+    assert state.name == "Completed", state.message
+    return path
+
+
+@contextmanager
+def at_hand(server: ModelServer, kind: str) -> Iterator[str]:
+    """Serve; the judges' address and key are set meanwhile. Gives the server's bare address."""
+    with serving(server) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(URL, address + KINDS[kind][2])
+        patch.setenv(KEY, server.key or "")
+        yield address
+
+
+def evaluate(path: Path, judge_name: str, **parameters: Any) -> Any:
+    """The flow in this process; its final state."""
+    from flows.evaluate import evaluate as flow
+
+    async def run() -> Any:
+        chosen = {"edition": "sample", "warehouse": str(path), "judge": judge_name} | parameters
+        return await flow(**chosen, return_state=True)
+
+    return asyncio.run(run())
+
+
+def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def value(path: Path, sql: str) -> Any:
+    return rows(path, sql)[0][0]
+
+
+def verdicts(path: Path) -> dict[tuple[str, ...], tuple[Any, ...]]:
+    """By protocol, agent, assignment, step and item: label, status and reason."""
+    found = rows(
+        path,
+        "SELECT protocol, agent, assignment, step, item, label, status, reason FROM verdicts "
+        "WHERE judge <> 'offline'",
+    )
+    return {tuple(row[:5]): tuple(row[5:]) for row in found}
+
+
+def environment(configs: Path, home: Path, **more: str) -> dict[str, str]:
+    """For a process of its own that judges by `configs`."""
+    return {
+        **os.environ,
+        "EVERGREEN_CONFIGS": str(configs),
+        "EVERGREEN_PREFECT_HOME": str(home),
+        **more,
+    }

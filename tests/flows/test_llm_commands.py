@@ -1,0 +1,232 @@
+"""What a user of LLM judges reads: the commands about them, refusals, and never the key."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import httpx
+import pytest
+
+from flows.server import local_server
+from tests.conftest import PREFECT_HOME
+from tests.flows.llm_runs import (
+    MODEL,
+    ROOT,
+    at_hand,
+    configured,
+    environment,
+    evaluate,
+    prepared_sample,
+    value,
+    write_configs,
+)
+from tests.servers.base import ModelServer
+from tests.servers.faults import FaultPlan
+from tests.servers.gemini import GeminiServer
+from tests.servers.openai import OpenAiServer
+
+pytestmark = pytest.mark.slow
+CANARY = "canary-5f1d8e7a-do-not-sing"
+PAGE = 200
+Said = tuple[int, str, str]
+Evergreen = Callable[..., Said]
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[str]:
+    with local_server(PREFECT_HOME) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def folder(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Holds `configs` and `prepared.duckdb`, which waits for a judge."""
+    folder = tmp_path_factory.mktemp("llm")
+    with configured(write_configs(folder, retries={"tries": 2, "first_wait_seconds": 0.05})):
+        shutil.copy(prepared_sample(tmp_path_factory.getbasetemp()), folder / "prepared.duckdb")
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def judged(folder: Path) -> Path:
+    """One agent's reports, judged without a fault."""
+    path = Path(shutil.copy(folder / "prepared.duckdb", folder / "judged.duckdb"))
+    with at_hand(GeminiServer(), "gemini"):
+        state = evaluate(path, "gemini", agents=["sample_sketch"], protocols=["wiki_fact"])
+    assert state.name == "Completed", state.message
+    return path
+
+
+@pytest.fixture
+def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergreen:
+    """The command in this process: exit code, answers, remarks."""
+    from flows.cli import main
+
+    monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: str | Path) -> Said:
+        monkeypatch.setattr(sys, "argv", ["evergreen", *map(str, arguments)])
+        code: Any = 0
+        capfd.readouterr()
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def everything_in(warehouse: Path) -> str:
+    """All rows of all tables as text."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        names = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        return "\n".join(
+            str(connection.execute(f"SELECT * FROM {name}").fetchall()) for (name,) in names
+        )
+
+
+def everything_told(api: str) -> str:
+    """What the Prefect API tells of all runs, with their logs and artifacts."""
+    told = []
+    for what in ("flow_runs", "task_runs", "logs", "artifacts"):
+        for offset in range(0, 20_000, PAGE):
+            answer = httpx.post(f"{api}/{what}/filter", json={"limit": PAGE, "offset": offset})
+            answer.raise_for_status()
+            told.append(answer.text)
+            if len(answer.json()) < PAGE:
+                break
+    return "\n".join(told)
+
+
+@pytest.mark.parametrize(
+    ("judge", "server", "ends"),
+    [
+        ("gemini", GeminiServer(key=CANARY, faults=FaultPlan(("key_echoed",), times=None)), ""),
+        ("openai", OpenAiServer(key="another key"), "/v1"),
+    ],
+    ids=["a server that repeats the key", "a key that is not accepted"],
+)
+def test_the_key_appears_nowhere_after_a_failing_run(
+    api: str, folder: Path, tmp_path: Path, judge: str, server: ModelServer, ends: str
+) -> None:
+    path = Path(shutil.copy(folder / "prepared.duckdb", tmp_path / "w.duckdb"))
+    command = ["evaluate", "--edition", "sample", "--judge", judge, "--warehouse", str(path),
+               "--agent", "sample_sketch", "--protocol", "wiki_fact"]  # fmt: skip
+    with at_hand(server, judge) as address:
+        done = subprocess.run(
+            [sys.executable, "-m", "flows", *command],
+            env=environment(folder / "configs", PREFECT_HOME, EVERGREEN_TEST_KEY=CANARY,
+                            EVERGREEN_TEST_URL=address + ends),
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "Partial" in done.stderr
+    assert "[key]" in done.stderr  # so it was there to be hidden
+    kept, told = everything_in(path), everything_told(api)
+    assert "sample_sketch" in kept
+    assert "[key]" in told
+    for text in (done.stdout, done.stderr, kept, told):
+        assert CANARY not in text
+
+
+def test_a_model_without_a_price_is_refused_under_a_budget(
+    folder: Path, evergreen: Evergreen
+) -> None:
+    server = GeminiServer()
+    with at_hand(server, "gemini"):
+        code, _, said = evergreen("evaluate", "--edition", "sample", "--judge", "priceless",
+                                  "--budget", "1", "--warehouse",
+                                  folder / "prepared.duckdb")  # fmt: skip
+    assert code == 1
+    assert f"configs/prices.yaml has no price for {MODEL} of nobody" in " ".join(said.split())
+    assert "Traceback" not in said
+    assert server.log.entries == []
+
+
+def test_an_estimate_says_what_the_evaluation_then_asks(
+    folder: Path, judged: Path, evergreen: Evergreen
+) -> None:
+    asked = ("estimate", "--edition", "sample", "--judge", "gemini", "--agent", "sample_sketch",
+             "--protocol", "wiki_fact", "--warehouse")  # fmt: skip
+    code, answer, _ = evergreen(*asked, folder / "prepared.duckdb", "--format", "json")
+    assert code == 0
+    [row] = json.loads(answer)
+    assert (row["protocol"], row["agent"], row["cells"]) == ("wiki_fact", "sample_sketch", 3)
+    assert row["calls"] == value(judged, "SELECT count(*) FROM calls")
+    assert row["in_ledger"] == 0
+    spent = value(judged, "SELECT sum(cost_usd) FROM calls")
+    assert row["usd"] / 3 < spent < row["usd_at_most"]
+    code, answer, remarks = evergreen(*asked, judged)
+    assert code == 0
+    assert "3 of 3 cells need no judging" in remarks
+
+
+def test_the_ledger_can_be_read(judged: Path, evergreen: Evergreen, tmp_path: Path) -> None:
+    n_calls = value(judged, "SELECT count(*) FROM calls")
+    code, answer, _ = evergreen("calls", "--format", "json", "--warehouse", judged)
+    assert code == 0
+    groups = json.loads(answer)
+    assert {group["step"] for group in groups} == {
+        "wiki_fact/verify_claims", "wiki_fact/verify_against_page",
+    }  # fmt: skip
+    assert sum(group["calls"] for group in groups) == n_calls
+    assert {group["status"] for group in groups} == {"ok"}
+    _, answer, _ = evergreen("calls", "--status", "ok", "--format", "json", "--warehouse", judged)
+    calls = json.loads(answer)
+    assert len(calls) == n_calls
+    code, answer, _ = evergreen("calls", "--show", calls[0]["call"], "--warehouse", judged)
+    assert code == 0
+    assert MODEL in answer
+    assert "BEGIN" in answer
+    target = tmp_path / "calls.jsonl"
+    code, _, _ = evergreen("calls", "--export", target, "--warehouse", judged)
+    assert code == 0
+    assert len([json.loads(line) for line in target.read_text("utf-8").splitlines()]) == n_calls
+
+
+def test_judges_are_listed_with_their_state(folder: Path, evergreen: Evergreen) -> None:
+    code, answer, _ = evergreen("judges", "--format", "json")
+    assert code == 0
+    known = {row["judge"]: row for row in json.loads(answer)}
+    assert known["gemini"]["model"] == MODEL
+    assert (known["gemini"]["in"], known["gemini"]["out"]) == (1.0, 10.0)
+    assert "offline (default)" in known
+
+
+def test_a_judge_that_answers_is_ready(folder: Path, evergreen: Evergreen) -> None:
+    server = GeminiServer()
+    with at_hand(server, "gemini"):
+        code, answer, _ = evergreen("judges", "check", "gemini")
+    assert code == 0
+    assert f"gemini: answers as {MODEL}; said consistent ($0.00" in answer
+    assert len(server.log.entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("judge", "server", "said"),
+    [
+        ("openai", OpenAiServer(key="another key"), "the key is not accepted"),
+        ("gemini", GeminiServer(key=None, models=["another"]), "there is no such model"),
+        ("pinned", GeminiServer(key=None, answers_as="other"), "answered as 'other'"),
+    ],
+    ids=["wrong key", "no such model", "another version"],
+)
+def test_a_judge_that_cannot_answer_says_why(
+    folder: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch,
+    judge: str, server: ModelServer, said: str,
+) -> None:  # fmt: skip
+    kind = "openai" if judge == "openai" else "gemini"
+    with at_hand(server, kind):
+        monkeypatch.setenv("EVERGREEN_TEST_KEY", CANARY)
+        code, _, remarks = evergreen("judges", "check", judge)
+    assert code == 1
+    assert said in " ".join(remarks.split())
+    assert CANARY not in remarks
