@@ -28,7 +28,7 @@ class ModelTransport(AiohttpTransport):
     """
 
     def __init__(self, connections: int) -> None:
-        context = httpx.create_ssl_context(trust_env=False)
+        context = httpx.create_ssl_context()  # SSL_CERT_FILE names an endpoint's own authority
 
         def session() -> aiohttp.ClientSession:
             return aiohttp.ClientSession(

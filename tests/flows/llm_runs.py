@@ -79,13 +79,8 @@ def configured(configs: Path) -> Iterator[None]:
 
 
 def prepared_sample(folder: Path) -> Path:
-    """The sample edition with all that comes before an LLM judge: claims, style figures.
-
-    Made once in a `folder`; a test takes a copy.
-    """
+    """The sample edition with all that comes before an LLM judge: claims, style figures."""
     path = folder / "prepared_sample.duckdb"
-    if path.exists():
-        return path
     with open_warehouse(path) as warehouse:
         import_edition(warehouse, SAMPLE, "sample")
     state = evaluate(path, "offline", protocols=["wiki_fact"])

@@ -1,6 +1,7 @@
-"""`evaluate --batch`, killed and started again, decides what a live run decides, at one price."""
+"""`evaluate --batch`, stopped and started again, decides what a live run decides, at one price."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tasks.importing import import_edition
-from tasks.warehouse.store import open_warehouse
 from tests.conftest import PREFECT_HOME
+from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import (
     ROOT,
-    SAMPLE,
     at_hand,
+    configured,
     environment,
+    evaluate,
     rows,
     value,
     verdicts,
@@ -36,20 +37,20 @@ SERVERS: dict[str, type[GeminiServer | OpenAiServer]] = {
 }
 
 
-def imported(path: Path) -> Path:
-    """The sample edition, nothing of it judged."""
-    with open_warehouse(path) as warehouse:
-        import_edition(warehouse, SAMPLE, "sample")
-    return path
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = write_configs(tmp_path_factory.mktemp("batch"), batch_api=True, timeout_seconds=30)
+    with configured(folder):
+        yield folder
 
 
 @contextmanager
-def command(path: Path, configs: Path, kind: str, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """`evaluate` as a process (and group) of its own."""
-    settings = environment(configs, PREFECT_HOME, EVERGREEN_WAREHOUSE=str(path))
-    arguments = ["evaluate", "--edition", "sample", "--judge", kind, "--agent", AGENT, *more]
+def command(path: Path, configs: Path, kind: str) -> Iterator[subprocess.Popen[str]]:
+    """`evaluate --batch` as a process (and group) of its own."""
+    arguments = ["evaluate", "--edition", "sample", "--judge", kind, "--agent", AGENT, "--batch"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "flows", *arguments], cwd=ROOT, env=settings, text=True,
+        [sys.executable, "-m", "flows", *arguments, "--warehouse", str(path)],
+        cwd=ROOT, env=environment(configs, PREFECT_HOME), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
     try:
@@ -60,15 +61,8 @@ def command(path: Path, configs: Path, kind: str, *more: str) -> Iterator[subpro
             process.wait()
 
 
-def finished(path: Path, configs: Path, kind: str, *more: str) -> str:
-    with command(path, configs, kind, *more) as process:
-        said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, said
-    return said
-
-
 def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not condition():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
@@ -77,26 +71,30 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "number"), [("gemini", signal.SIGKILL), ("openai", signal.SIGINT)]
+    ("kind", "number"),
+    [
+        ("gemini", signal.SIGKILL),
+        pytest.param("openai", signal.SIGINT, marks=pytest.mark.long),
+    ],
 )
 def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
-    tmp_path: Path, kind: str, number: signal.Signals
+    sample: Path, configs: Path, tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:
-    configs = write_configs(tmp_path, batch_api=True)
-    live, batch = imported(tmp_path / "live.duckdb"), imported(tmp_path / "b.duckdb")
+    live, batch = (Path(shutil.copy(sample, tmp_path / name)) for name in ("live.db", "batch.db"))
     with at_hand(SERVERS[kind](), kind):
-        finished(live, configs, kind)
+        evaluate(live, kind, agents=[AGENT])
     server = SERVERS[kind](batches=NEVER)
     with at_hand(server, kind):
-        with command(batch, configs, kind, "--batch") as process:
+        with command(batch, configs, kind) as process:
             wait_until(lambda: any(job.polls for job in server.batches.values()), process)
             os.kill(process.pid, number)
             process.communicate(timeout=20)
         [(state,)] = rows(batch, "SELECT state FROM batch_jobs")
         assert state == "running"
+        n_jobs = len(server.batches)
         server.desk.script = BatchScript()
-        said = finished(batch, configs, kind, "--batch")
-    assert "of an earlier run is resumed" in said
+        assert evaluate(batch, kind, agents=[AGENT], batch=True).name == "Completed"
+    assert n_jobs == 1
     assert server.log.n_bought_again == 0
     assert value(batch, "SELECT count(*) FROM calls") == len(server.log.entries)
     assert value(batch, "SELECT count(*) FROM calls WHERE delivery LIKE 'batch%'") > 10
@@ -104,18 +102,13 @@ def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
     assert verdicts(batch) == verdicts(live)
 
 
-def test_a_judge_that_calls_no_model_has_no_batches(tmp_path: Path) -> None:
-    path = imported(tmp_path / "w.duckdb")
-    with command(path, write_configs(tmp_path), "offline", "--batch") as process:
-        said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "offline calls no model" in said
-
-
-def test_an_endpoint_without_batches_says_how_to_ask_it(tmp_path: Path) -> None:
-    path = imported(tmp_path / "w.duckdb")
-    configs = write_configs(tmp_path)
-    with command(path, configs, "local", "--batch") as process:
-        said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "batch_api: true" in " ".join(said.split())
+@pytest.mark.parametrize(
+    ("judge", "said"), [("offline", "offline calls no model"), ("local", "batch_api: true")]
+)
+def test_a_judge_that_cannot_be_asked_in_batches_says_why(
+    sample: Path, configs: Path, evergreen: Evergreen, judge: str, said: str
+) -> None:
+    code, _, remarks = evergreen("evaluate", "--edition", "sample", "--judge", judge, "--batch",
+                                 "--warehouse", sample)  # fmt: skip
+    assert code == 1
+    assert said in " ".join(remarks.split())

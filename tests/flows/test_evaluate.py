@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from rich.console import Console
 
 from flows import show
 from flows.history import wait_until_stored
-from flows.server import local_server
 from tasks.cases import load_case
 from tasks.importing import import_edition
 from tasks.processes.pool import HelperCrashed
@@ -30,12 +28,6 @@ from tests.rigs.kill_and_resume import contents, differences
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
-
-
-@pytest.fixture(scope="module")
-def api() -> Iterator[str]:
-    with local_server(PREFECT_HOME) as url:
-        yield url
 
 
 def run(flow: str, **parameters: Any) -> Any:
@@ -177,6 +169,7 @@ def evergreen(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_killed_at_five_moments_it_ends_with_the_same_tables(
     api: str, refreshed: tuple[Path, Any], tmp_path: Path
 ) -> None:

@@ -4,16 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import httpx
 import pytest
 
-from flows.server import local_server
 from tests.conftest import PREFECT_HOME
+from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import (
     MODEL,
     ROOT,
@@ -21,7 +20,6 @@ from tests.flows.llm_runs import (
     configured,
     environment,
     evaluate,
-    prepared_sample,
     value,
     write_configs,
 )
@@ -33,22 +31,14 @@ from tests.servers.openai import OpenAiServer
 pytestmark = pytest.mark.slow
 CANARY = "canary-5f1d8e7a-do-not-sing"
 PAGE = 200
-Said = tuple[int, str, str]
-Evergreen = Callable[..., Said]
 
 
 @pytest.fixture(scope="module")
-def api() -> Iterator[str]:
-    with local_server(PREFECT_HOME) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def folder(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Holds `configs` and `prepared.duckdb`, which waits for a judge."""
     folder = tmp_path_factory.mktemp("llm")
     with configured(write_configs(folder, retries={"tries": 2, "first_wait_seconds": 0.05})):
-        shutil.copy(prepared_sample(tmp_path_factory.getbasetemp()), folder / "prepared.duckdb")
+        shutil.copy(sample, folder / "prepared.duckdb")
         yield folder
 
 
@@ -60,28 +50,6 @@ def judged(folder: Path) -> Path:
         state = evaluate(path, "gemini", agents=["sample_sketch"], protocols=["wiki_fact"])
     assert state.name == "Completed", state.message
     return path
-
-
-@pytest.fixture
-def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergreen:
-    """The command in this process: exit code, answers, remarks."""
-    from flows.cli import main
-
-    monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments: str | Path) -> Said:
-        monkeypatch.setattr(sys, "argv", ["evergreen", *map(str, arguments)])
-        code: Any = 0
-        capfd.readouterr()
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        said = capfd.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 def everything_in(warehouse: Path) -> str:

@@ -9,15 +9,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from flows.history import wait_until_stored
-from flows.server import local_server
-from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import (
     KINDS,
     MODEL,
     at_hand,
     configured,
     evaluate,
-    prepared_sample,
     rows,
     value,
     verdicts,
@@ -36,21 +33,16 @@ PASSING = (
 )  # fmt: skip
 LASTING = ("wrong_enum", "server_500", "safety")
 HEALED = ("wrong_enum", "server_500")
+AGENTS = ["sample_scholar"]
+"""Whose reports are judged here: one agent's have every kind of decision in them."""
 OPEN = "status IN ('unparsable', 'judge_error')"
 
 
 @pytest.fixture(scope="module")
-def api() -> Iterator[str]:
-    with local_server(PREFECT_HOME) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def prepared(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def prepared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The sample edition, ready for a judge; the judges of `llm_runs` are known meanwhile."""
     folder = tmp_path_factory.mktemp("llm")
     with configured(write_configs(folder)):
-        sample = prepared_sample(tmp_path_factory.getbasetemp())
         yield Path(shutil.copy(sample, folder / "prepared.duckdb"))
 
 
@@ -70,7 +62,7 @@ def calm(prepared: Path) -> dict[str, Calm]:
         path = Path(shutil.copy(prepared, prepared.with_name(f"calm_{kind}.duckdb")))
         server = server_class()
         with at_hand(server, kind):
-            found[kind] = Calm(path, server, evaluate(path, kind))
+            found[kind] = Calm(path, server, evaluate(path, kind, agents=AGENTS))
     return found
 
 
@@ -86,7 +78,7 @@ def test_a_calm_run_decides_everything_and_buys_each_answer_once(
 ) -> None:
     run = calm[kind]
     assert run.state.name == "Completed", run.state.message
-    assert value(run.path, "SELECT count(*) FROM verdicts WHERE label IS NOT NULL") > 200
+    assert value(run.path, "SELECT count(*) FROM verdicts WHERE label IS NOT NULL") > 70
     assert value(run.path, f"SELECT count(*) FROM verdicts WHERE {OPEN}") == 0
     totals = run.server.log.summary()
     assert totals["requests"] == totals["answered"] == value(run.path, "SELECT count(*) FROM calls")
@@ -98,7 +90,7 @@ def test_both_kinds_of_judge_decide_alike(calm: dict[str, Calm], kind: str) -> N
     assert verdicts(calm[kind].path) == verdicts(calm["gemini"].path)
 
 
-@pytest.mark.parametrize(("kind", "salt"), [("gemini", "spring"), ("openai", "autumn")])
+@pytest.mark.parametrize(("kind", "salt"), [("gemini", "spring"), ("openai", "winter")])
 def test_faults_that_pass_leave_every_verdict_as_it_was(
     calm: dict[str, Calm], path: Path, kind: str, salt: str
 ) -> None:
@@ -107,7 +99,7 @@ def test_faults_that_pass_leave_every_verdict_as_it_was(
     plan = FaultPlan(faults, share=0.66, salt=salt, hint_seconds=0.1, slow_seconds=4)
     server = KINDS[kind][1](faults=plan)
     with at_hand(server, kind):
-        state = evaluate(path, kind)
+        state = evaluate(path, kind, agents=AGENTS)
     assert state.name == "Completed", state.message
     assert verdicts(path) == verdicts(calm[kind].path)
     struck = server.log.summary()["faults"]
@@ -153,7 +145,7 @@ def lasting(prepared: Path) -> Lasting:
     plan = FaultPlan(LASTING, share=0.3, times=None)
     server = GeminiServer(faults=plan)
     with at_hand(server, "gemini"):
-        broken_state = evaluate(path, "hasty")
+        broken_state = evaluate(path, "hasty", agents=AGENTS)
         broken = verdicts(path)
         counts = rows(path, COUNTS)
         board = "SELECT agent, provisional FROM leaderboard WHERE metric = 'coverage_wiki'"
@@ -161,7 +153,7 @@ def lasting(prepared: Path) -> Lasting:
         prompts = {entry.prompt_id for entry in server.log.entries}
         before = len(server.log.entries)
         server.faults = FaultPlan()
-        healed_state = evaluate(path, "hasty")
+        healed_state = evaluate(path, "hasty", agents=AGENTS)
     return Lasting(
         broken, broken_state, (counts, rows(path, COUNTS)), provisional, verdicts(path),
         healed_state,
@@ -222,7 +214,7 @@ def test_a_finished_evaluation_calls_nothing_and_starts_no_task(
     run = calm["openai"]
     before = len(run.server.log.entries)
     with at_hand(run.server, "openai"):
-        state = evaluate(run.path, "openai")
+        state = evaluate(run.path, "openai", agents=AGENTS)
     assert state.name == "Completed"
     assert len(run.server.log.entries) == before
     wait_until_stored(api, state.state_details.flow_run_id, 0)
@@ -232,15 +224,14 @@ def test_a_finished_evaluation_calls_nothing_and_starts_no_task(
 def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     calm: dict[str, Calm], path: Path
 ) -> None:
-    agent = "sample_scholar"
     spent = "SELECT coalesce(sum(cost_usd), 0) FROM calls"
     whole = value(calm["gemini"].path, spent)
     budget = round(whole * 0.2, 4)
     server = GeminiServer()
     with at_hand(server, "gemini"):
-        first = evaluate(path, "gemini", agents=[agent], budget_usd=budget)
+        first = evaluate(path, "gemini", agents=AGENTS, budget_usd=budget)
         first_spent, first_calls = value(path, spent), len(server.log.entries)
-        second = evaluate(path, "gemini", agents=[agent], budget_usd=10 * whole)
+        second = evaluate(path, "gemini", agents=AGENTS, budget_usd=10 * whole)
     assert (first.type.value, first.name) == ("COMPLETED", "Partial")
     assert f"The budget of ${budget:,.2f} is used up" in first.message
     assert 0 < first_spent <= budget
@@ -248,8 +239,7 @@ def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     assert second.name == "Completed", second.message
     assert server.log.n_bought_again == 0
     assert value(path, spent) > budget
-    whole_run = verdicts(calm["gemini"].path)
-    assert verdicts(path) == {key: said for key, said in whole_run.items() if key[1] == agent}
+    assert verdicts(path) == verdicts(calm["gemini"].path)
 
 
 def test_a_pinned_judge_takes_no_other_version(path: Path) -> None:

@@ -77,9 +77,12 @@ class Desk:
             budget=Budget(usd), batch=True,
         )  # fmt: skip
         await sender.resume()
-        found = await work(gateway, sender)
+        try:
+            found = await work(gateway, sender)
+        finally:
+            if not crash:
+                await gateway.close()
         if not crash:
-            await gateway.close()
             return found
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()  # as everything stands; only the connections are given back

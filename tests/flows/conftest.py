@@ -1,0 +1,49 @@
+"""One Prefect server for all tests of flows, and the command in this process."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.server import local_server
+from tests.conftest import PREFECT_HOME
+from tests.flows.llm_runs import prepared_sample
+
+Said = tuple[int, str, str]
+Evergreen = Callable[..., Said]
+
+
+@pytest.fixture(scope="session")
+def api() -> Iterator[str]:
+    with local_server(PREFECT_HOME) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def sample(api: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample edition with all that comes before an LLM judge; to be copied."""
+    return prepared_sample(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture
+def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergreen:
+    """The command in this process: exit code, answers, remarks."""
+    from flows.cli import main
+
+    monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: str | Path) -> Said:
+        monkeypatch.setattr(sys, "argv", ["evergreen", *map(str, arguments)])
+        code: Any = 0
+        capfd.readouterr()
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return call
