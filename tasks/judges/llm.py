@@ -35,6 +35,7 @@ from tasks.judges.replies import (
     StatedFacts,
     in_order,
     read,
+    schema_for_items,
     schema_of,
 )
 from tasks.judges.text import one_line, stands_in
@@ -85,7 +86,8 @@ class LlmJudge:
             for path in sorted(folder.glob("*.md"))
         ]
         together = str(self.entry.claims_per_call)
-        return content_sha(*prompts, self._parameters(1).canonical(), together, REPLY_FORMS)
+        items = ["schema names items"] if self.entry.schema_names_items else []
+        return content_sha(*prompts, self._parameters(1).canonical(), together, REPLY_FORMS, *items)
 
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         """One answer per claim; a claim for which nothing was retrieved needs no call."""
@@ -111,12 +113,10 @@ class LlmJudge:
 
     async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
         n = len(request.claims)
-
-        def check(reply: PageVerdicts) -> list[PageVerdict]:
-            return in_order(reply.results, "statement", range(1, n + 1))
-
         values = {"page": request.page, "claims": [one_line(claim) for claim in request.claims]}
-        outcome = await self._asked(request.prompt, values, n, PageVerdicts, check)
+        outcome: Outcome[list[PageVerdict]] = await self._decided(
+            request.prompt, values, PageVerdicts, "statement", range(1, n + 1)
+        )
         if outcome.value is None:
             return [_open(outcome, n)] * n
         return [
@@ -134,8 +134,8 @@ class LlmJudge:
             "criteria": [criterion.model_dump() for criterion in request.criteria],
             "allow_tie": request.allow_tie,
         }
-        outcome: Outcome[list[Any]] = await self._asked(
-            request.prompt, values, n, form, lambda reply: in_order(reply.results, "criterion", ids)
+        outcome: Outcome[list[Any]] = await self._decided(
+            request.prompt, values, form, "criterion", ids
         )
         if outcome.value is None:
             return [_open(outcome, n)] * n
@@ -145,13 +145,13 @@ class LlmJudge:
 
     async def extract_facts(self, request: ExtractFacts) -> Extracted:
         values = {"title": request.title, "text": request.text}
-        outcome = await self._asked(request.prompt, values, 1, StatedFacts, lambda reply: reply)
+        outcome = await self._stated(request.prompt, values, StatedFacts)
         stated = outcome.value.facts if outcome.value else []
         return _extracted(outcome, [Statement(text=one_line(fact.statement)) for fact in stated])
 
     async def extract_claims(self, request: ExtractClaims) -> Extracted:
         values = {"title": request.title, "text": request.text}
-        outcome = await self._asked(request.prompt, values, 1, StatedClaims, lambda reply: reply)
+        outcome = await self._stated(request.prompt, values, StatedClaims)
         stated = outcome.value.claims if outcome.value else []
         statements = [Statement(text=one_line(c.statement), markers=tuple(c.markers))
                       for c in stated]  # fmt: skip
@@ -161,10 +161,6 @@ class LlmJudge:
         self, prompt: str, items: Sequence[tuple[str, tuple[str, ...]]]
     ) -> list[Answer]:
         n = len(items)
-
-        def check(reply: ClaimVerdicts) -> list[ClaimVerdict]:
-            return in_order(reply.results, "item", range(1, n + 1))
-
         values = {
             "items": [
                 {
@@ -175,7 +171,9 @@ class LlmJudge:
                 for number, (claim, evidence) in enumerate(items, start=1)
             ]
         }
-        outcome = await self._asked(prompt, values, n, ClaimVerdicts, check)
+        outcome: Outcome[list[ClaimVerdict]] = await self._decided(
+            prompt, values, ClaimVerdicts, "item", range(1, n + 1)
+        )
         if outcome.value is None:
             return [_open(outcome, n)] * n
         return [
@@ -183,16 +181,36 @@ class LlmJudge:
             for verdict, (_, evidence) in zip(outcome.value, items, strict=True)
         ]
 
-    async def _asked(
+    async def _decided(
         self,
         prompt_name: str,
         values: dict[str, Any],
-        n_items: int,
-        form: type[ReplyT],
-        check: Callable[[ReplyT], ValueT],
+        form: type[ReplyModel],
+        key: str,
+        expected: Sequence[Any],
+    ) -> Outcome[list[Any]]:
+        """One request with one result for each item of `expected`, which they name by `key`."""
+        schema = schema_of(form)
+        if self.entry.schema_names_items:
+            schema = schema_for_items(form, key, tuple(expected))
+
+        def check(answer: str) -> list[Any]:
+            reply: Any = read(form, answer)
+            return in_order(reply.results, key, expected)
+
+        request = self._request(prompt_name, values, len(expected), schema)
+        return await self._asked(request, check)
+
+    async def _stated(
+        self, prompt_name: str, values: dict[str, Any], form: type[ReplyT]
+    ) -> Outcome[ReplyT]:
+        """One request whose answer may hold any number of statements."""
+        request = self._request(prompt_name, values, 1, schema_of(form))
+        return await self._asked(request, lambda answer: read(form, answer))
+
+    async def _asked(
+        self, request: ModelRequest, check: Callable[[str], ValueT]
     ) -> Outcome[ValueT]:
-        """One request: the prompt filled, the answer read into `form` and checked."""
-        request = self._request(prompt_name, values, n_items, form)
         needed = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         if needed > self.entry.context_tokens:
             return Outcome(
@@ -200,10 +218,10 @@ class LlmJudge:
                 reason=f"not_assessed: about {needed:,.0f} tokens with the answer do not fit the "
                 f"{self.entry.context_tokens:,} that {self.name} can read",
             )
-        return await self._asker.ask(request, lambda answer: check(read(form, answer)))
+        return await self._asker.ask(request, check)
 
     def _request(
-        self, prompt_name: str, values: dict[str, Any], n_items: int, form: type[ReplyModel]
+        self, prompt_name: str, values: dict[str, Any], n_items: int, reply_schema: str
     ) -> ModelRequest:
         protocol, _, step = prompt_name.partition("/")
         prompt = load_prompt(protocol, step, self._configs)
@@ -215,7 +233,7 @@ class LlmJudge:
             model=self.entry.model,
             parameters=self._parameters(limit),
             reply_name=step,
-            reply_schema=schema_of(form),
+            reply_schema=reply_schema,
             system=prompt.system,
             turns=(Turn(role="user", text=prompt.render(**values)),),
             purpose=_purpose(self.name, protocol, step, prompt, n_items),

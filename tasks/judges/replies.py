@@ -98,6 +98,21 @@ def schema_of(model: type[ReplyModel]) -> str:
     return json.dumps(_untitled(model.model_json_schema()), sort_keys=True)
 
 
+@lru_cache(maxsize=512)
+def schema_for_items(model: type[ReplyModel], key: str, expected: tuple[Any, ...]) -> str:
+    """The same, allowing one result for each expected item and no other.
+
+    For endpoints that hold a model to the schema by a grammar: a weak model then cannot answer
+    for items that nobody asked for.
+    """
+    schema = json.loads(schema_of(model))
+    results = schema["properties"]["results"]
+    results |= {"minItems": len(expected), "maxItems": len(expected)}
+    item = schema["$defs"][results["items"]["$ref"].rpartition("/")[2]]
+    item["properties"][key]["enum"] = list(expected)
+    return json.dumps(schema, sort_keys=True)
+
+
 def read(model: type[ReplyT], answer: str) -> ReplyT:
     """An answer as its model; a block of thoughts before it and a code fence around it are cut.
 

@@ -1,5 +1,6 @@
 """Every decision of the seam, through the real clients, by a model that counts words."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -240,3 +241,14 @@ def test_settings_and_prompts_are_part_of_the_prompt_sha() -> None:
     assert len(set(shas)) == len(shas)
     assert recorded(Recorder(), title="Another").prompt_sha("wiki_fact") == shas[0]
     assert recorded(Recorder()).prompt_sha("wiki_writing") != shas[0]
+
+
+def test_a_schema_names_its_items_only_where_the_judge_is_set_so() -> None:
+    plain, naming = Recorder(), Recorder()
+    for recorder, named in ((plain, False), (naming, True)):
+        judge = recorded(recorder, schema_names_items=named)
+        asyncio.run(judge.compare_articles(PAIR))
+    assert 'enum": ["ww_cc_1"' not in plain.asked[0].reply_schema
+    assert 'enum": ["ww_cc_1"' in naming.asked[0].reply_schema
+    shas = [recorded(plain, schema_names_items=n).prompt_sha("wiki_writing") for n in (False, True)]
+    assert shas[0] != shas[1]

