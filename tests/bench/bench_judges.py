@@ -11,15 +11,15 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import duckdb
@@ -81,8 +81,8 @@ def configs(folder: Path, kind: str, url: str) -> Path:
     return target
 
 
-def evaluate(folder: Path, settings: Path) -> tuple[float, str]:
-    """One `evergreen evaluate` of everything: seconds of its flow, and what it printed."""
+def evaluate(folder: Path, settings: Path) -> None:
+    """One `evergreen evaluate` of everything."""
     environment = {
         **os.environ,
         "EVERGREEN_CONFIGS": str(settings),
@@ -94,21 +94,18 @@ def evaluate(folder: Path, settings: Path) -> tuple[float, str]:
         [sys.executable, "-m", "flows", "evaluate", "--edition", EDITION, "--judge", "bench"],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    said = done.stdout + done.stderr
     if done.returncode:
-        print(said[-3000:])
-    return done.returncode, said
+        print((done.stdout + done.stderr)[-3000:])
 
 
-def stage_seconds(said: str) -> dict[str, float]:
-    """Seconds of each subflow, read from Prefect's own log lines."""
-    found: dict[str, list[float]] = {}
-    for line in said.splitlines():
-        match = re.match(r"(\d+):(\d+):([\d.]+) .*Flow run '(\S+) · .*(Beginning|Finished)", line)
-        if match:
-            hours, minutes, seconds = int(match[1]), int(match[2]), float(match[3])
-            found.setdefault(match[4], []).append(3600 * hours + 60 * minutes + seconds)
-    return {name: max(times) - min(times) for name, times in found.items()}
+def stage_seconds(prefect_home: Path) -> dict[str, float]:
+    """Seconds of each flow and subflow, from Prefect's own history."""
+    with closing(sqlite3.connect(prefect_home / "prefect.db")) as history:
+        runs = history.execute(
+            "SELECT f.name, 86400 * (julianday(r.end_time) - julianday(r.start_time)) "
+            "FROM flow_run AS r JOIN flow AS f ON f.id = r.flow_id ORDER BY r.start_time"
+        ).fetchall()
+    return {name: seconds for name, seconds in runs if seconds is not None}
 
 
 def measure(kind: str, n_reports: int) -> None:
@@ -117,14 +114,14 @@ def measure(kind: str, n_reports: int) -> None:
         generate(folder / "warehouse.duckdb", n_reports)
         settings = configs(folder, kind, url)
         started = time.perf_counter()
-        _, said = evaluate(folder, settings)
+        evaluate(folder, settings)
         wall = time.perf_counter() - started
         log = httpx.get(f"{url.removesuffix('/v1')}/_log").json()
         with duckdb.connect(str(folder / "warehouse.duckdb"), read_only=True) as store:
             [(calls, verdicts)] = store.sql(
                 "SELECT (SELECT count(*) FROM calls), (SELECT count(*) FROM verdicts)"
             ).fetchall()
-        stages = stage_seconds(said)
+        stages = stage_seconds(folder / "prefect")
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         size = (folder / "warehouse.duckdb").stat().st_size / 1e6
         ideal = calls * DELAY / AT_ONCE
