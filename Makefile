@@ -26,14 +26,14 @@ lint: $(VENV)/dev ## Ruff and mypy
 
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core
+	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core g++
 
 rig-kills: $(VENV)/dev ## Kill an LLM evaluation at ten moments and count what is bought twice
 	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10; \
 	  code=$$?; rm -rf $$work; exit $$code
 
 rig-local-model: $(VENV)/dev ## Have a real small model answer every prompt (builds llama.cpp first)
-	@if $(MAKE) -s $(VENV)-llama/ready; then \
+	@if timeout 30m $(MAKE) -s $(VENV)-llama/ready; then \
 	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
 	else echo "Skipped: llama-cpp-python could not be built here (it needs a C++ compiler)."; fi
 

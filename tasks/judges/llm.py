@@ -227,7 +227,10 @@ class LlmJudge:
         prompt = load_prompt(protocol, step, self._configs)
         settings = prompt.settings
         limit = settings.max_output_tokens + n_items * settings.max_output_tokens_per_item
-        typical = n_items * settings.typical_output_tokens_per_item
+        user = prompt.render(**values)
+        tokens = len(user.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN
+        restated = settings.typical_output_per_prompt_token * tokens
+        typical = n_items * settings.typical_output_tokens_per_item + round(restated)
         return ModelRequest(
             provider=self.entry.provider,
             model=self.entry.model,
@@ -235,7 +238,7 @@ class LlmJudge:
             reply_name=step,
             reply_schema=reply_schema,
             system=prompt.system,
-            turns=(Turn(role="user", text=prompt.render(**values)),),
+            turns=(Turn(role="user", text=user),),
             purpose=_purpose(self.name, protocol, step, prompt, n_items),
             typical_output_tokens=typical + self.entry.typical_thinking_tokens,
         )

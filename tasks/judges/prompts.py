@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 from jinja2 import StrictUndefined, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import NonNegativeInt, PositiveInt, ValidationError
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, Configured
@@ -41,6 +41,8 @@ class PromptSettings(Configured):
     """Added for each item that is asked at once."""
     typical_output_tokens_per_item: PositiveInt
     """For estimates, until the ledger knows better."""
+    typical_output_per_prompt_token: NonNegativeFloat = 0
+    """Added to it, where an answer is as long as what is asked about."""
 
 
 class Prompt:

@@ -1,5 +1,6 @@
 """What a user of LLM judges reads: the commands about them, refusals, and never the key."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -11,6 +12,10 @@ import duckdb
 import httpx
 import pytest
 
+from tasks.checking import check_judge_live
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.registry import judge_entry
+from tasks.models.errors import Misconfigured
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import (
@@ -198,3 +203,32 @@ def test_a_judge_that_cannot_answer_says_why(
     assert code == 1
     assert said in " ".join(remarks.split())
     assert CANARY not in remarks
+
+
+def test_a_key_can_come_from_a_prefect_secret_block(
+    api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.blocks.system import Secret
+
+    async def kept_and_used() -> str:
+        await Secret(value="a-kept-key").save("evergreen-test-key", overwrite=True)
+        entry = judge_entry("gemini")[1].model_copy(update={"key_block": "evergreen-test-key"})
+        assert isinstance(entry, LlmJudgeEntry)
+        return await check_judge_live("gemini", entry)
+
+    with at_hand(GeminiServer(key="a-kept-key"), "gemini"):
+        monkeypatch.delenv("EVERGREEN_TEST_KEY")
+        monkeypatch.setenv("PREFECT_API_URL", api)
+        assert f"answers as {MODEL}" in asyncio.run(kept_and_used())
+
+
+def test_a_block_that_is_not_there_is_named(
+    api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = judge_entry("gemini")[1].model_copy(update={"key_block": "nowhere"})
+    assert isinstance(entry, LlmJudgeEntry)
+    with at_hand(GeminiServer(), "gemini"):
+        monkeypatch.delenv("EVERGREEN_TEST_KEY")
+        monkeypatch.setenv("PREFECT_API_URL", api)
+        with pytest.raises(Misconfigured, match="make a Prefect Secret block 'nowhere'"):
+            asyncio.run(check_judge_live("gemini", entry))
