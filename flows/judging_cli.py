@@ -180,7 +180,7 @@ def _judge_row(name: str, entry: Any, is_default: bool) -> dict[str, Any]:
         "answers as": entry.answers_as or "(the first answer says)",
         "in": price.live.input if price else None,
         "out": price.live.output if price else None,
-        "state": state if entry.retires else f"checked {entry.checked}",
+        "state": state if entry.retires else f"settings of {entry.checked}",
     }
 
 

@@ -44,6 +44,8 @@ def _flow(name: str) -> Callable[..., Any]:
 
 
 def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> tuple[bool, str]:
+    from prefect.exceptions import TerminationSignal
+
     from flows.history import wait_until_stored
     from flows.stages import TASK_RUNS
 
@@ -58,6 +60,9 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     except KeyboardInterrupt:
         REMARKS.print("Stopped. What was committed is kept; run again to go on.")
         raise SystemExit(130) from None
+    except TerminationSignal:
+        REMARKS.print("Ended from outside. What was committed is kept; run again to go on.")
+        raise SystemExit(143) from None
     started = next(TASK_RUNS) - before - 1
     with REMARKS.status("Storing the run's history …"):
         wait_until_stored(api_url, state.state_details.flow_run_id, started)

@@ -14,7 +14,7 @@ from tasks.judges.registry import judge, judge_entry
 from tasks.model_clients import open_batch_client, open_client
 from tasks.models.batch import BatchSender
 from tasks.models.budget import Budget
-from tasks.models.errors import Misconfigured, NoPrice
+from tasks.models.errors import Interrupted, Misconfigured, NoPrice
 from tasks.models.gateway import Gateway, Sender
 from tasks.models.live import LiveSender
 from tasks.models.prices import ModelPrice, load_prices
@@ -80,7 +80,11 @@ async def judging(
     try:
         yield opened
     except BaseException:
-        if opened.batch:  # who is interrupted does not wait for a day: the next run goes on
+        # Who is interrupted waits for what is under way, but neither for another try nor for a
+        # batch: the next run goes on.
+        if opened.gateway:
+            opened.gateway.stop(Interrupted("the run was interrupted"))
+        if opened.batch:
             opened.batch.leave()
         raise
     finally:

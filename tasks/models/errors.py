@@ -54,6 +54,10 @@ class Misconfigured(StopsTheStage):
     """No key, a wrong key, or a model or endpoint that does not exist."""
 
 
+class Interrupted(StopsTheStage):
+    """Somebody ended the run: what waits to be tried again is left to the next one."""
+
+
 class QuotaExhausted(StopsTheStage):
     """A quota that lasts a day or longer is used up."""
 

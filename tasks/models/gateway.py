@@ -142,6 +142,10 @@ class Gateway:
         # An asker that is cancelled leaves the call under way: its answer has been paid for.
         return await asyncio.shield(task)
 
+    def stop(self, error: StopsTheStage) -> None:
+        """Send nothing more; what is under way may still be answered."""
+        self._sender.stop(error)
+
     async def close(self) -> None:
         """Wait for the answers that are still to come, then close the connections."""
         while self._under_way:

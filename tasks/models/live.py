@@ -4,19 +4,24 @@ The one place where network errors are retried. A prompt that fails for good doe
 the others, and waiting to try again holds no place among the calls at once.
 """
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from tasks.configuration.models import Limits, Retries
 from tasks.models.client import ModelClient
-from tasks.models.errors import QuotaExhausted, StopsTheStage, Transient
+from tasks.models.errors import Misconfigured, QuotaExhausted, StopsTheStage, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import AdaptiveConcurrency, Held, Rates
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
 
 Lost = Callable[[], Awaitable[None]]
+UNREACHED_TRIES = 4
+"""Of one request, all without a connection, until an endpoint that has never been reached is
+taken to be down: a few seconds. One that has been reached gets all its tries."""
 
 
 class LiveSender:
@@ -35,6 +40,8 @@ class LiveSender:
         self._rates = Rates(limits)
         self.concurrency = AdaptiveConcurrency(limits.concurrency)
         self._stopped: StopsTheStage | None = None
+        self._stopping = asyncio.Event()
+        self._reached = False
 
     async def room(self) -> None:
         """Wait until more work should be prepared."""
@@ -43,6 +50,7 @@ class LiveSender:
     def stop(self, error: StopsTheStage) -> None:
         """Send nothing more: whatever still waits for its turn fails with this."""
         self._stopped = error
+        self._stopping.set()
 
     async def send(self, request: ModelRequest, lost: Lost | None = None) -> Reply:
         """The model's answer, after as many tries as it takes.
@@ -68,6 +76,7 @@ class LiveSender:
                 retry=retry_if_exception_type(Transient),
                 stop=self._stop,
                 wait=self._wait,
+                sleep=self._sleep,
                 reraise=True,
             ):
                 with attempt:
@@ -80,6 +89,7 @@ class LiveSender:
                         reply = await self._once(request)
                     except Transient as error:
                         failed = error
+                        self._check_reached(request, error, tries)
                         raise
         except Transient as error:
             error.tries = tries
@@ -101,7 +111,7 @@ class LiveSender:
             if self._stopped:
                 raise self._why()
             reply = await self._client.ask(request)
-            answered = True
+            answered = self._reached = True
             tokens, usd = self._used(reply, tokens, usd)
             return reply
         except StopsTheStage as error:
@@ -109,6 +119,7 @@ class LiveSender:
             raise
         except Transient as error:
             too_many = error.kind == "rate_limit"
+            self._reached |= error.kind != "connection" or error.maybe_billed
             if (error.hint_seconds or 0) > self._retries.longest_hint_seconds:
                 self.stop(
                     QuotaExhausted(
@@ -121,6 +132,22 @@ class LiveSender:
         finally:
             self.concurrency.release(started, answered=answered, too_many=too_many)
             self._rates.settle(held, tokens, usd)
+
+    def _check_reached(self, request: ModelRequest, error: Transient, tries: int) -> None:
+        if self._reached or tries < min(UNREACHED_TRIES, self._retries.tries):
+            return
+        self.stop(
+            Misconfigured(
+                f"{request.model} cannot be reached ({error}). Start its server, or check "
+                "`base_url`, or the variable that `base_url_env` names, in configs/judges.yaml."
+            )
+        )
+        raise self._why()
+
+    async def _sleep(self, seconds: float) -> None:
+        """Until it is time to try again, or nothing is to be sent any more."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
 
     def _why(self) -> StopsTheStage:
         """Why nothing more is sent, as an error of its own for each who asks."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.configuration.models import Limits, Retries
-from tasks.models.errors import Rejected, Transient
+from tasks.models.errors import Interrupted, Misconfigured, Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import START_CONCURRENCY
 from tasks.models.live import LiveSender
@@ -15,8 +15,9 @@ from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.test_servers import BOTH
-from tests.tasks.models.scripted import ScriptedClient, question
+from tests.tasks.models.scripted import ScriptedClient, question, said
 from tests.tasks.models.senders import LATER, QUICK, later, sending, struck, times_asked
+from tests.tasks.models.virtual_time import now
 from tests.tasks.models.virtual_time import run as run_virtually
 
 HEALING = (
@@ -41,13 +42,11 @@ def test_a_hint_is_never_undercut(
     kind: type[ModelServer], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    sleep = asyncio.sleep
 
-    async def noted(seconds: float, result: object = None) -> object:
+    async def noted(sender: LiveSender, seconds: float) -> None:
         slept.append(seconds)
-        return await sleep(0, result)
 
-    monkeypatch.setattr(asyncio, "sleep", noted)
+    monkeypatch.setattr(LiveSender, "_sleep", noted)
     found = sending(struck(kind, fault, times=3, hint_seconds=7.5), later)
     assert isinstance(found, Reply)
     waits = [seconds for seconds in slept if seconds > 1]
@@ -149,3 +148,62 @@ def test_waits_double_up_to_the_longest_and_vary() -> None:
     waits = [b - a for a, b in itertools.pairwise(client.asked_at)]
     for wait, backoff in zip(waits, (1, 2, 4, 8, 16, 20, 20, 20), strict=True):
         assert backoff / 2 <= wait <= backoff
+
+
+PATIENT = Retries(tries=8, first_wait_seconds=1, longest_wait_seconds=60)
+
+
+def refusing(but: int | None = None) -> ScriptedClient:
+    """No connection, but for the `but`th request."""
+
+    async def answer(n: int) -> Reply:
+        if n == but:
+            return said()
+        raise Transient("refused", "connection")
+
+    return ScriptedClient(answer)
+
+
+def test_an_endpoint_that_was_never_reached_stops_the_stage_soon() -> None:
+    client = refusing()
+
+    async def ask() -> float:
+        sender = LiveSender(client, Limits(concurrency=2), None, PATIENT)
+        with pytest.raises(Misconfigured, match=r"cannot be reached \(refused\). Start its server"):
+            await sender.send(question())
+        with pytest.raises(Misconfigured):
+            await sender.send(question("Another?"))
+        return client.asked_at[-1] - client.asked_at[0]
+
+    assert run_virtually(ask()) < 10
+    assert len(client.asked_at) == 4
+
+
+def test_an_endpoint_that_has_answered_gets_all_its_tries() -> None:
+    client = refusing(but=1)
+
+    async def ask() -> None:
+        sender = LiveSender(client, Limits(concurrency=2), None, PATIENT)
+        await sender.send(question())
+        with pytest.raises(Transient):
+            await sender.send(question("Another?"))
+
+    run_virtually(ask())
+    assert len(client.asked_at) == 1 + PATIENT.tries
+
+
+def test_a_stop_does_not_wait_for_the_next_try() -> None:
+    client = refusing(but=1)
+
+    async def ask() -> float:
+        sender = LiveSender(client, Limits(concurrency=2), None, PATIENT)
+        await sender.send(question())
+        waiting = asyncio.create_task(sender.send(question("Another?")))
+        await asyncio.sleep(20)
+        started = now()
+        sender.stop(Interrupted("the run was interrupted"))
+        with pytest.raises(Interrupted):
+            await waiting
+        return now() - started
+
+    assert run_virtually(ask()) < 0.1
