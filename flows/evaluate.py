@@ -90,7 +90,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
         failures += await diagnostics_stage(run, sum(map(len, texts.values())))
     cells = planned(run)
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
-        REMARKS.print(f"{len(cells) - len(pending)} of {len(cells)} cells need no judging.")
+        REMARKS.print(f"{len(pending)} of {len(cells)} cells are to be judged.")
         failures += await verdicts_stage(run, len(pending))
     failures += open_items(run)
     if groups := unscored_groups(run):

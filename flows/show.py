@@ -114,7 +114,7 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame) -> None:
     ANSWERS.print(table)
     ANSWERS.print(
         "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
-        "(pages never fetched, cells failed). Rank: by soft coverage.",
+        "(pages never fetched, cells failed). Rank: by coverage, soft where the judge gives it.",
         style="dim",
     )
 
