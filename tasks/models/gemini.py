@@ -6,7 +6,8 @@ continuation; time-outs are set, because its default is to wait for ever.
 
 import re
 import time
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 import httpx
 from google import genai
@@ -17,6 +18,7 @@ from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Trans
 from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
 from tasks.models.transport import http_client
 
+ResultT = TypeVar("ResultT")
 BLOCKS = frozenset(
     {
         "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
@@ -54,14 +56,25 @@ class GeminiClient:
 
     async def ask(self, request: ModelRequest) -> Reply:
         started = time.monotonic()
-        try:
-            answer = await self._client.aio.models.generate_content(
+        answer = await self._called(
+            self._client.aio.models.generate_content(
                 model=request.model,
                 contents=contents(request),
                 config=generation_config(request),
-            )
+            ),
+            request.model,
+        )
+        reply = read_response(answer)
+        return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _called(self, call: Awaitable[ResultT], what: str) -> ResultT:
+        try:
+            return await call
         except errors.APIError as error:
-            raise self._meaning(error, request.model) from None
+            raise self._meaning(error, what) from None
         except httpx.TransportError as error:
             raise no_answer(error) from None
         except ValueError as error:  # not JSON, or JSON of another form
@@ -70,11 +83,6 @@ class GeminiClient:
                 "garbled",
                 maybe_billed=True,
             ) from None
-        reply = read_response(answer)
-        return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
-
-    async def close(self) -> None:
-        await self._http.aclose()
 
     def _meaning(self, error: errors.APIError, model: str) -> ModelError:
         message = redacted(str(error.message or error.details), self._key)

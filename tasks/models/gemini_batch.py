@@ -4,19 +4,16 @@ A job holds 20 MB at most in this form. Results are matched by the key that each
 nothing promises an order.
 """
 
-from collections.abc import Awaitable, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
 
-import httpx
 from google.genai import errors, types
 
 from tasks.models.batch_client import Ended, Item
-from tasks.models.client import no_answer, redacted
+from tasks.models.client import redacted
 from tasks.models.errors import Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gemini import GeminiClient, contents, generation_config, read_response
 
-ResultT = TypeVar("ResultT")
 PAGE = 100
 ENDS = frozenset(
     {
@@ -105,17 +102,3 @@ class GeminiBatchClient(GeminiClient):
         if code in LASTING:
             return Item(error=Rejected(shown, 400))
         return Item(error=Transient(shown, "server"))
-
-    async def _called(self, call: Awaitable[ResultT], what: str) -> ResultT:
-        try:
-            return await call
-        except errors.APIError as error:
-            raise self._meaning(error, what) from None
-        except httpx.TransportError as error:
-            raise no_answer(error) from None
-        except ValueError as error:  # not JSON, or JSON of another form
-            raise Transient(
-                f"the answer is not Gemini's JSON ({redacted(str(error), self._key)[:200]})",
-                "garbled",
-                maybe_billed=True,
-            ) from None
