@@ -5,6 +5,7 @@ Answers are asked for by JSON schema; an endpoint that takes none has no batches
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import httpx
@@ -29,24 +30,14 @@ class OpenAiBatchClient(OpenAiChatClient):
 
     most_bytes = 100_000_000
 
-    def __init__(
-        self,
-        base_url: str,
-        key: str | None,
-        *,
-        connections: int,
-        timeout_seconds: float,
-        token_limit_field: str = "max_completion_tokens",
-    ) -> None:
-        super().__init__(
-            base_url, key, connections=connections, timeout_seconds=timeout_seconds,
-            token_limit_field=token_limit_field,
-        )  # fmt: skip
-        self._http = httpx.AsyncClient(
-            base_url=base_url,
+    @cached_property
+    def _http(self) -> httpx.AsyncClient:
+        """Files go up and lists come down in parts: more than the one POST of asking live."""
+        return httpx.AsyncClient(
+            base_url=self._base_url,
             transport=self._transport,
-            timeout=timeouts(timeout_seconds),
-            headers={"Authorization": f"Bearer {key}"} if key else None,
+            timeout=timeouts(self._timeout_seconds),
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else None,
         )
 
     async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:

@@ -39,7 +39,8 @@ class OpenAiChatClient:
         timeout_seconds: float,
         token_limit_field: str = "max_completion_tokens",
     ) -> None:
-        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
+        self._base_url = base_url.rstrip("/")
+        self._url = httpx.URL(f"{self._base_url}/chat/completions")
         self._key = key
         self._headers = {"Content-Type": "application/json"}
         if key:
