@@ -84,6 +84,39 @@ class CompareArticles(Frozen):
     prompt: str = "wiki_writing/compare_articles"
 
 
+class MatchClaims(Frozen):
+    """Which true claim, if any, does each answered claim state? Labels: `truth:<index>`, `none`.
+
+    Asked of claims of one level: the answers to one question, or the sub-claims of one pair.
+    """
+
+    question: str
+    truths: tuple[str, ...]
+    """Each true claim as a reader sees it: its value, what else is accepted, what is known of it."""
+    answered: tuple[str, ...]
+    note: str = ""
+    """What the publisher says of matching here, e.g. that middle names may be missing."""
+    prompt: str = "claim_discovery/match_claims"
+
+
+class NamedValue(Frozen):
+    """One property of a claim: what is true, what was answered."""
+
+    name: str
+    truth: str
+    answered: str
+
+
+class GradeValues(Frozen):
+    """How well does each answered value state the true one? Labels: `0` (wrong or missing) to
+    `3` (the same). Source: LiveDRBench, whose code counts 2 and 3 as right."""
+
+    question: str
+    values: tuple[NamedValue, ...]
+    note: str = ""
+    prompt: str = "claim_discovery/grade_values"
+
+
 class ExtractFacts(Frozen):
     """Atomic, self-contained statements of a reference article."""
 

@@ -7,8 +7,9 @@ from typing import Any
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import JudgeEntry, OfflineJudgeEntry, load_judges
+from tasks.judges.asking import Asker
 from tasks.judges.decisions import Judge
-from tasks.judges.llm import Asker, LlmJudge
+from tasks.judges.llm import LlmJudge
 from tasks.judges.offline import OfflineJudge
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.models.gateway import InvalidReply
+from tasks.warehouse.rows import content_sha
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.S)
 _CODE_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(?P<inside>.*)\n\s*```\s*\Z", re.S)
@@ -90,6 +91,19 @@ class StatedClaim(ReplyModel):
 
 class StatedClaims(ReplyModel):
     claims: list[StatedClaim]
+
+
+FORMS: dict[str, tuple[type[ReplyModel], ...]] = {
+    "wiki_fact": (ClaimVerdicts, PageVerdicts),
+    "wiki_writing": (CriterionVerdicts, CriterionVerdictsOrTies),
+    "extraction": (StatedFacts, StatedClaims),
+}
+"""The forms in which the steps of a protocol are answered."""
+
+
+def forms_sha(protocol: str) -> str:
+    """Part of every prompt sha: another form of the answer is another question."""
+    return content_sha(*(schema_of(form) for form in FORMS.get(protocol, ())))
 
 
 @lru_cache

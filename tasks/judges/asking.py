@@ -1,0 +1,156 @@
+"""Putting a protocol's steps to one model: by prompt file and form of reply."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from tasks.configuration.loading import CONFIGS
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.decisions import Answer
+from tasks.judges.prompts import Prompt, load_prompt
+from tasks.judges.replies import (
+    ReplyModel,
+    forms_sha,
+    in_order,
+    read,
+    schema_for_items,
+    schema_of,
+)
+from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
+from tasks.models.gateway import Outcome
+from tasks.models.prices import BYTES_PER_TOKEN
+from tasks.warehouse.rows import Status, content_sha
+
+ReplyT = TypeVar("ReplyT", bound=ReplyModel)
+ValueT = TypeVar("ValueT")
+
+
+class Asker(Protocol):
+    """What a judge puts its requests to: the gateway, or something that only counts them."""
+
+    async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+        """The value that `read` makes of the answer, or why there is none."""
+
+
+class Asking:
+    """The steps of all protocols as requests to one model of `configs/judges.yaml`."""
+
+    def __init__(
+        self, judge: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
+    ) -> None:
+        self.judge = judge
+        self.entry = entry
+        self._asker = asker
+        self._configs = configs
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Sha of a protocol's prompts and of how they are sent."""
+        folder = self._configs / "prompts" / protocol
+        prompts = [
+            f"{path.stem} {load_prompt(protocol, path.stem, self._configs).sha}"
+            for path in sorted(folder.glob("*.md"))
+        ]
+        together = str(self.entry.claims_per_call)
+        items = ["schema names items"] if self.entry.schema_names_items else []
+        parameters = self._parameters(1).canonical()
+        return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
+
+    async def decided(
+        self,
+        prompt_name: str,
+        values: dict[str, Any],
+        form: type[ReplyModel],
+        key: str,
+        expected: Sequence[Any],
+    ) -> Outcome[list[Any]]:
+        """One request with one result for each item of `expected`, which they name by `key`."""
+        schema = schema_of(form)
+        if self.entry.schema_names_items:
+            schema = schema_for_items(form, key, tuple(expected))
+
+        def check(answer: str) -> list[Any]:
+            reply: Any = read(form, answer)
+            return in_order(reply.results, key, expected)
+
+        request = self._request(prompt_name, values, len(expected), schema)
+        return await self._asked(request, check)
+
+    async def stated(
+        self, prompt_name: str, values: dict[str, Any], form: type[ReplyT]
+    ) -> Outcome[ReplyT]:
+        """One request whose answer may hold any number of statements."""
+        request = self._request(prompt_name, values, 1, schema_of(form))
+        return await self._asked(request, lambda answer: read(form, answer))
+
+    async def _asked(
+        self, request: ModelRequest, check: Callable[[str], ValueT]
+    ) -> Outcome[ValueT]:
+        needed = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
+        if needed > self.entry.context_tokens:
+            return Outcome(
+                Status.NOT_ASSESSED,
+                reason=f"not_assessed: about {needed:,.0f} tokens with the answer do not fit the "
+                f"{self.entry.context_tokens:,} that {self.judge} can read",
+            )
+        return await self._asker.ask(request, check)
+
+    def _request(
+        self, prompt_name: str, values: dict[str, Any], n_items: int, reply_schema: str
+    ) -> ModelRequest:
+        protocol, _, step = prompt_name.partition("/")
+        prompt = load_prompt(protocol, step, self._configs)
+        settings = prompt.settings
+        limit = settings.max_output_tokens + n_items * settings.max_output_tokens_per_item
+        user = prompt.render(**values)
+        tokens = len(user.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN
+        restated = settings.typical_output_per_prompt_token * tokens
+        typical = n_items * settings.typical_output_tokens_per_item + round(restated)
+        return ModelRequest(
+            provider=self.entry.provider,
+            model=self.entry.model,
+            parameters=self._parameters(limit),
+            reply_name=step,
+            reply_schema=reply_schema,
+            system=prompt.system,
+            turns=(Turn(role="user", text=user),),
+            purpose=_purpose(self.judge, protocol, step, prompt, n_items),
+            typical_output_tokens=typical + self.entry.typical_thinking_tokens,
+        )
+
+    def _parameters(self, answer_limit: int) -> Parameters:
+        limit = answer_limit + self.entry.thinking_room
+        return Parameters(
+            temperature=self.entry.temperature,
+            seed=self.entry.seed,
+            max_output_tokens=min(limit, self.entry.max_output_tokens or limit),
+            thinking_budget=self.entry.thinking_budget,
+            thinking_level=self.entry.thinking_level,
+        )
+
+
+def _purpose(judge: str, protocol: str, step: str, prompt: Prompt, n_items: int) -> Purpose:
+    return Purpose(
+        judge=judge, protocol=protocol, step=step, prompt_sha=prompt.sha, n_items=n_items
+    )
+
+
+def ok(
+    outcome: Outcome[Any], n_items: int, label: str, reason: str, evidence: str | None = None
+) -> Answer:
+    return _answer(outcome, n_items, label=label, reason=reason, evidence=evidence)
+
+
+def still_open(outcome: Outcome[Any], n_items: int) -> Answer:
+    return _answer(outcome, n_items, reason=outcome.reason)
+
+
+def _answer(outcome: Outcome[Any], n_items: int, **said: Any) -> Answer:
+    call = outcome.call
+    return Answer(
+        status=outcome.status,
+        model_version=call.model_version if call else None,
+        call_id=call.call_id if call else None,
+        attempt=call.attempt if call else 1,
+        asked_together=n_items if call else None,
+        **said,
+    )
