@@ -92,7 +92,7 @@ class MatchClaims(Frozen):
 
     question: str
     truths: tuple[str, ...]
-    """Each true claim as a reader sees it: its value, what else is accepted, what is known of it."""
+    """Each as a reader sees it: its value, what else is accepted, what is known of it."""
     answered: tuple[str, ...]
     note: str = ""
     """What the publisher says of matching here, e.g. that middle names may be missing."""

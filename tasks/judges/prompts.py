@@ -15,21 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import StrictUndefined, TemplateError, meta
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, Configured
+from tasks.configuration.templates import StrictTemplate, read_text
 from tasks.warehouse.rows import content_sha
 
 CODE_LENGTH = 16
 """Hex digits of a fence's code: 64 bits."""
 _FILE = re.compile(
     r"---\n(?P<head>.*?)\n---\n# System\n(?P<system>.*?)\n# User\n(?P<user>.*)", re.S
-)
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined, autoescape=False, trim_blocks=False, lstrip_blocks=False
 )
 
 
@@ -49,7 +45,7 @@ class Prompt:
     """One step's prompt: a system text, and a template for what follows it."""
 
     def __init__(self, path: Path) -> None:
-        text = _read(path)
+        text = read_text(path)
         found = _FILE.fullmatch(text)
         if not found:
             raise ConfigurationError(
@@ -58,13 +54,7 @@ class Prompt:
         self.sha = content_sha(text)
         self.settings = _settings(path, found["head"])
         self.system = found["system"].strip()
-        self._path = path
-        try:
-            self._template = _ENVIRONMENT.from_string(found["user"].strip())
-            names = meta.find_undeclared_variables(_ENVIRONMENT.parse(found["user"]))
-        except TemplateError as error:
-            raise ConfigurationError(f"{path}: not a valid template: {error}") from None
-        self._names = names - {"fence"}
+        self._template = StrictTemplate(path, found["user"], frozenset({"fence"}))
 
     def render(self, **values: Any) -> str:
         """The user's turn.
@@ -72,15 +62,7 @@ class Prompt:
         Raises:
             ConfigurationError: the template names something else than what it is given.
         """
-        if self._names != values.keys():
-            raise ConfigurationError(
-                f"{self._path}: uses {', '.join(sorted(self._names))}; this step gives "
-                f"{', '.join(sorted(values))}. Use all of these and nothing else."
-            )
-        try:
-            return self._template.render(values, fence=_Fences("\n".join(_texts(values))))
-        except TemplateError as error:
-            raise ConfigurationError(f"{self._path}: cannot be filled: {error}") from None
+        return self._template.render({"fence": _Fences("\n".join(_texts(values)))}, **values)
 
 
 @lru_cache
@@ -124,15 +106,6 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        raise ConfigurationError(f"{path}: there is no such prompt. Write it.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
 
 
 def _settings(path: Path, head: str) -> PromptSettings:
