@@ -24,9 +24,11 @@ lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core g++
+	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core g++ \
+	  mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu php-curl
 
 rig-kills: $(VENV)/dev ## Kill an LLM evaluation at ten moments and count what is bought twice
 	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10; \

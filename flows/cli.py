@@ -9,8 +9,10 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from flows.annotation_cli import agreement, annotate
+from flows.collecting_cli import assign, collect, edition
 from flows.console import REMARKS
 from flows.judging_cli import calls, estimate, judges
+from flows.questions_cli import register as register_questions
 from flows.run import prefect_home, run_flow
 from flows.server import ServerError, prefect_environment, serve_ui
 from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
@@ -30,6 +32,7 @@ from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.reading import query, reading
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import DEFAULT_PATH, Readable, open_warehouse
+from tasks.wikipedia.errors import WikiError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -39,8 +42,12 @@ app = typer.Typer(
 )
 importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
 app.add_typer(importing, name="import")
+register_questions(importing)
 app.add_typer(judges, name="judges")
 app.add_typer(annotate, name="annotate")
+app.add_typer(edition, name="edition")
+app.command()(collect)
+app.command()(assign)
 app.command()(agreement)
 app.command()(estimate)
 app.command()(calls)
@@ -57,7 +64,7 @@ Shown = Annotated[Format, typer.Option("--format", help="How to print the answer
 
 EXPECTED_ERRORS = (
     AnnotationError, ConfigurationError, EditionError, ModelError, ServerError, UnknownName,
-    WarehouseError,
+    WarehouseError, WikiError,
 )  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""
 

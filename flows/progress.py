@@ -24,7 +24,7 @@ UPDATE_SECONDS = 2.0
 class StageProgress:
     """Counts the finished items of one stage."""
 
-    def __init__(self, bars: Progress, description: str, total: int, artifact: UUID) -> None:
+    def __init__(self, bars: Progress, description: str, total: int | None, artifact: UUID) -> None:
         self._bars = bars
         self._bar = bars.add_task(description, total=total)
         self._total = total
@@ -36,16 +36,24 @@ class StageProgress:
         self._done += items
         self._bars.advance(self._bar, items)
         now = time.monotonic()
-        if now - self._updated > UPDATE_SECONDS or self._done == self._total:
+        if self._total and (now - self._updated > UPDATE_SECONDS or self._done == self._total):
             self._updated = now
             await aupdate_progress_artifact(self._artifact, self._done / self._total * 100)
 
+    def say(self, doing: str) -> None:
+        """What is being done or waited for just now, in place of the stage's name."""
+        self._bars.update(self._bar, description=doing)
+
 
 @asynccontextmanager
-async def stage_progress(stage: str, total: int) -> AsyncIterator[StageProgress]:
-    """A bar and a progress artifact for `total` items of a stage; call inside a flow run."""
+async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StageProgress]:
+    """A bar and a progress artifact for `total` items of a stage; call inside a flow run.
+
+    total: None where nobody can say beforehand how many there are.
+    """
+    to_do = "as many as it takes" if total is None else f"{total} to do"
     artifact = await acreate_progress_artifact(
-        progress=0.0, key=f"progress-{stage}", description=f"{stage}: {total} to do"
+        progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=f"{stage}: {to_do}"
     )
     columns = (
         TextColumn("{task.description:<12}"),
@@ -56,6 +64,6 @@ async def stage_progress(stage: str, total: int) -> AsyncIterator[StageProgress]
         TimeRemainingColumn(),
     )
     if not REMARKS.is_terminal:  # in a log there are no bars: one line when a stage begins
-        REMARKS.print(f"stage {stage}: {total} to do")
+        REMARKS.print(f"stage {stage}: {to_do}")
     with Progress(*columns, console=REMARKS) as bars:
         yield StageProgress(bars, stage, total, artifact)

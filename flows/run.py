@@ -17,7 +17,7 @@ def prefect_home() -> Path:
 
 
 def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
-    """Run the flow `name` (`evaluate` or `refresh`) and wait until its history is stored.
+    """Run a flow by its name and wait until its history is stored.
 
     Returns:
         Whether everything was done, and how the run ended, in words.
@@ -36,10 +36,14 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
 
 def _flow(name: str) -> Callable[..., Any]:
     # Prefect reads its settings at import: only now, with the server up, may it be imported.
+    from flows.assign import assign
+    from flows.collect import collect
     from flows.evaluate import evaluate
     from flows.refresh import refresh
 
-    flows: dict[str, Callable[..., Any]] = {"evaluate": evaluate, "refresh": refresh}
+    flows: dict[str, Callable[..., Any]] = {
+        "assign": assign, "collect": collect, "evaluate": evaluate, "refresh": refresh,
+    }  # fmt: skip
     return flows[name]
 
 

@@ -256,8 +256,10 @@ def load_prefect() -> None:
     from prefect.context import refresh_global_settings_context
 
     refresh_global_settings_context()  # where it was imported before, it reads the URL now
-    # A failed task's traceback is on its page in the UI; the terminal hears from flows only.
-    logging.getLogger("prefect.task_runs").propagate = False
+    # A failed run's traceback is on its page in the UI; in the terminal the command says what
+    # went wrong itself, and raises what it did not expect.
+    for name in ("prefect.task_runs", "prefect.flow_runs"):
+        logging.getLogger(name).propagate = False
 
 
 def read_record(home: Path) -> ServerRecord | None:

@@ -134,15 +134,15 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
                 left.append(plan)
                 return
             with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
-                state = await _finished(judge_cell(run.warehouse, plan, return_state=True))
-        error = await _error_of(state)
+                state = await finished(judge_cell(run.warehouse, plan, return_state=True))
+        error = await error_of(state)
         if isinstance(error, StopsTheStage):
             stops.append(error)
             left.append(plan)
         elif error:
             await write_failure(store, plan, error)
             item = f"{plan.protocol} · {plan.agent} · {plan.title}"
-            failures.append(Failure("verdicts", item, _line(error)))
+            failures.append(Failure("verdicts", item, first_line(error)))
         await progress.advance()
 
     async with judging(store, run.judge, batch=run.batch, say=_say) as decider:
@@ -214,9 +214,9 @@ async def _each(
 
         async def one(name: str, key: KeyT, items: int) -> None:
             with tags(f"agent:{name}"):
-                state = await _finished(start(key))
-            if error := await _error_of(state):
-                failures.append(Failure(stage, name, _line(error)))
+                state = await finished(start(key))
+            if error := await error_of(state):
+                failures.append(Failure(stage, name, first_line(error)))
             await progress.advance(items)
 
         await _all(one(name, key, items) for name, (key, items) in work.items())
@@ -233,14 +233,14 @@ async def _all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
         raise errors.exceptions[0] from None
 
 
-async def _finished(task_run: Any) -> State[Any]:
+async def finished(task_run: Any) -> State[Any]:
     """The final state of a task called with `return_state=True` (whose types say less)."""
     next(TASK_RUNS)
     state: State[Any] = await task_run
     return state
 
 
-async def _error_of(state: State[Any]) -> BaseException | None:
+async def error_of(state: State[Any]) -> BaseException | None:
     """What a finished task failed with; errors of the warehouse are raised."""
     if state.is_completed():
         return None
@@ -254,5 +254,5 @@ def _say(text: str) -> None:
     REMARKS.print(text, markup=False, highlight=False)
 
 
-def _line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0][:500]

@@ -19,12 +19,7 @@ def check_selection(
     judge_name: str,
 ) -> None:
     """Raise UnknownName or ConfigurationError for the first name nothing is known of."""
-    editions = warehouse.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
-    if edition not in editions:
-        raise UnknownName(
-            f"{warehouse.path} has no edition {edition!r}; it has: "
-            f"{', '.join(editions) or 'none yet'}. Import one with `evergreen import wlc PATH`."
-        )
+    check_edition(warehouse, edition)
     known = warehouse.frame(
         "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
     )["agent"].to_list()
@@ -34,3 +29,14 @@ def check_selection(
     for name in protocols:
         protocol(name)
     judge(judge_name)
+
+
+def check_edition(warehouse: Warehouse, edition: str) -> None:
+    """Raise UnknownName if the warehouse has no such edition."""
+    editions = warehouse.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
+    if edition not in editions:
+        raise UnknownName(
+            f"{warehouse.path} has no edition {edition!r}; it has: "
+            f"{', '.join(editions) or 'none yet'}. Import one with `evergreen import wlc PATH`, "
+            "or collect one with `evergreen collect`."
+        )

@@ -1,6 +1,7 @@
 """Every table, in the order the data flows."""
 
 from tasks.warehouse.calls import BatchJob, Call
+from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.results import Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
@@ -17,9 +18,12 @@ from tasks.warehouse.rows import (
     Report,
     Row,
 )
+from tasks.warehouse.traces import SearchTrace
+from tasks.warehouse.truths import GroundTruth
 
 TABLES: tuple[type[Row], ...] = (
-    Edition, Agent, Article, Assignment, Report, ImportIssue, Fact, Claim, Citation,
+    Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
+    Assignment, Report, ImportIssue, Fact, Claim, Citation,
     Extraction, Page, Call, BatchJob, Cell, Verdict, Score, LeaderboardRow, Diagnostic,
-    AnnotationItem, HumanLabel,
+    AnnotationItem, HumanLabel, GroundTruth, SearchTrace,
 )  # fmt: skip

@@ -1,0 +1,202 @@
+"""Collect an edition: new good articles, listed, dated, measured, chosen, frozen."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, tags
+from prefect.artifacts import acreate_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.console import REMARKS
+from flows.progress import StageProgress, stage_progress
+from flows.stages import Failure, error_of, finished, first_line
+from tasks.candidates import (
+    close_edition,
+    date_candidates,
+    freeze,
+    list_candidates,
+    measure_candidates,
+)
+from tasks.collecting import CollectionRequest, begin, unmeasured
+from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.errors import EditionError
+from tasks.freezing import unfrozen
+from tasks.manifests import verify
+from tasks.processes.pool import HELPERS
+from tasks.warehouse.collected import Candidate, Collection
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.wikipedia.errors import WikiUnreachable
+from tasks.wikis import connected
+
+DECISIONS = """
+SELECT coalesce(decision, 'undecided') AS decision, count(*) AS candidates
+FROM candidates WHERE edition = $1 GROUP BY ALL ORDER BY candidates DESC, decision
+"""
+
+
+@flow(name="collect", flow_run_name="collect · {edition}")
+async def collect(
+    edition: str,
+    created_from: datetime | None = None,
+    created_to: datetime | None = None,
+    articles: int | None = None,
+    wiki_api: str | None = None,
+    spread: bool | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Make and freeze an edition of Good Articles that were created in a window.
+
+    A frozen edition is verified instead. A run that was ended goes on where it was; what is left
+    out then is as the edition was begun with.
+
+    Args:
+        edition: its name, e.g. `2026-11`.
+        created_from: first day of the window, in UTC; `window_months` before its end unless given.
+        created_to: the day after its last; today unless given.
+        articles: how many to choose.
+        wiki_api: another wiki than that of `configs/wikipedia.yaml`.
+        spread: choose over categories in turn.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Partial` when something could not be had.
+    """
+    settings = load_wikipedia()
+    asked = CollectionRequest(
+        edition=edition, since=created_from, until=created_to, articles=articles,
+        api_url=wiki_api, spread=spread,
+    )  # fmt: skip
+    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
+        collection = begin(store, asked, settings, utc_now())
+        if collection.frozen_at:
+            return _verified(store, collection)
+        _say_window(collection)
+        try:
+            async with connected(store, settings, collection.api_url, follow=_wait_shown):
+                with tags(f"edition:{edition}"):
+                    failures = await _stages(store, collection)
+                    return await _closed(store, collection, failures)
+        finally:
+            HELPERS.close()
+
+
+async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
+    path, edition = str(store.path), collection.edition
+    members = await list_candidates(path, edition)
+    REMARKS.print(f"{members:,} good articles were listed since the window began.")
+    async with stage_progress("first revisions", None) as progress:
+        loop = asyncio.get_running_loop()
+
+        def follow(n: int) -> None:
+            loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
+
+        inside = await date_candidates(path, edition, follow)
+    REMARKS.print(f"{inside:,} of them were created in the window.")
+    failures = await _each(
+        "measure",
+        [(batch[0].title, batch) for batch in unmeasured(store, edition)],
+        lambda title, batch: measure_candidates(path, edition, title, batch, return_state=True),
+    )
+    while not failures and (todo := unfrozen(store, edition)):
+        failures = await _each(
+            "freeze",
+            [(candidate.title, candidate) for candidate in todo],
+            lambda title, candidate: freeze(path, edition, title, candidate, return_state=True),
+        )
+    return failures
+
+
+async def _closed(store: Warehouse, collection: Collection, failures: list[Failure]) -> State[None]:
+    """Freeze the edition if all is there, and leave what became of the candidates in the UI."""
+    edition = collection.edition
+    if failures:
+        shown = "; ".join(f"{f.item}: {f.error}" for f in failures[:3])
+        more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
+        outcome: State[None] = Completed(
+            name="Partial", message=f"{edition} is not frozen: {shown}{more}. Run it again."
+        )
+    else:
+        sha = await close_edition(str(store.path), edition)
+        n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
+        fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
+        outcome = Completed(message=f"{edition} is frozen: {n} articles{fewer}, manifest {sha}.")
+    await acreate_table_artifact(
+        key="candidates",
+        table=store.frame(DECISIONS, [edition]).to_dicts(),
+        description=f"{edition}: what became of the good articles that were looked at.",
+    )
+    return outcome
+
+
+def _verified(store: Warehouse, collection: Collection) -> State[None]:
+    """A frozen edition never changes: it is compared with its manifest instead.
+
+    Raises:
+        EditionError: it is not as it was frozen.
+    """
+    edition = collection.edition
+    if problems := verify(store, edition):
+        listed = "\n  ".join(problems[:20])
+        raise EditionError(
+            f"{edition} is not as it was frozen at {collection.frozen_at:%Y-%m-%d %H:%M} UTC:\n"
+            f"  {listed}\nRestore the warehouse from a copy, or collect under another name."
+        )
+    return Completed(
+        message=f"{edition} was frozen at {collection.frozen_at:%Y-%m-%d %H:%M} UTC and is "
+        f"unchanged: manifest {collection.manifest_sha}."
+    )
+
+
+async def _each(
+    stage: str,
+    work: Sequence[tuple[str, Any]],
+    start: Callable[[str, Any], Any],
+) -> list[Failure]:
+    """A task for each; a wiki that cannot be reached stops those that have not begun."""
+    failures: list[Failure] = []
+    stopped: list[BaseException] = []
+    if not work:
+        return failures
+
+    async def one(title: str, item: Any, progress: StageProgress) -> None:
+        async with slots:
+            if stopped:
+                return
+            progress.say(f"{stage}: {title[:40]}")
+            if error := await error_of(await finished(start(title, item))):
+                failures.append(Failure(stage, title, first_line(error)))
+                if isinstance(error, WikiUnreachable):
+                    stopped.append(error)
+            await progress.advance(_size(item))
+
+    slots = asyncio.Semaphore(AT_ONCE)
+    async with stage_progress(stage, sum(_size(item) for _, item in work)) as progress:
+        await asyncio.gather(*(one(title, item, progress) for title, item in work))
+    return failures
+
+
+AT_ONCE = 4
+"""Tasks at once: one more than requests in flight, so that converting does not hold them up."""
+
+
+def _size(item: list[Candidate] | Candidate) -> int:
+    return len(item) if isinstance(item, list) else 1
+
+
+def _say_window(collection: Collection) -> None:
+    REMARKS.print(
+        f"{collection.edition}: good articles of {collection.api_url}, created from "
+        f"{collection.created_since:%Y-%m-%d} to before {collection.created_until:%Y-%m-%d}, "
+        f"snapshot of {collection.begun_at:%Y-%m-%d %H:%M} UTC.",
+        markup=False,
+        highlight=False,
+    )
+
+
+def _wait_shown(text: str) -> None:
+    REMARKS.print(f"wiki: {text}", style="dim", markup=False, highlight=False)

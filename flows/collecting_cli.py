@@ -1,0 +1,214 @@
+"""Commands about editions: collect, assign, and what a frozen edition is made of."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from flows.console import ANSWERS, REMARKS
+from flows.judging_cli import Shown, WarehousePath
+from flows.run import run_flow
+from flows.show import Format, print_frame
+from tasks.collecting import CollectionRequest, begin
+from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.errors import EditionError
+from tasks.manifests import MADE, differences, manifest_sha, stored_manifest, verify
+from tasks.protocols.registry import protocol as protocol_named
+from tasks.selection import check_edition
+from tasks.warehouse.reading import reading
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+
+edition = typer.Typer(
+    no_args_is_help=True, help="Editions: list, show, verify what was frozen, compare two."
+)
+Name = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
+Which = Annotated[str, typer.Argument(help="A frozen edition.")]
+DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+LISTED = """
+SELECT e.edition, e.source, e.title,
+    (SELECT count(*) FROM articles AS a WHERE a.edition = e.edition) AS articles,
+    (SELECT count(*) FROM assignments AS s WHERE s.edition = e.edition AND s.prompt IS NOT NULL)
+        AS assignments,
+    strftime(c.frozen_at, '%Y-%m-%d %H:%M') AS frozen, left(c.manifest_sha, 12) AS manifest
+FROM editions AS e LEFT JOIN collections AS c USING (edition)
+UNION ALL
+SELECT c.edition, 'wikipedia', 'being collected: run `evergreen collect` to the end', 0, 0,
+    NULL, NULL
+FROM collections AS c WHERE c.frozen_at IS NULL
+ORDER BY edition
+"""
+
+
+def collect(
+    name: Name,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            "--from",
+            formats=DAYS,
+            help="First day (UTC) of creation; six months before --to if not given.",
+        ),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option("--to", formats=DAYS, help="The day after the last; today if not given."),
+    ] = None,
+    articles: Annotated[
+        int | None, typer.Option(min=1, help="How many to choose; 100 if not given.")
+    ] = None,
+    wiki_api: Annotated[
+        str | None,
+        typer.Option("--wiki-api", help="Another wiki's api.php; the English Wikipedia's if not."),
+    ] = None,
+    spread: Annotated[
+        bool | None,
+        typer.Option("--spread/--no-spread", help="Choose over the categories in turn."),
+    ] = None,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Make an edition of new Good Articles and freeze it; a frozen one is verified instead.
+
+    Interrupted, it goes on where it was: run it again with the same name.
+    """
+    settings = load_wikipedia()
+    settings.named_operator()
+    asked = CollectionRequest(
+        edition=name, since=_utc(since), until=_utc(until), articles=articles, api_url=wiki_api,
+        spread=spread,
+    )  # fmt: skip
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        begin(store, asked, settings, utc_now())  # what is wrong with it is said at once
+        complete, outcome = run_flow(
+            "collect",
+            {
+                "edition": name,
+                "created_from": _utc(since),
+                "created_to": _utc(until),
+                "articles": articles,
+                "wiki_api": wiki_api,
+                "spread": spread,
+                "warehouse": str(store.path),
+            },
+        )
+        if complete:
+            _describe(store, name, Format.TABLE)
+    REMARKS.print(outcome, markup=False)
+    if not complete:
+        raise typer.Exit(1)
+    REMARKS.print(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
+
+
+def assign(
+    name: Name,
+    protocol: Annotated[
+        str, typer.Option("--protocol", help="What the reports will be judged by.")
+    ] = "wiki_writing",
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Make what agents are asked: for each article one prompt, kept for good."""
+    protocol_named(protocol)
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, name)
+        complete, outcome = run_flow(
+            "assign", {"edition": name, "protocol": protocol, "warehouse": str(store.path)}
+        )
+    REMARKS.print(outcome, markup=False)
+    REMARKS.print(
+        f"Read one: evergreen sql \"SELECT prompt FROM assignments WHERE edition = '{name}' "
+        'LIMIT 1" --format json',
+        markup=False,
+        highlight=False,
+    )
+    if not complete:
+        raise typer.Exit(1)
+
+
+@edition.command("list")
+def list_editions(form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """The editions there are, collected and imported."""
+    with reading(warehouse) as source:
+        _notice(source.notice)
+        print_frame(source.frame(LISTED), form)
+
+
+@edition.command("show")
+def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """What a frozen edition consists of; JSON is its whole manifest."""
+    with reading(warehouse) as source:
+        _notice(source.notice)
+        _describe(source, name, form)
+
+
+@edition.command("verify")
+def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """Compare every text, link and decision of a frozen edition with its manifest."""
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        problems = verify(store, name)
+        document = stored_manifest(store, name)
+    if problems:
+        listed = "\n  ".join(problems)
+        raise EditionError(f"{name} is not as it was frozen:\n  {listed}")
+    ANSWERS.print(
+        f"{name} is as it was frozen: {len(document['articles'])} articles, manifest "
+        f"{manifest_sha(json.dumps(document))}",
+        highlight=False,
+    )
+
+
+@edition.command("diff")
+def diff(
+    first: Which,
+    second: Annotated[str, typer.Argument(help="Another frozen edition.")],
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """What two frozen editions have that the other has not. Exit code 1 if they differ."""
+    with reading(warehouse) as source:
+        _notice(source.notice)
+        found = differences(stored_manifest(source, first), stored_manifest(source, second))
+    for line in found:
+        ANSWERS.print(line, markup=False, highlight=False)
+    if found:
+        raise typer.Exit(1)
+    ANSWERS.print(f"{first} and {second} consist of the same.")
+
+
+def _describe(source: Any, name: str, form: Format) -> None:
+    """Its articles with the numbers they were chosen by, and what became of the others."""
+    document = stored_manifest(source, name)
+    if form is Format.JSON:
+        print(json.dumps(document, ensure_ascii=False, indent=1))
+        return
+    articles = source.frame(
+        "SELECT r.place, r.title, strftime(r.created_at, '%Y-%m-%d') AS created, r.category, "
+        "r.reference_urls AS urls, r.headings, r.bytes, a.views "
+        "FROM candidate_ranking AS r JOIN articles AS a USING (edition, page_id) "
+        "WHERE r.edition = $1 ORDER BY r.place",
+        [name],
+    )
+    print_frame(articles, form)
+    if form is Format.CSV:
+        return
+    decided = source.frame(
+        "SELECT decision, count(*) AS n FROM candidates WHERE edition = $1 "
+        "GROUP BY ALL ORDER BY n DESC, decision",
+        [name],
+    )
+    counts = ", ".join(f"{n:,} {decision}" for decision, n in decided.iter_rows())
+    ANSWERS.print(
+        f"Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
+        f"{document[MADE]['snapshot_at'][:16].replace('T', ' ')} UTC, created "
+        f"{document['created'][0][:10]} to before {document['created'][1][:10]}. "
+        f"Manifest {manifest_sha(json.dumps(document))}",
+        highlight=False,
+    )
+
+
+def _utc(day: datetime | None) -> datetime | None:
+    return day.replace(tzinfo=UTC) if day else None
+
+
+def _notice(text: str | None) -> None:
+    if text:
+        REMARKS.print(text, style="yellow", markup=False)

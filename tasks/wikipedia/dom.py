@@ -1,0 +1,171 @@
+"""A rendered wiki page as a tree, and the way through it: linear, without recursion.
+
+The parser (lexbor) is fast but, like any parser of HTML5, takes quadratic time over deep nesting
+and builds a copy of every unclosed `<b>` in each later paragraph: 20 kB can make a million nodes.
+A wiki balances its markup, so pages that would cost that much are refused before they are parsed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from tasks.wikipedia.errors import WikiError
+from tasks.wikipedia.noise import is_noise, names
+
+MAX_CHARACTERS = 32 * 1024 * 1024
+"""Longer pages are refused; the longest of the 69 published articles renders to 0.2 MB."""
+MAX_ELEMENTS = 400_000
+"""Pages with more are refused; the 69 published articles hold 11,000 in a megabyte of HTML."""
+MAX_NESTING_COST = 300_000_000
+"""Sum over all tags of the elements open there; a tree 10,000 deep has 50 million (0.4 s)."""
+MAX_FORMATTING_COST = 20_000_000
+"""Sum over all tags of `<b>`, `<i>`, … open there: the most nodes the parser may add by itself."""
+MAX_ATTRIBUTES = 5_000
+"""Words within one tag. The parser compares each attribute with all before it."""
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
+_FORMATTING = names("a b big code em font i nobr s small strike strong tt u")
+_VOID = names("area base br col embed hr img input link meta param source track wbr")
+_NO_CLASSES: frozenset[str] = frozenset()
+_TEX_STYLE = re.compile(r"^\{\\(?:display|text)style\s?(.*)\}$", re.DOTALL)
+
+
+class UnreadableHtml(WikiError):
+    """A page's HTML is too large or too entangled to parse; it is left out."""
+
+
+class Element:
+    """One element of the tree, with its attributes read once."""
+
+    __slots__ = ("attributes", "classes", "node", "tag")
+
+    def __init__(self, node: LexborNode) -> None:
+        self.node = node
+        self.tag: str = node.tag or ""
+        self.attributes: Mapping[str, str | None] = node.attributes
+        classes = self.attributes.get("class")
+        self.classes = frozenset(classes.split()) if classes else _NO_CLASSES
+
+    def number(self, name: str, low: int, high: int, default: int = 1) -> int:
+        """A whole number among the attributes, brought between `low` and `high`."""
+        text = (self.attributes.get(name) or "").strip()
+        if not text or not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
+            return default
+        return min(max(int(text), low), high)
+
+
+Event = tuple[Literal["enter", "leave"], Element] | tuple[Literal["text"], str]
+
+
+def parse(html: str) -> LexborHTMLParser:
+    """The page's tree.
+
+    Raises:
+        UnreadableHtml: longer than MAX_CHARACTERS, or too entangled to parse in seconds.
+    """
+    if len(html) > MAX_CHARACTERS:
+        raise UnreadableHtml(
+            f"The HTML holds {len(html):,} characters; at most {MAX_CHARACTERS:,} are read. "
+            "Leave the page out."
+        )
+    _refuse_entangled(html)
+    return LexborHTMLParser(html.encode("utf-8", "replace"))
+
+
+class Walk:
+    """The elements and texts under a node in document order, without noise.
+
+    Formulas come as text, in TeX. A consumer that has dealt with an element calls `skip`
+    before it takes the next event: then neither what it holds nor its end come.
+    """
+
+    def __init__(self, root: LexborNode) -> None:
+        self._root = root
+        self._skipped = False
+
+    def skip(self) -> None:
+        """Pass over what the element just entered holds, and over its end."""
+        self._skipped = True
+
+    def __iter__(self) -> Iterator[Event]:
+        open_elements: list[Element] = []
+        node = self._root.first_child
+        while node is not None:
+            child: LexborNode | None = None
+            if node.is_text_node:
+                yield "text", node.text_content or ""
+            elif node.is_element_node:
+                element = Element(node)
+                formula = _formula(element) if _is_formula(element) else None
+                if formula is not None:
+                    yield "text", formula
+                elif not is_noise(element.tag, element.attributes, element.classes):
+                    self._skipped = False
+                    yield "enter", element
+                    child = None if self._skipped else node.first_child
+                    if child is not None:
+                        open_elements.append(element)
+                    elif not self._skipped:
+                        yield "leave", element
+            following = child or node.next
+            while following is None and open_elements:
+                element = open_elements.pop()
+                yield "leave", element
+                following = element.node.next
+            node = following
+
+
+def _refuse_entangled(html: str) -> None:
+    """Estimate from the tags alone what parsing costs; linear in the page's length."""
+    unclosed: Counter[str] = Counter()
+    n_elements = n_open = n_formatting = nesting = formatting = 0
+    for match in _TAG.finditer(html):
+        name = match[2].lower()
+        if name in _VOID:
+            pass
+        elif not match[1]:
+            unclosed[name] += 1
+            n_elements += 1
+            n_open += 1
+            n_formatting += name in _FORMATTING
+        elif unclosed[name]:
+            unclosed[name] -= 1
+            n_open -= 1
+            n_formatting -= name in _FORMATTING
+        nesting += n_open
+        formatting += n_formatting
+        if len(match[3]) > MAX_ATTRIBUTES and len(match[3].split()) > MAX_ATTRIBUTES:
+            problem = f"more than {MAX_ATTRIBUTES:,} attributes in one tag"
+        elif n_elements > MAX_ELEMENTS:
+            problem = f"more than {MAX_ELEMENTS:,} elements"
+        elif nesting > MAX_NESTING_COST or formatting > MAX_FORMATTING_COST:
+            problem = f"{n_open:,} elements open, {n_formatting:,} of them formatting"
+        else:
+            continue
+        raise UnreadableHtml(
+            f"The HTML has, at character {match.start():,}, {problem}; no article needs that, and "
+            "a wiki closes what it opens. Fetch the page afresh, or leave it out."
+        )
+
+
+def _is_formula(element: Element) -> bool:
+    return element.tag == "math" or "mwe-math-element" in element.classes
+
+
+def _formula(element: Element) -> str:
+    """A formula as `$TeX$`, or the symbols in it if its TeX is not given."""
+    annotation = element.node.css_first("annotation")
+    image = element.node.css_first("img[alt]")
+    if annotation is not None:
+        tex = annotation.text()
+    elif image is not None:
+        tex = image.attributes.get("alt") or ""
+    else:
+        tex = element.attributes.get("alttext") or ""
+    tex = " ".join(tex.split())
+    plain = _TEX_STYLE.match(tex)
+    tex = (plain[1] if plain else tex).strip()
+    return f"${tex}$" if tex else element.node.text(separator=" ")

@@ -1,0 +1,204 @@
+"""Asking Wikimedia's services politely: paced, few at once, tried again where that may help.
+
+Retries are tenacity's, as everywhere; what is ours is which answers may heal and how long to
+wait for them.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.metadata import version
+from typing import Any
+
+import httpx
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+
+from tasks.configuration.wikipedia import WikiRequests
+from tasks.wikipedia.clock import Clock, RealClock
+from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
+
+HEALING = frozenset({408, 425, 429, 500, 502, 503, 504})
+SHOWN = 200
+
+
+class Passing(Exception):
+    """An answer that may be another one next time."""
+
+    def __init__(self, message: str, hint_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.hint_seconds = hint_seconds
+
+
+class PoliteClient:
+    """One service, asked within its rules.
+
+    Args:
+        operator: whom the service's people can write to; part of every request's User-Agent.
+        follow: told, in words, what is waited for.
+    """
+
+    def __init__(
+        self,
+        settings: WikiRequests,
+        operator: str,
+        *,
+        clock: Clock | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        follow: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock or RealClock()
+        self._follow = follow
+        self._places = asyncio.Semaphore(settings.most_at_once)
+        self._turn = asyncio.Lock()
+        self._next = 0.0
+        self.n_requests = 0
+        """Requests sent so far, failed ones too."""
+        agent = (
+            f"EvergreenBench/{version('evergreen-bench')} ({operator}) httpx/{httpx.__version__}"
+        )
+        self._http = httpx.AsyncClient(
+            headers={"User-Agent": agent, "Accept": "application/json"},
+            timeout=settings.timeout_seconds,
+            transport=transport,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def json(
+        self,
+        url: str,
+        data: Mapping[str, str] | None = None,
+        check: Callable[[Any], None] = lambda answer: None,
+        none_for: frozenset[int] = frozenset(),
+    ) -> Any:
+        """The JSON that an address answers with; None for the statuses in `none_for`.
+
+        data: sent as a form; without it the address is only read.
+        check: raises Passing or WikiRefused for what a whole answer says is wrong.
+
+        Raises:
+            WikiRefused: asking again is no use.
+            WikiUnreachable: no answer came in all tries.
+        """
+        try:
+            async for attempt in AsyncRetrying(
+                retry=retry_if_exception_type(Passing),
+                stop=stop_after_attempt(self._settings.tries),
+                wait=self._wait,
+                sleep=self._clock.sleep,
+                reraise=True,
+            ):
+                with attempt:
+                    return await self._once(url, data, check, none_for)
+        except Passing as error:
+            raise WikiUnreachable(
+                f"{url}: no usable answer in {self._settings.tries} tries, the last: {error}. "
+                "What was collected is kept; run the same command again later."
+            ) from None
+        raise AssertionError("tenacity returns or raises")
+
+    async def _once(
+        self,
+        url: str,
+        data: Mapping[str, str] | None,
+        check: Callable[[Any], None],
+        none_for: frozenset[int],
+    ) -> Any:
+        async with self._places:
+            await self._pace()
+            self.n_requests += 1
+            try:
+                status, headers, body = await self._sent(url, data)
+            except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+                raise WikiRefused(f"{url}: not an address that can be asked: {error}.") from None
+            except httpx.RequestError as error:  # refused, cut off, garbled, too slow
+                raise Passing(f"{type(error).__name__} {error}".strip()) from None
+        hint = retry_after(headers.get("Retry-After"))
+        if status in none_for:
+            return None
+        if status in HEALING:
+            raise Passing(f"HTTP {status}", hint)
+        if status != 200:
+            raise WikiRefused(_refused(url, status, headers, body), str(status))
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            raise Passing(f"HTTP 200 with a body that is no JSON: {body[:80]!r}") from None
+        try:
+            check(answer)
+        except Passing as error:
+            raise Passing(str(error), error.hint_seconds or hint) from None
+        return answer
+
+    async def _sent(
+        self, url: str, data: Mapping[str, str] | None
+    ) -> tuple[int, httpx.Headers, bytes]:
+        method = "GET" if data is None else "POST"
+        async with self._http.stream(method, url, data=data) as response:
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > self._settings.largest_answer_bytes:
+                    raise WikiRefused(
+                        f"{url}: the answer holds more than "
+                        f"{self._settings.largest_answer_bytes:,} bytes; it was left unread. "
+                        "Raise `requests.largest_answer_bytes` in configs/wikipedia.yaml if "
+                        "that is right."
+                    )
+            return response.status_code, response.headers, bytes(body)
+
+    async def _pace(self) -> None:
+        """Wait for this request's turn; turns are evenly apart."""
+        async with self._turn:
+            wait = self._next - self._clock.now()
+            if wait > 0:
+                await self._clock.sleep(wait)
+            self._next = max(self._next, self._clock.now()) + 1 / self._settings.per_second
+
+    def _wait(self, state: RetryCallState) -> float:
+        """The longer of the server's hint and exponential backoff with jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        backoff = self._settings.first_wait_seconds * 2.0 ** (state.attempt_number - 1)
+        wait = random.uniform(0.5, 1.0) * min(backoff, self._settings.longest_wait_seconds)
+        hint = error.hint_seconds if isinstance(error, Passing) else None
+        if hint and hint > self._settings.longest_wait_seconds:
+            raise WikiUnreachable(
+                f"The wiki asks to wait {hint:,.0f} seconds ({error}). What was collected is "
+                "kept; run the same command again then."
+            )
+        wait = max(wait, hint or 0.0)
+        self._follow(f"{error}: trying again in {wait:.0f} s")
+        return wait
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds that a `Retry-After` header asks for, given in seconds or as a date."""
+    if value is None:
+        return None
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        then = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    return max(0.0, (then - datetime.now(UTC)).total_seconds())
+
+
+def _refused(url: str, status: int, headers: httpx.Headers, body: bytes) -> str:
+    if 300 <= status < 400:
+        return (
+            f"{url}: redirects to {headers.get('Location', 'nowhere')[:SHOWN]}. Give the address "
+            "it leads to, with --wiki-api or in configs/wikipedia.yaml."
+        )
+    said = " ".join(body[: SHOWN * 2].decode("utf-8", "replace").split())[:SHOWN]
+    return (
+        f"{url}: HTTP {status}: {said}. Check the address, and `operator` in "
+        "configs/wikipedia.yaml."
+    )

@@ -1,0 +1,37 @@
+"""How often an article was read. Source: Wikimedia's pageviews API (people only, all devices)."""
+
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from tasks.wikipedia.errors import WikiRefused
+from tasks.wikipedia.http import PoliteClient
+
+NO_DATA = frozenset({404})
+
+
+class PageViews:
+    """The service, for one wiki."""
+
+    def __init__(self, url: str, project: str, client: PoliteClient) -> None:
+        self._url = url.rstrip("/")
+        self._project = project
+        self._client = client
+
+    async def views(self, title: str, since: datetime, until: datetime) -> int | None:
+        """Views on the days from `since` to the one before `until`; None where none are known."""
+        last = until - timedelta(days=1)
+        if last < since:
+            return None
+        name = quote(title.replace(" ", "_"), safe="")
+        days = f"{since:%Y%m%d}00/{last:%Y%m%d}00"
+        url = f"{self._url}/{self._project}/all-access/user/{name}/daily/{days}"
+        answer = await self._client.json(url, none_for=NO_DATA)
+        if answer is None:
+            return None
+        try:
+            return sum(int(item["views"]) for item in answer["items"])
+        except (KeyError, TypeError, ValueError):
+            raise WikiRefused(
+                f"{url}: expected `items` with `views`, found {str(answer)[:80]}. Correct "
+                "`pageviews_url` in configs/wikipedia.yaml, or set it to null."
+            ) from None
