@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -30,8 +31,57 @@ COLUMNS = {
     "writing_overall": "Writing",
 }
 """Metrics of the table, in percent; the other formats hold them all."""
+CLAIM_COLUMNS = {
+    "claim_f1": "F1",
+    "claim_precision": "Prec.",
+    "claim_recall": "Recall",
+    "claim_f1_by_task": "F1 (quest.)",
+    "compat_f1": "Publ. F1",
+    "compat_precision": "Publ. prec.",
+    "compat_recall": "Publ. recall",
+    "answered_share": "Answered",
+}
+"""The same for answers to questions."""
 COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims"}
 """Metrics whose number of items stands beside them."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One table of the leaderboard: shown where an edition has any of its protocols' rows."""
+
+    protocols: frozenset[str]
+    columns: dict[str, str]
+    ranked_by: tuple[str, ...]
+    """The metric that ranks; where two agree on it, or have none, the next."""
+    counted_by: str
+    """The metric whose number of reports stands in the last column."""
+    last: str
+    """That column's heading."""
+    note: str
+
+
+BOARDS = (
+    Board(
+        frozenset({"wiki_fact", "wiki_writing"}),
+        COLUMNS,
+        ("coverage_wiki_soft", "coverage_wiki"),
+        "coverage_wiki",
+        "Rep.",
+        "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
+        "(pages never fetched, cells failed). Rank: by coverage, soft where the judge gives it.",
+    ),
+    Board(
+        frozenset({"claim_discovery"}),
+        CLAIM_COLUMNS,
+        ("claim_f1", "compat_f1"),
+        "answered_share",
+        "Quest.",
+        "Percent, means over the categories' means; F1 (quest.): over all questions. Publ.: as "
+        "the published code scores each category. –: not assessed. *: provisional, items are "
+        "still open. Rank: by F1.",
+    ),
+)
 STYLE_COLUMNS = {
     "words_to_watch": "Words to watch",
     "lead_words": "Lead words",
@@ -90,33 +140,32 @@ def print_leaderboard(source: Readable, edition: str, form: Format) -> None:
         print_frame(frame.select(ENTRY), form)
         return
     for (judge,), rows in frame.group_by("judge", maintain_order=True):
-        _judge_table(edition, str(judge), rows)
+        for board in BOARDS:
+            of_board = rows.filter(pl.col("protocol").is_in(board.protocols))
+            if not of_board.is_empty():
+                _judge_table(edition, str(judge), of_board, board)
     _style_table(source, edition)
 
 
-def _judge_table(edition: str, judge: str, rows: pl.DataFrame) -> None:
+def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> None:
     known = load_judges().judges
     title = known[judge].title if judge in known else judge
     table = Table(title=f"{edition} · {title}", box=box.SIMPLE_HEAD, title_justify="left",
                   collapse_padding=True, pad_edge=False)  # fmt: skip
     table.add_column("#", justify="right")
     table.add_column("Agent", no_wrap=True)
-    for metric, heading in COLUMNS.items():
+    for metric, heading in board.columns.items():
         table.add_column(heading, justify="right")
         if metric in COUNTS:
             table.add_column(COUNTS[metric], justify="right", style="dim")
-    table.add_column("Rep.", justify="right", style="dim")
+    table.add_column(board.last, justify="right", style="dim")
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    for rank, agent in enumerate(ranked(rows), start=1):
-        cells = [text for metric in COLUMNS for text in _cells(figures, agent, metric)]
-        coverage = figures.get((agent, "coverage_wiki"))
-        table.add_row(str(rank), agent, *cells, str(coverage["n_reports"] if coverage else 0))
+    for rank, agent in enumerate(ranked(rows, board), start=1):
+        cells = [text for metric in board.columns for text in _cells(figures, agent, metric)]
+        counted = figures.get((agent, board.counted_by))
+        table.add_row(str(rank), agent, *cells, str(counted["n_reports"] if counted else 0))
     ANSWERS.print(table)
-    ANSWERS.print(
-        "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
-        "(pages never fetched, cells failed). Rank: by coverage, soft where the judge gives it.",
-        style="dim",
-    )
+    ANSWERS.print(board.note, style="dim")
 
 
 def _cells(
@@ -132,31 +181,38 @@ def _cells(
 
 
 def wide_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
-    """The table as plain records, one per agent and judge: what the Prefect artifact shows."""
+    """The tables as plain records, one per agent and judge: what the Prefect artifact shows."""
     wide = []
     for (judge,), of_judge in rows.group_by("judge", maintain_order=True):
-        figures = {(r["agent"], r["metric"]): r for r in of_judge.iter_rows(named=True)}
-        headings = [
-            name for metric, heading in COLUMNS.items()
-            for name in ((heading, COUNTS[metric]) if metric in COUNTS else (heading,))
-        ]  # fmt: skip
-        for rank, agent in enumerate(ranked(of_judge), start=1):
-            cells = [text.strip() for metric in COLUMNS for text in _cells(figures, agent, metric)]
-            record = dict(zip(headings, cells, strict=True))
-            wide.append({"#": str(rank), "Agent": agent, **record, "Judge": str(judge)})
+        for board in BOARDS:
+            of_board = of_judge.filter(pl.col("protocol").is_in(board.protocols))
+            wide += _wide_board(of_board, board, str(judge))
     return wide
 
 
-def ranked(rows: pl.DataFrame) -> list[str]:
-    """Agents by coverage, best first: by mean probability where the judge gives one."""
-    order = {"coverage_wiki_soft": 0, "coverage_wiki": 1}
-    best: dict[str, tuple[float, float]] = {}
+def _wide_board(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, str]]:
+    figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
+    headings = [
+        name for metric, heading in board.columns.items()
+        for name in ((heading, COUNTS[metric]) if metric in COUNTS else (heading,))
+    ]  # fmt: skip
+    wide = []
+    for rank, agent in enumerate(ranked(rows, board), start=1):
+        cells = [text.strip() for metric in board.columns
+                 for text in _cells(figures, agent, metric)]  # fmt: skip
+        record = dict(zip(headings, cells, strict=True))
+        wide.append({"#": str(rank), "Agent": agent, **record, "Judge": judge})
+    return wide
+
+
+def ranked(rows: pl.DataFrame, board: Board = BOARDS[0]) -> list[str]:
+    """Agents best first: coverage by mean probability where the judge gives one, claims by F1."""
+    best: dict[str, list[float]] = {}
     for row in rows.iter_rows(named=True):
-        soft, hard = best.get(row["agent"], (-1.0, -1.0))
-        if row["metric"] in order and row["value"] is not None:
-            soft, hard = (row["value"], hard) if order[row["metric"]] == 0 else (soft, row["value"])
-        best[row["agent"]] = (soft, hard)
-    return sorted(best, key=lambda agent: (-best[agent][0], -best[agent][1], agent))
+        values = best.setdefault(row["agent"], [-1.0] * len(board.ranked_by))
+        if row["metric"] in board.ranked_by and row["value"] is not None:
+            values[board.ranked_by.index(row["metric"])] = row["value"]
+    return sorted(best, key=lambda agent: (*(-value for value in best[agent]), agent))
 
 
 def _style_table(source: Readable, edition: str) -> None:

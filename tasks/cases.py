@@ -14,6 +14,8 @@ from tasks.cells import CellPlan
 from tasks.protocols.case import Case
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.traces import SearchTrace
+from tasks.warehouse.truths import GroundTruth
 
 BATCH = 24
 """Cells whose inputs are held at once: some 10 MB of pages on the published edition."""
@@ -40,7 +42,13 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
     facts = _grouped(warehouse.rows(Fact, OF_ARTICLES, articles_key), "article")
     of_report = {
         model: _grouped(warehouse.rows(model, OF_REPORTS, reports_key), "agent", "assignment")
-        for model in (Report, Claim, Citation, Extraction)
+        for model in (Report, Claim, Citation, Extraction, SearchTrace)
+    }
+    truths = {
+        truth.assignment: truth
+        for truth in warehouse.rows(
+            GroundTruth, "edition = $1 AND assignment IN (SELECT unnest($2))", articles_key
+        )
     }
     pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, reports_key)}
 
@@ -49,13 +57,15 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
         citations = of_report[Citation][key]
         cited = sorted({citation.url for citation in citations} & pages.keys())
         return Case.model_construct(  # every row of it has been validated
-            article=articles[article],
+            article=articles.get(article),
             report=of_report[Report][key][0],
             facts=tuple(facts[article,]),
             claims=tuple(of_report[Claim][key]),
             citations=tuple(citations),
             pages=tuple(pages[url] for url in cited),
             extraction=next(iter(of_report[Extraction][key]), None),
+            truth=truths.get(plan.assignment),
+            trace=next(iter(of_report[SearchTrace][key]), None),
         )
 
     return {plan.cell_id: case(plan) for plan in plans}

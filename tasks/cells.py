@@ -28,13 +28,18 @@ WITH cited_pages AS (
     WHERE c.edition = $1
     GROUP BY ALL
 )
-SELECT r.agent, r.assignment, t.title, t.url AS article_url, r.status AS report_status,
+SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
+    coalesce(t.url, '') AS article_url, r.status AS report_status,
     t.text_sha AS article, r.text_sha AS report,
     f.output_sha AS facts, c.output_sha AS claims, coalesce(p.pages, '') AS pages,
-    c.pairs_reliable, c.pairs_reason
+    c.pairs_reliable, c.pairs_reason,
+    g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace
 FROM reports AS r
 JOIN assignments AS a USING (edition, assignment)
-JOIN articles AS t USING (edition, article)
+LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
+LEFT JOIN ground_truths AS g ON g.edition = r.edition AND g.assignment = r.assignment
+LEFT JOIN search_traces AS s
+    ON s.edition = r.edition AND s.agent = r.agent AND s.assignment = r.assignment
 LEFT JOIN extractions AS f
     ON f.edition = r.edition AND f.agent = '' AND f.assignment = r.assignment
 LEFT JOIN extractions AS c
@@ -76,13 +81,14 @@ def plan_cells(
     judge: Judge,
     agents: Sequence[str] = (),
 ) -> list[CellPlan]:
-    """Every cell of one protocol and judge, by agent and assignment; `agents` narrows it."""
+    """Every cell of one protocol and judge, by agent and assignment; `agents` narrows it. Only
+    assignments of the kinds that the protocol judges have cells."""
     inputs = warehouse.frame(INPUTS, [edition])
     known = _known_cells(warehouse, edition, protocol.name, judge.name)
     return [
         _planned(record, edition, protocol, judge, known)
         for record in inputs.iter_rows(named=True)
-        if not agents or record["agent"] in agents
+        if record["kind"] in protocol.kinds and (not agents or record["agent"] in agents)
     ]
 
 
@@ -135,7 +141,7 @@ def _state(
     judge: Judge,
     known: tuple[str, int, str | None] | None,
 ) -> tuple[CellState, str | None]:
-    if record["report_status"] == "empty":
+    if record["report_status"] == "empty" and record["kind"] == "write_article":
         return "empty", "the report is empty"
     if not protocol.assesses(judge):
         return "not_assessed", f"not_assessed: the judge {judge.name} cannot decide this protocol"

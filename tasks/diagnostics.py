@@ -14,10 +14,13 @@ from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
 
 TEXTS = """
-SELECT edition, agent, assignment, text, text_sha FROM reports
+SELECT r.edition, r.agent, r.assignment, r.text, r.text_sha
+FROM reports AS r JOIN assignments AS a USING (edition, assignment)
+WHERE a.kind = 'write_article'
 UNION ALL
 SELECT a.edition, '', a.assignment, t.text, t.text_sha
 FROM assignments AS a JOIN articles AS t USING (edition, article)
+WHERE a.kind = 'write_article'
 """
 
 

@@ -1,6 +1,6 @@
 """Stage leaderboard: scores aggregated over an edition, then the Parquet snapshot."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 
 import polars as pl
@@ -25,10 +25,15 @@ def leaderboard_rows(
         "assignment",
         [edition],
     )
+    category_of = dict(
+        warehouse.frame(
+            "SELECT assignment, category FROM ground_truths WHERE edition = $1", [edition]
+        ).iter_rows()
+    )
     metrics = {(p.name, metric.name): metric for p in protocols for metric in p.metrics}
     keys = ["protocol", "agent", "metric", "judge"]
     return [
-        _row(edition, dict(zip(keys, map(str, key), strict=True)), group, metric)
+        _row(edition, dict(zip(keys, map(str, key), strict=True)), group, metric, category_of)
         for key, group in scores.group_by(keys, maintain_order=True)
         if (metric := metrics.get((str(key[0]), str(key[2]))))
     ]
@@ -68,7 +73,11 @@ async def publish_leaderboard(warehouse_path: str, edition: str, rows: list[Lead
 
 
 def _row(
-    edition: str, key: dict[str, str], scores: pl.DataFrame, metric: MetricEntry
+    edition: str,
+    key: dict[str, str],
+    scores: pl.DataFrame,
+    metric: MetricEntry,
+    category_of: Mapping[str, str],
 ) -> LeaderboardRow:
     valued = scores.filter(pl.col("value").is_not_null())
     macro = mean(valued["value"].to_list())
@@ -81,7 +90,9 @@ def _row(
         agent=key["agent"],
         metric=key["metric"],
         judge=key["judge"],
-        value=macro if metric.aggregate == "macro" else micro,
+        value=_by_category(valued, category_of)
+        if metric.aggregate == "by_category"
+        else {"macro": macro, "micro": micro}[metric.aggregate],
         macro=macro,
         micro=micro,
         n_items=int(valued["n_items"].sum()),
@@ -90,6 +101,14 @@ def _row(
         provisional=bool(n_open or unfinished),
         reason=None if valued.height else _commonest(scores["reason"]),
     )
+
+
+def _by_category(valued: pl.DataFrame, category_of: Mapping[str, str]) -> float | None:
+    """Mean over categories of the means of their questions."""
+    by_category: dict[str, list[float]] = {}
+    for assignment, value in valued.select("assignment", "value").iter_rows():
+        by_category.setdefault(category_of.get(assignment, ""), []).append(value)
+    return mean(mean(values) for _, values in sorted(by_category.items()))
 
 
 def _commonest(reasons: pl.Series) -> str | None:

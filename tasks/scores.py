@@ -10,7 +10,7 @@ from tasks.cells import CellPlan, frame_of
 from tasks.extraction.urls import same_page
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import judge
-from tasks.protocols.case import Judged, Protocol
+from tasks.protocols.case import ANSWERS, Judged, Protocol
 from tasks.protocols.registry import protocol
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
@@ -63,7 +63,7 @@ def scored(
     warehouse: Warehouse, protocol: Protocol, judge: Judge, plans: Sequence[CellPlan]
 ) -> list[Score]:
     """One score per report and metric; a report that has no verdicts gets null and the reason."""
-    judged = _judged(warehouse, plans)
+    judged = _judged(warehouse, protocol, plans)
     figures = {
         (row["assignment"], row["metric"]): row
         for row in protocol.figures(judged, judge).iter_rows(named=True)
@@ -75,7 +75,7 @@ def scored(
     ]
 
 
-def _judged(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Judged:
+def _judged(warehouse: Warehouse, protocol: Protocol, plans: Sequence[CellPlan]) -> Judged:
     first = plans[0]
     verdicts = warehouse.frame(
         "SELECT cell_id, assignment, step, item, status, label, score FROM verdicts "
@@ -88,6 +88,22 @@ def _judged(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Judged:
         reports=reports,
         verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
         claims=_claims(warehouse, plans),
+        answers=_answers(warehouse, plans)
+        if "truth" in protocol.inputs
+        else pl.DataFrame(schema=ANSWERS),
+    )
+
+
+def _answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
+    """The answers of one agent beside what is true."""
+    first = plans[0]
+    return warehouse.frame(
+        "SELECT r.assignment, r.text, g.category, g.truths, g.settings, s.trace "
+        "FROM reports AS r JOIN ground_truths AS g USING (edition, assignment) "
+        "LEFT JOIN search_traces AS s USING (edition, agent, assignment) "
+        "WHERE r.edition = $1 AND r.agent = $2 AND r.assignment IN (SELECT unnest($3)) "
+        "ORDER BY r.assignment",
+        [first.edition, first.agent, [plan.assignment for plan in plans]],
     )
 
 
@@ -97,8 +113,9 @@ def _claims(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
     frame = warehouse.frame(
         "SELECT assignment, number, list(z.url ORDER BY z.url) FILTER (z.url IS NOT NULL) AS urls "
         "FROM claims AS c LEFT JOIN citations AS z USING (edition, agent, assignment, number) "
-        "WHERE c.edition = $1 AND c.agent = $2 GROUP BY ALL ORDER BY ALL",
-        [first.edition, first.agent],
+        "WHERE c.edition = $1 AND c.agent = $2 AND c.assignment IN (SELECT unnest($3)) "
+        "GROUP BY ALL ORDER BY ALL",
+        [first.edition, first.agent, list(urls)],
     )
     leaked = [
         any(same_page(url, urls[row["assignment"]]) for url in row["urls"] or ())

@@ -41,10 +41,13 @@ UNION ALL
 SELECT 'facts', count(x.assignment), count(*) - count(x.assignment), 0, 0
 FROM assignments AS a LEFT JOIN extractions AS x
     ON x.edition = a.edition AND x.assignment = a.assignment AND x.agent = ''
-WHERE a.edition = $1
+WHERE a.edition = $1 AND a.kind = 'write_article'
 UNION ALL
 SELECT 'claims', count(x.assignment), count(*) - count(x.assignment), 0, 0
-FROM reports AS r LEFT JOIN extractions AS x
+FROM reports AS r
+JOIN assignments AS a
+    ON a.edition = r.edition AND a.assignment = r.assignment AND a.kind = 'write_article'
+LEFT JOIN extractions AS x
     ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
     AND x.input_sha = r.text_sha
 WHERE r.edition = $1 AND r.status <> 'empty'
@@ -69,7 +72,10 @@ def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCo
             [edition, judge.name],
         ).iter_rows()
     )
+    kinds = source.frame("SELECT DISTINCT kind FROM assignments WHERE edition = $1", [edition])
     for name in sorted(PROTOCOLS):
+        if not set(protocol(name).kinds) & {*kinds["kind"]}:
+            continue  # it has nothing to judge here
         plans = plan_cells(source, edition, protocol(name), judge)
         states = Counter(plan.state for plan in plans)
         counts.append(

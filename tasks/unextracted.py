@@ -11,9 +11,11 @@ from tasks.warehouse.store import Warehouse
 UNEXTRACTED = """
 SELECT r.agent, r.assignment, t.article, t.title
 FROM {texts} AS r
-JOIN assignments AS a USING (edition, assignment)
-JOIN articles AS t USING (edition, article)
-LEFT JOIN extractions AS x USING (edition, agent, assignment)
+JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
+    AND a.kind = 'write_article'
+JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
+LEFT JOIN extractions AS x
+    ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
 WHERE r.edition = $1 AND r.text <> ''
     AND (x.input_sha IS NULL OR x.input_sha <> r.text_sha
          OR (x.source = $2 AND x.extractor_version <> $3)

@@ -11,6 +11,8 @@ from tasks.judges.decisions import (
     Answer,
     CompareArticles,
     Frozen,
+    GradeValues,
+    MatchClaims,
     VerifyAgainstPage,
     VerifyClaims,
 )
@@ -26,7 +28,9 @@ class ScriptedJudge:
     model_version = "scripted-1"
     sees_conflict = True
     cpu_bound = False
-    decides: frozenset[type[Frozen]] = frozenset({VerifyClaims, VerifyAgainstPage, CompareArticles})
+    decides: frozenset[type[Frozen]] = frozenset(
+        {VerifyClaims, VerifyAgainstPage, CompareArticles, MatchClaims, GradeValues}
+    )
 
     def __init__(self, failing: frozenset[str] = frozenset()) -> None:
         self.failing = failing
@@ -52,6 +56,30 @@ class ScriptedJudge:
         better = "second" if len(request.second) > len(request.first) else "first"
         return [Answer(status=Status.OK, label=better)] * len(request.criteria)
 
+    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+        """`~X` states the truth whose text begins with X; failing claims are errors."""
+        self.asked.append(request)
+        return [self._matched(claim, request.truths) for claim in request.answered]
+
+    def _matched(self, claim: str, truths: Sequence[str]) -> Answer:
+        if claim in self.failing:
+            return Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+        said = claim.replace("~", "")
+        for index, truth in enumerate(truths):
+            if claim != said and truth.startswith(said):
+                return Answer(status=Status.OK, label=f"truth:{index}")
+        return Answer(status=Status.OK, label="none")
+
+    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
+        """As many points as the answered value has `~` before the true one; 0 if it is another."""
+        self.asked.append(request)
+        return [
+            Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+            if value.answered in self.failing
+            else Answer(status=Status.OK, label=_grade(value.answered, value.truth))
+            for value in request.values
+        ]
+
     def _answer(self, claim: str, evidence: str, positive: str, negative: str) -> Answer:
         if claim in self.failing:
             return Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
@@ -59,3 +87,8 @@ class ScriptedJudge:
             return Answer(status=Status.OK, label=positive, score=1.0)
         contradicted = claim.startswith("not ") and claim.removeprefix("not ") in evidence
         return Answer(status=Status.OK, label=negative if contradicted else NOT_SUPPORT, score=0.0)
+
+
+def _grade(answered: str, truth: str) -> str:
+    same = answered.lstrip("~") == truth
+    return str(answered.count("~")) if same else "0"

@@ -133,8 +133,9 @@ class MetricEntry(Configured):
 
     name: str
     title: str
-    aggregate: Literal["macro", "micro"]
-    """Headline: mean over reports of their values, or pooled items."""
+    aggregate: Literal["macro", "micro", "by_category"]
+    """Headline: mean over reports of their values, pooled items, or the mean over a question's
+    categories of their means."""
     better: Literal["higher", "lower"]
     description: str
 

@@ -62,15 +62,21 @@ class Asking:
         form: type[ReplyModel],
         key: str,
         expected: Sequence[Any],
+        also: Callable[[Sequence[Any]], None] = lambda results: None,
     ) -> Outcome[list[Any]]:
-        """One request with one result for each item of `expected`, which they name by `key`."""
+        """One request with one result for each item of `expected`, which they name by `key`.
+
+        also: raises InvalidReply for results that a form alone cannot tell to be wrong.
+        """
         schema = schema_of(form)
         if self.entry.schema_names_items:
             schema = schema_for_items(form, key, tuple(expected))
 
         def check(answer: str) -> list[Any]:
             reply: Any = read(form, answer)
-            return in_order(reply.results, key, expected)
+            results = in_order(reply.results, key, expected)
+            also(results)
+            return results
 
         request = self._request(prompt_name, values, len(expected), schema)
         return await self._asked(request, check)

@@ -21,6 +21,13 @@ CONFLICT = "conflict"
 FIRST, SECOND, TIE = "first", "second", "tie"
 REFERENCE, REPORT = "reference", "report"
 """Who wins a comparison, whichever stood first."""
+NO_TRUTH = "none"
+"""The label of an answered claim that states none of the true ones."""
+
+
+def truth_label(index: int | str) -> str:
+    """The label of an answered claim that states the true claim of this index (or path)."""
+    return f"truth:{index}"
 
 
 class Frozen(BaseModel):
@@ -149,7 +156,15 @@ class Extracted(Frozen):
     call_id: str | None = None
 
 
-Request = VerifyClaims | VerifyAgainstPage | CompareArticles | ExtractFacts | ExtractClaims
+Request = (
+    VerifyClaims
+    | VerifyAgainstPage
+    | CompareArticles
+    | MatchClaims
+    | GradeValues
+    | ExtractFacts
+    | ExtractClaims
+)
 
 
 class Judge(Protocol):
@@ -177,6 +192,12 @@ class Judge(Protocol):
 
     async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
         """One answer per criterion, in order."""
+
+    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+        """One answer per answered claim, in order."""
+
+    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
+        """One answer per value, in order."""
 
 
 class Extractor(Protocol):

@@ -19,10 +19,13 @@ from tasks.judges.decisions import (
     Extracted,
     ExtractFacts,
     Frozen,
+    GradeValues,
+    MatchClaims,
     Statement,
     VerifyAgainstPage,
     VerifyClaims,
 )
+from tasks.judges.llm_claims import graded_values, matched_claims
 from tasks.judges.replies import (
     ClaimVerdict,
     ClaimVerdicts,
@@ -50,7 +53,15 @@ class LlmJudge:
     sees_conflict = True
     cpu_bound = False
     decides: frozenset[type[Frozen]] = frozenset(
-        {VerifyClaims, VerifyAgainstPage, CompareArticles, ExtractFacts, ExtractClaims}
+        {
+            VerifyClaims,
+            VerifyAgainstPage,
+            CompareArticles,
+            MatchClaims,
+            GradeValues,
+            ExtractFacts,
+            ExtractClaims,
+        }
     )
 
     def __init__(
@@ -118,6 +129,12 @@ class LlmJudge:
         return [
             ok(outcome, n, WINNERS[verdict.winner], verdict.reason) for verdict in outcome.value
         ]
+
+    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+        return await matched_claims(self._asking, request)
+
+    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
+        return await graded_values(self._asking, request)
 
     async def extract_facts(self, request: ExtractFacts) -> Extracted:
         values = {"title": request.title, "text": request.text}

@@ -18,6 +18,8 @@ from tasks.judges.decisions import (
     Answer,
     CompareArticles,
     Frozen,
+    GradeValues,
+    MatchClaims,
     VerifyAgainstPage,
     VerifyClaims,
 )
@@ -94,6 +96,16 @@ class OfflineJudge:
         """`not_assessed`: no lexical rule for article quality could be validated."""
         answer = self._no_answer(Status.NOT_ASSESSED, "it cannot compare articles")
         return [answer] * len(request.criteria)
+
+    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+        """`not_assessed`: other words for the same thing are beyond a lexical rule."""
+        answer = self._no_answer(Status.NOT_ASSESSED, "it cannot match claims")
+        return [answer] * len(request.answered)
+
+    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
+        """`not_assessed`, for the same reason."""
+        answer = self._no_answer(Status.NOT_ASSESSED, "it cannot grade values")
+        return [answer] * len(request.values)
 
     def _page(self, page: str) -> tuple[Pool, Bm25]:
         """The page's sentences, indexed; the last few pages are kept."""

@@ -10,22 +10,17 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from tasks.judges.replies_claims import CLAIM_FORMS
+from tasks.judges.replies_inversion import INVERSION_FORMS
+from tasks.judges.reply_form import ReplyModel as ReplyModel
 from tasks.models.gateway import InvalidReply
 from tasks.warehouse.rows import content_sha
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.S)
 _CODE_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(?P<inside>.*)\n\s*```\s*\Z", re.S)
 SHOWN = 200
-
-
-class ReplyModel(BaseModel):
-    """A part of an answer. Extra keys are read past, but the schema does not allow them."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False}
-    )
 
 
 ReplyT = TypeVar("ReplyT", bound=ReplyModel)
@@ -97,6 +92,8 @@ FORMS: dict[str, tuple[type[ReplyModel], ...]] = {
     "wiki_fact": (ClaimVerdicts, PageVerdicts),
     "wiki_writing": (CriterionVerdicts, CriterionVerdictsOrTies),
     "extraction": (StatedFacts, StatedClaims),
+    "claim_discovery": CLAIM_FORMS,
+    "inversion": INVERSION_FORMS,
 }
 """The forms in which the steps of a protocol are answered."""
 

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from tasks.configuration.models import MetricEntry
 from tasks.judges.decisions import Answer, Judge
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.traces import SearchTrace
+from tasks.warehouse.truths import GroundTruth
 
 
 class Case(BaseModel):
@@ -15,7 +17,8 @@ class Case(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    article: Article
+    article: Article | None = None
+    """Null where the assignment is a question that was made from none."""
     report: Report
     facts: tuple[Fact, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -23,6 +26,17 @@ class Case(BaseModel):
     pages: tuple[Page, ...] = ()
     extraction: Extraction | None = None
     """How the claims were obtained."""
+    truth: GroundTruth | None = None
+    """Of a question."""
+    trace: SearchTrace | None = None
+    """How the agent searched, where it says so."""
+
+    @property
+    def reference(self) -> Article:
+        """The article the report is measured against; only for assignments that have one."""
+        if self.article is None:
+            raise ValueError(f"{self.report.assignment}: the assignment has no article")
+        return self.article
 
 
 class Decided(BaseModel):
@@ -35,6 +49,13 @@ class Decided(BaseModel):
     answer: Answer
 
 
+ANSWERS = dict.fromkeys(
+    ("assignment", "text", "category", "truths", "settings", "trace"), pl.String
+)
+"""What the figures of questions rest on beside the verdicts: the answer as it was given, what is
+true, and the search trace (null where there is none)."""
+
+
 class Judged(BaseModel):
     """The reports of one agent with their verdicts, as frames, ready for scoring.
 
@@ -42,6 +63,7 @@ class Judged(BaseModel):
         pairs_reliable, pairs_reason.
     verdicts: assignment, step, item, status, label, score; of `done` reports only.
     claims: assignment, number, cited, leaked.
+    answers: a frame of ANSWERS; of questions only.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -49,6 +71,7 @@ class Judged(BaseModel):
     reports: pl.DataFrame
     verdicts: pl.DataFrame
     claims: pl.DataFrame
+    answers: pl.DataFrame = pl.DataFrame(schema=ANSWERS)
 
 
 FIGURES = {
@@ -70,7 +93,10 @@ class Protocol(Interface):
     """Of its code and parameters; part of every cell's key."""
     metrics: tuple[MetricEntry, ...]
     inputs: tuple[str, ...]
-    """Which shas of a case its verdicts rest on: article, report, facts, claims, pages."""
+    """Which shas of a case its verdicts rest on: article, report, facts, claims, pages, truth,
+    trace."""
+    kinds: tuple[str, ...]
+    """Which kinds of assignments it judges."""
 
     def assesses(self, judge: Judge) -> bool:
         """Whether this judge can decide anything of it."""

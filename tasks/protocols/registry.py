@@ -5,10 +5,12 @@ from collections.abc import Callable
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import ProtocolEntry, load_protocol
 from tasks.protocols.case import Protocol
+from tasks.protocols.claim_discovery import ClaimDiscovery
 from tasks.protocols.wiki_fact import WikiFact
 from tasks.protocols.wiki_writing import WikiWriting
 
 PROTOCOLS: dict[str, Callable[[ProtocolEntry], Protocol]] = {
+    "claim_discovery": ClaimDiscovery,
     "wiki_fact": WikiFact,
     "wiki_writing": WikiWriting,
 }

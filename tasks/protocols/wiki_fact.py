@@ -49,6 +49,7 @@ class WikiFact:
 
     name = "wiki_fact"
     inputs: tuple[str, ...] = ("facts", "claims", "pages")
+    kinds: tuple[str, ...] = ("write_article",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
@@ -69,7 +70,7 @@ class WikiFact:
         return [item for items in await asyncio.gather(*steps) for item in items]
 
     async def _coverage(self, case: Case, judge: Judge) -> list[Decided]:
-        leaked = leaked_claims(case.article.url, case.citations)
+        leaked = leaked_claims(case.reference.url, case.citations)
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
         answers = await self._verified([fact.text for fact in case.facts], pool, judge)
         return [

@@ -58,6 +58,7 @@ class WikiWriting:
 
     name = "wiki_writing"
     inputs: tuple[str, ...] = ("article", "report")
+    kinds: tuple[str, ...] = ("write_article",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
@@ -93,7 +94,7 @@ class WikiWriting:
     ) -> list[Decided]:
         """The categories over one pair of texts: the first alone, so that a provider's cache
         holds the texts when the others come."""
-        texts = [without_apparatus(case.article.text), without_apparatus(case.report.text)]
+        texts = [without_apparatus(case.reference.text), without_apparatus(case.report.text)]
         pair = (texts[1], texts[0]) if report_first else (texts[0], texts[1])
         first, *others = categories
         decided = [await self._compared(pair, judge, report_first, first)]

@@ -120,7 +120,7 @@ class Article(Row):
 
 
 class Assignment(Row):
-    """What an agent is asked: write this article."""
+    """What an agent is asked: write this article, or find what answers a question."""
 
     table: ClassVar[str] = "assignments"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
@@ -128,7 +128,9 @@ class Assignment(Row):
     edition: str
     assignment: str
     article: str
-    kind: Literal["write_article"] = "write_article"
+    """The article to be written, or the one a question was made from; empty where there is none."""
+    kind: Literal["write_article", "find_claims"] = "write_article"
+    """`find_claims`: the answer is claims, measured against the assignment's ground truth."""
     prompt: str | None = None
     """Null where the publisher does not give the prompt."""
     prompt_sha: str | None = None

@@ -122,7 +122,10 @@ def test_an_unknown_edition_protocol_or_judge_stops_before_anything_starts(  # t
     evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
     for wrong, said in (
         (("--edition", "never"), "it has: sample"),
-        (("--edition", "sample", "--protocol", "magic"), "known: wiki_fact, wiki_writing"),
+        (
+            ("--edition", "sample", "--protocol", "magic"),
+            "known: claim_discovery, wiki_fact, wiki_writing",
+        ),
         (("--edition", "sample", "--judge", "oracle"), "known: gemini"),
         (("--edition", "sample", "--agent", "nobody"), "it has: sample_blogger"),
     ):

@@ -25,6 +25,7 @@ from tasks.judges.replies import (
     StatedFacts,
     schema_of,
 )
+from tasks.judges.replies_claims import ClaimMatches, ValueGrades
 from tests.servers.fences import parse
 from tests.tasks.judges.recording import Recorder, recorded
 
@@ -39,6 +40,9 @@ FORMS: dict[str, type[ReplyModel]] = {
     "wiki_fact/verify_claims": ClaimVerdicts,
     "wiki_fact/verify_against_page": PageVerdicts,
     "wiki_writing/compare_articles": CriterionVerdictsOrTies,
+    "claim_discovery/match_claims": ClaimMatches,
+    "claim_discovery/match_queries": ClaimMatches,
+    "claim_discovery/grade_values": ValueGrades,
     "extraction/facts": StatedFacts,
     "extraction/claims": StatedClaims,
 }

@@ -22,11 +22,12 @@ from tasks.judges.replies import (
     schema_for_items,
     schema_of,
 )
+from tasks.judges.replies_claims import CLAIM_FORMS
 from tasks.models.gateway import InvalidReply
 
 FORMS: list[type[ReplyModel]] = [
     ClaimVerdicts, PageVerdicts, CriterionVerdicts, CriterionVerdictsOrTies, StatedFacts,
-    StatedClaims,
+    StatedClaims, *CLAIM_FORMS,
 ]  # fmt: skip
 GOOD = {"item": 1, "reason": "So it says.", "evidence": [1], "verdict": "consistent"}
 
@@ -166,7 +167,7 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
     _, item = sorted(objects(json.loads(schema_of(form))), key=lambda part: "results" not in
                      part["properties"])  # fmt: skip
     names = list(item["properties"])
-    for word in {"verdict", "winner"} & set(names):
+    for word in {"verdict", "winner", "truth", "score"} & set(names):
         assert names.index("reason") < names.index(word)
 
 

@@ -66,7 +66,7 @@ def case(
 
 def judged(of: Case, decided: Sequence[Decided]) -> Judged:
     assert of.extraction
-    leaked = leaked_claims(of.article.url, of.citations)
+    leaked = leaked_claims(of.reference.url, of.citations)
     cited = {citation.number for citation in of.citations}
     return Judged(
         reports=pl.DataFrame(

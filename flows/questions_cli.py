@@ -1,0 +1,70 @@
+"""`evergreen import livedrbench` and `evergreen import answers`: questions, and answers to them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.console import REMARKS
+from tasks.questions_import import import_answers, import_questions
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+
+WarehousePath = Annotated[
+    Path,
+    typer.Option(
+        "--warehouse",
+        envvar="EVERGREEN_WAREHOUSE",
+        help="The DuckDB file that holds everything.",
+    ),
+]
+
+
+def import_livedrbench(
+    path: Annotated[Path, typer.Argument(help="Your copy: a JSON, JSON lines or Parquet file.")],
+    edition: Annotated[
+        str | None, typer.Option(help="What to call it; the file's name if not given.")
+    ] = None,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Import questions in LiveDRBench's published format; again changes nothing."""
+    name = edition or path.resolve().stem
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        summary = import_questions(store, path, name)
+    _remark(
+        f"{name}: {summary.questions} questions in {len(summary.categories)} categories, "
+        f"{summary.claims:,} true claims."
+    )
+    _remark(f"Next: evergreen import answers PATH --agent AGENT --edition {name}")
+
+
+def import_agent_answers(
+    path: Annotated[
+        Path, typer.Argument(help="Predictions (key, preds) as JSON, or a folder of <key> files.")
+    ],
+    agent: Annotated[str, typer.Option("--agent", help="Whose answers they are.")],
+    edition: Annotated[str, typer.Option("--edition", help="An edition with questions.")],
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Import one agent's answers to an edition's questions; again changes nothing."""
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        summary = import_answers(store, path, edition, agent)
+    _remark(f"{edition}: {summary.answers} answers of {agent} ({summary.new} new or changed).")
+    if summary.unknown:
+        shown = ", ".join(summary.unknown[:5])
+        _remark(f"{len(summary.unknown)} keys are no questions of {edition}: {shown}")
+    if summary.unanswered:
+        _remark(
+            f"{summary.unanswered} questions of {edition} have no answer there: they are not "
+            "scored for this agent. An empty answer would be, with 0."
+        )
+    _remark(f"Next: evergreen evaluate --edition {edition} --judge JUDGE")
+
+
+def register(importing: typer.Typer) -> None:
+    """Add the commands to `evergreen import`."""
+    importing.command("livedrbench")(import_livedrbench)
+    importing.command("answers")(import_agent_answers)
+
+
+def _remark(text: str) -> None:
+    REMARKS.print(text, markup=False, highlight=False)

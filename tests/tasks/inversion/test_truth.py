@@ -1,0 +1,42 @@
+"""Accepted sources: the archived reference pages that hold a claim, else all references."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tasks.inversion.truth import sources_rule
+from tests.tasks.inversion.scripted import DIED, NAMED, PAGE, ScriptedInverter, bench, drafted
+
+A, B = "https://a.example.org/x", "https://b.example.org/y"
+
+
+def of(archived: Sequence[tuple[str, str]], references: Sequence[str]) -> tuple[object, ...]:
+    """Sources of the answer and of its sub-claim, and the rule that is recorded."""
+    inverter = ScriptedInverter()
+    around = bench(inverter, archived=archived, references=references).around
+    (truth,) = drafted(inverter, archived=archived, references=references).truths
+    return truth.sources, truth.sub_claims[0].sources, sources_rule((truth,), around)
+
+
+HOLDS_NAME = f"{PAGE} {NAMED}"
+HOLDS_DEATH = f"{PAGE} {DIED}"
+
+
+@pytest.mark.parametrize(
+    ("archived", "references", "expected"),
+    [
+        ([], [], ((), (), "none")),
+        ([], [A, B], ((A, B), (A, B), "article")),
+        ([(A, HOLDS_NAME), (B, HOLDS_DEATH)], [A, B], ((A,), (B,), "pages")),
+        ([(A, HOLDS_NAME)], [A, B], ((A,), (A, B), "mixed")),
+        ([(A, f"{PAGE} {DIED.replace('1891', 'May')}")], [A, B], ((A, B), (A, B), "article")),
+        ([(A, HOLDS_NAME)], [B], ((B,), (B,), "article")),
+        ([(A, f"{PAGE} Marguerite Oakeshott")], [A, B], ((A, B), (A, B), "article")),
+    ],
+    ids=["no references", "nothing archived", "each on a page", "one on a page",
+         "without the value", "on a page that is no reference", "the name without its sentence"],
+)  # fmt: skip
+def test_sources_are_those_that_hold_the_claim_where_that_is_known(
+    archived: list[tuple[str, str]], references: list[str], expected: tuple[object, ...]
+) -> None:
+    assert of(archived, references) == expected

@@ -1,0 +1,189 @@
+"""Nested claims: figures worked by hand, and what must hold of every tree."""
+
+from collections.abc import Iterator
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from tasks.metrics.claim_trees import Figures, Node, Path, f1, one_to_one, tree_figures
+
+LEAF = Node()
+
+
+def tree(*children: Node, weight: float = 1.0) -> Node:
+    return Node(weight, children)
+
+
+def test_the_figures_of_a_nested_answer_are_those_worked_by_hand() -> None:
+    # Three answers, two true, of which the first has one of its two sub-claims right; the truth
+    # has four answers, the first with three sub-claims.
+    answered = (tree(LEAF, LEAF), LEAF, LEAF)
+    truths = (tree(LEAF, LEAF, LEAF), LEAF, LEAF, LEAF)
+    found = tree_figures(answered, truths, {(0,): (0,), (0, 1): (0, 2), (2,): (3,)})
+    assert found
+    assert astuple(found) == pytest.approx(
+        ((1 / 2 + 1) / 3, (1 / 3 + 1) / 4, 2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3))
+    )
+
+
+def test_weights_are_the_truth_s() -> None:
+    truths = (Node(3.0), Node(1.0))
+    found = tree_figures((LEAF, LEAF), truths, {(1,): (0,)})
+    assert found == Figures(precision=3 / 4, recall=3 / 4, f1=3 / 4)
+
+
+def test_a_wrong_sub_claim_takes_from_its_parent_and_a_wrong_parent_takes_all() -> None:
+    truths = (tree(LEAF, LEAF),)
+    whole = {(0,): (0,), (0, 0): (0, 0), (0, 1): (0, 1)}
+    half = {(0,): (0,), (0, 0): (0, 0)}
+    assert tree_figures(truths, truths, whole) == Figures(1, 1, 1)
+    assert tree_figures(truths, truths, half) == Figures(0.5, 0.5, 0.5)
+    assert tree_figures(truths, truths, {}) == Figures(0, 0, 0)
+
+
+def test_what_is_said_of_a_claim_that_nothing_is_known_of_is_not_counted() -> None:
+    assert tree_figures((tree(LEAF, LEAF),), (LEAF,), {(0,): (0,)}) == Figures(1, 1, 1)
+
+
+def test_a_claim_found_without_what_is_known_of_it_is_precise_but_not_complete() -> None:
+    assert tree_figures((LEAF,), (tree(LEAF),), {(0,): (0,)}) == Figures(1, 0, 0)
+
+
+def test_without_a_truth_there_is_no_figure_and_without_an_answer_it_is_0() -> None:
+    assert tree_figures((LEAF,), (), {}) is None
+    assert tree_figures((), (), {}) is None
+    assert tree_figures((), (LEAF,), {}) == Figures(0, 0, 0)
+
+
+def test_a_true_claim_counts_once() -> None:
+    with pytest.raises(ValueError, match="more than one"):
+        tree_figures((LEAF, LEAF), (LEAF,), {(0,): (0,), (1,): (0,)})
+
+
+def test_f1_is_0_where_both_are_0() -> None:
+    assert f1(0, 0) == 0
+
+
+NODES = st.recursive(
+    st.builds(Node, st.sampled_from([0.5, 1.0, 2.0])),
+    lambda below: st.builds(
+        Node, st.sampled_from([0.5, 1.0, 2.0]), st.lists(below, max_size=3).map(tuple)
+    ),
+    max_leaves=8,
+)
+FORESTS = st.lists(NODES, min_size=1, max_size=4).map(tuple)
+
+
+@st.composite
+def matched(draw: st.DrawFn) -> tuple[tuple[Node, ...], tuple[Node, ...], dict[Path, Path]]:
+    """Two forests, with a pairing in which a pair lies below a pair."""
+    answered, truths = draw(st.tuples(FORESTS, FORESTS))
+    pairs: dict[Path, Path] = {}
+
+    def pair(left: tuple[Node, ...], right: tuple[Node, ...], at: Path, there: Path) -> None:
+        partners = draw(st.permutations(range(len(right))))
+        n = draw(st.integers(0, min(len(left), len(right))))
+        claims = draw(st.permutations(range(len(left))))
+        for claim, truth in zip(claims[:n], partners[:n], strict=True):
+            pairs[(*at, claim)] = (*there, truth)
+            pair(left[claim].children, right[truth].children, (*at, claim), (*there, truth))
+
+    pair(answered, truths, (), ())
+    return answered, truths, pairs
+
+
+Forest = tuple[Node, ...]
+
+
+def figures(case: tuple[Forest, Forest, dict[Path, Path]]) -> Figures:
+    found = tree_figures(*case)
+    assert found is not None
+    return found
+
+
+@given(matched())
+def test_every_figure_lies_between_0_and_1(case: tuple[Forest, Forest, dict[Path, Path]]) -> None:
+    found = figures(case)
+    assert 0 <= found.precision <= 1
+    assert 0 <= found.recall <= 1
+    assert min(found.precision, found.recall) - 1e-12 <= found.f1 <= 1
+
+
+def paths(forest: Forest, at: Path = ()) -> Iterator[Path]:
+    for index, node in enumerate(forest):
+        yield (*at, index)
+        yield from paths(node.children, (*at, index))
+
+
+@given(FORESTS)
+def test_a_perfect_answer_has_1(truths: Forest) -> None:
+    assert tree_figures(truths, truths, {p: p for p in paths(truths)}) == Figures(1, 1, 1)
+
+
+@given(matched(), st.data())
+def test_the_order_of_an_answer_changes_nothing(
+    case: tuple[Forest, Forest, dict[Path, Path]], data: Any
+) -> None:
+    answered, truths, pairs = case
+    order = data.draw(st.permutations(range(len(answered))))
+    moved = {(order.index(p[0]), *p[1:]): t for p, t in pairs.items()}
+    again = figures((tuple(answered[i] for i in order), truths, moved))
+    assert again == figures(case)
+
+
+@given(matched())
+def test_a_wrong_claim_more_never_raises_anything(
+    case: tuple[Forest, Forest, dict[Path, Path]],
+) -> None:
+    answered, truths, pairs = case
+    before, after = figures(case), figures(((*answered, LEAF), truths, pairs))
+    assert after.precision <= before.precision
+    assert after.recall == before.recall
+    assert after.f1 <= before.f1
+
+
+@given(matched(), st.data())
+def test_a_matched_claim_less_never_raises_recall(
+    case: tuple[Forest, Forest, dict[Path, Path]], data: Any
+) -> None:
+    answered, truths, pairs = case
+    if not pairs:
+        return
+    gone = data.draw(st.sampled_from(sorted(pairs)))
+    left = {p: t for p, t in pairs.items() if p[: len(gone)] != gone}
+    assert figures((answered, truths, left)).recall <= figures(case).recall
+
+
+EDGES = st.lists(st.lists(st.integers(0, 6), max_size=4, unique=True), max_size=7)
+
+
+@given(EDGES)
+def test_a_matching_is_one_to_one_and_as_large_as_can_be(edges: list[list[int]]) -> None:
+    found = one_to_one(edges)
+    assert len(set(found.values())) == len(found)
+    assert all(right in edges[left] for left, right in found.items())
+    matrix = np.zeros((max(len(edges), 1), 7), dtype=int)
+    for left, rights in enumerate(edges):
+        matrix[left, rights] = 1
+    largest = maximum_bipartite_matching(csr_array(matrix), perm_type="column")
+    assert len(found) == int((largest >= 0).sum())
+
+
+def test_who_is_served_first_keeps_the_partner_that_several_want() -> None:
+    assert one_to_one([[0], [0]]) == {0: 0}
+    assert one_to_one([[0], [0]], order=[1, 0]) == {1: 0}
+    assert one_to_one([[0, 1], [0]]) == {0: 1, 1: 0}
+
+
+@given(EDGES.filter(bool), st.data())
+def test_a_duplicate_never_makes_a_matching_larger_than_its_truths(
+    edges: list[list[int]], data: Any
+) -> None:
+    twin = data.draw(st.sampled_from(edges))
+    assert set(one_to_one(edges)) <= set(one_to_one([*edges, twin]))

@@ -1,0 +1,82 @@
+"""Questions with an answer each, put to the protocol and scored at once."""
+
+import asyncio
+import json
+from typing import Any
+
+import polars as pl
+
+from tasks.configuration.models import load_protocol
+from tasks.extraction.claim_forms import truth_claims
+from tasks.protocols.case import ANSWERS, Case, Decided, Judged
+from tasks.protocols.claim_discovery import ClaimDiscovery
+from tasks.warehouse.rows import Report
+from tasks.warehouse.traces import SearchTrace
+from tasks.warehouse.truths import EvalInfo, GroundTruth, TruthClaim, TruthSettings, ground_truth
+from tests.scripted_judge import ScriptedJudge
+from tests.tasks.editions.questions_builder import QUESTIONS, perfect
+
+PROTOCOL = ClaimDiscovery(load_protocol("claim_discovery"))
+BY_KEY = {key: (category, truths, info) for key, category, truths, info in QUESTIONS}
+PERFECT = {row["key"]: row["preds"] for row in perfect()}
+
+
+def published(key: str, **more: Any) -> GroundTruth:
+    category, truths, info = BY_KEY[key]
+    kept = TruthSettings(
+        question="What?", published=tuple(truths), eval_info=EvalInfo.model_validate(info or {}),
+        **more,
+    )  # fmt: skip
+    claims = truth_claims(category, kept)
+    return ground_truth("e", key, category, "published", claims, kept)  # type: ignore[arg-type]
+
+
+def inverted(*truths: TruthClaim) -> GroundTruth:
+    return ground_truth("e", "q", "entities", "inverted", truths, TruthSettings(question="Who?"))
+
+
+def case(truth: GroundTruth, answer: Any, trace: str | None = None) -> Case:
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    report = Report(edition="e", agent="a", assignment=truth.assignment, text=text, text_sha="1",
+                    source_path="x")  # fmt: skip
+    kept = SearchTrace(edition="e", agent="a", assignment=truth.assignment, trace=trace or "[]",
+                       trace_sha="t", source="imported")  # fmt: skip
+    return Case(report=report, truth=truth, trace=kept if trace else None)
+
+
+def judged_by(
+    judge: ScriptedJudge, of: Case, protocol: ClaimDiscovery = PROTOCOL
+) -> tuple[list[Decided], dict[str, Any]]:
+    """The decisions, and per metric (value, open items, reason)."""
+    decided = asyncio.run(protocol.judge(of, judge))
+    verdicts = pl.DataFrame(
+        [
+            (of.report.assignment, d.step, d.item, str(d.answer.status), d.answer.label)
+            for d in decided
+        ],
+        schema=["assignment", "step", "item", "status", "label"],
+        orient="row",
+    )
+    assert of.truth
+    truth, trace = of.truth, of.trace.trace if of.trace else None
+    answer = (of.report.assignment, of.report.text, truth.category, truth.truths, truth.settings,
+              trace)  # fmt: skip
+    found = Judged(
+        reports=pl.DataFrame({"assignment": [of.report.assignment], "state": ["done"]}),
+        verdicts=verdicts,
+        claims=pl.DataFrame(),
+        answers=pl.DataFrame([answer], schema=ANSWERS, orient="row"),
+    )
+    rows = protocol.figures(found, judge).iter_rows(named=True)
+    return decided, {
+        r["metric"]: (
+            None if r["numerator"] is None else r["numerator"] / r["n_items"],
+            r["n_open"],
+            r["reason"],
+        )
+        for r in rows
+    }
+
+
+def prf(figures: dict[str, Any], kind: str) -> tuple[float | None, ...]:
+    return tuple(figures[f"{kind}_{name}"][0] for name in ("precision", "recall", "f1"))
