@@ -11,6 +11,8 @@ from hashlib import sha256
 from typing import Any
 
 from tests.servers.fences import Parsed, parse
+from tests.servers.oracle_claims import decide_claims
+from tests.servers.oracle_inversion import inverted
 
 MOST = 0.6
 """Share of a statement's words that must stand in one piece of evidence."""
@@ -44,6 +46,10 @@ class Oracle:
 
     def decide(self, prompt: Parsed, schema: dict[str, Any] | None) -> Answer:
         names = {block.name for block in prompt.blocks}
+        if (claims := decide_claims(prompt)) is not None:
+            return claims
+        if (turned := inverted(prompt)) is not None:
+            return turned
         if "evidence" in names:
             return {"results": list(_verified(prompt))}
         if "page" in names:

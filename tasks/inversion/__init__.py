@@ -1,0 +1,1 @@
+"""Questions out of articles (LiveDRBench's problem inversion): steps, checks, probes."""

@@ -1,0 +1,152 @@
+"""Problem inversion by an LLM: every step by prompt and schema, through any model."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from tasks.configuration.loading import CONFIGS
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.asking import Asker, Asking
+from tasks.judges.inversion import (
+    AnswerClosedBook,
+    AnswerFromPage,
+    Effort,
+    EstimateDifficulty,
+    FindOthers,
+    FindTargets,
+    FoundAnswer,
+    OtherAnswer,
+    PoseQuestion,
+    Property,
+    Said,
+    SubClaim,
+    Target,
+)
+from tasks.judges.replies_inversion import (
+    PosedQuestion,
+    StatedAnswers,
+    StatedEffort,
+    StatedOthers,
+    StatedTarget,
+    StatedTargets,
+)
+from tasks.judges.reply_form import ReplyModel
+from tasks.judges.text import one_line
+from tasks.models.gateway import Outcome
+
+ReplyT = TypeVar("ReplyT", bound=ReplyModel)
+ValueT = TypeVar("ValueT")
+MAX_CHARS = 2_000
+"""What is longer is no name, value or question: it is cut, and then fails what is checked."""
+MAX_ITEMS = 50
+"""What an answer lists beyond it is not read."""
+
+
+class LlmInverter:
+    """A model of `configs/judges.yaml`, asked through `asker`."""
+
+    def __init__(
+        self, name: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.model_version = entry.answers_as or entry.model
+        self._asking = Asking(name, entry, asker, configs)
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Sha of a protocol's prompts and of how they are sent."""
+        return self._asking.prompt_sha(protocol)
+
+    async def find_targets(self, request: FindTargets) -> Said[tuple[Target, ...]]:
+        values = request.model_dump(exclude={"prompt"})
+        outcome = await self._asking.stated(request.prompt, values, StatedTargets)
+        return _said(
+            outcome, lambda reply: tuple(_target(t) for t in reply.targets[: request.n_targets])
+        )
+
+    async def pose_question(self, request: PoseQuestion) -> Said[str]:
+        values = request.model_dump(exclude={"prompt"})
+        outcome = await self._asking.stated(request.prompt, values, PosedQuestion)
+        return _said(outcome, lambda reply: _line(reply.question))
+
+    async def find_others(self, request: FindOthers) -> Said[tuple[OtherAnswer, ...]]:
+        values = request.model_dump(exclude={"prompt"})
+        outcome = await self._asking.stated(request.prompt, values, StatedOthers)
+        return _said(
+            outcome,
+            lambda reply: tuple(
+                OtherAnswer(value=_line(other.value), reason=_line(other.reason))
+                for other in reply.others[:MAX_ITEMS]
+                if one_line(other.value)
+            ),
+        )
+
+    async def answer_closed_book(self, request: AnswerClosedBook) -> Said[tuple[FoundAnswer, ...]]:
+        values = request.model_dump(exclude={"prompt"})
+        return _said(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
+
+    async def answer_from_page(self, request: AnswerFromPage) -> Said[tuple[FoundAnswer, ...]]:
+        values = request.model_dump(exclude={"prompt"})
+        return _said(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
+
+    async def estimate_difficulty(self, request: EstimateDifficulty) -> Said[Effort]:
+        values = request.model_dump(exclude={"prompt"})
+        return _said(await self._asking.stated(request.prompt, values, StatedEffort), _effort)
+
+
+def _said(outcome: Outcome[ReplyT], read: Callable[[ReplyT], ValueT]) -> Said[ValueT]:
+    call = outcome.call
+    return Said(
+        status=outcome.status,
+        value=None if outcome.value is None else read(outcome.value),
+        reason=outcome.reason,
+        model_version=call.model_version if call else None,
+        call_id=call.call_id if call else None,
+    )
+
+
+def _line(text: str) -> str:
+    return one_line(text)[:MAX_CHARS]
+
+
+def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+    """Those that say something, each once."""
+    lines = (_line(text) for text in texts[:MAX_ITEMS])
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+def _target(stated: StatedTarget) -> Target:
+    return Target(
+        answer=_line(stated.answer),
+        also=_lines(stated.also),
+        sentence=_line(stated.sentence),
+        kind=_line(stated.kind),
+        category=stated.category,
+        properties=tuple(
+            Property(text=_line(p.text), sentence=_line(p.sentence))
+            for p in stated.properties[:MAX_ITEMS]
+        ),
+        sub_claims=tuple(
+            SubClaim(name=_line(c.name), value=_line(c.value), sentence=_line(c.sentence))
+            for c in stated.sub_claims[:MAX_ITEMS]
+        ),
+    )
+
+
+def _answers(reply: StatedAnswers) -> tuple[FoundAnswer, ...]:
+    return tuple(
+        FoundAnswer(
+            value=_line(answer.answer),
+            sub_claims=tuple(
+                (_line(sub.name), _line(sub.value))
+                for sub in answer.sub_claims[:MAX_ITEMS]
+                if one_line(sub.value)
+            ),
+        )
+        for answer in reply.answers[:MAX_ITEMS]
+        if one_line(answer.answer)
+    )
+
+
+def _effort(reply: StatedEffort) -> Effort:
+    return Effort(queries=_lines(reply.queries), units=_lines(reply.units), minutes=reply.minutes)
