@@ -3,33 +3,102 @@
 from pathlib import Path
 
 from prefect import flow, tags
+from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.console import REMARKS
+from flows.items import partial_message, run_items
+from flows.stages import Failure
 from tasks.assignments import assign_articles
-from tasks.warehouse.store import open_warehouse
+from tasks.configuration.models import load_judges
+from tasks.inverting import invert_article, inverter_named, pending_articles
+from tasks.judging import judging, spending
+from tasks.protocols.registry import protocol as protocol_named
+from tasks.warehouse.store import Warehouse, open_warehouse
+
+ARTICLES_AT_ONCE = 16
+"""Whose questions are being made; how many calls are under way is for the judge's limits to say."""
+BECAME = """
+SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions
+FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
+"""
 
 
 @flow(name="assign", flow_run_name="assign · {edition}")
 async def assign(
-    edition: str, protocol: str = "wiki_writing", warehouse: str = "data/warehouse.duckdb"
+    edition: str,
+    protocol: str = "wiki_writing",
+    judge: str | None = None,
+    articles: int | None = None,
+    budget_usd: float | None = None,
+    batch: bool = False,
+    warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Make the assignments of an edition that are not there yet.
 
     Args:
-        protocol: what reports will be judged by, which says what agents are asked.
+        protocol: what reports will be judged by, which says what agents are asked: to write the
+            article, or to answer questions made out of it.
+        judge: what makes the questions; the default of `configs/judges.yaml` unless named.
+        articles: make questions of so many articles, drawn by lot; of all unless given.
+        budget_usd: what this run may spend on models at most; no cap unless given.
+        batch: ask models through their batch APIs.
         warehouse: the DuckDB file; waited for while another process owns it.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
+    asks_questions = "find_claims" in protocol_named(protocol).kinds
     with (
         open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
         tags(f"edition:{edition}"),
     ):
-        new = assign_articles(str(store.path), edition)
-        n = store.value(
-            "SELECT count(*) FROM assignments WHERE edition = $1 AND prompt IS NOT NULL", [edition]
+        if not asks_questions:
+            new = assign_articles(str(store.path), edition)
+            return Completed(message=f"{edition}: {_prompted(store, edition)} assignments to write "
+                             f"an article, {new} of them new.")  # fmt: skip
+        with spending(store, budget_usd):
+            name = judge or load_judges().default
+            failures = await _questions(store, edition, name, articles, batch=batch)
+        became = store.frame(BECAME, [edition])
+        await acreate_table_artifact(
+            key="questions",
+            table=became.to_dicts(),
+            description=f"{edition}: what became of the questions that were made.",
         )
-        return Completed(message=f"{edition}: {n} assignments, {new} of them new.")
+    accepted = dict(became.iter_rows()).get("accepted", 0)
+    message = f"{edition}: {accepted} of {became['questions'].sum()} questions are accepted."
+    if failures:
+        return Completed(name="Partial", message=f"{message} Left: {partial_message(failures)}")
+    return Completed(message=message)
+
+
+async def _questions(
+    store: Warehouse, edition: str, judge: str, articles: int | None, *, batch: bool
+) -> list[Failure]:
+    """A task for every article whose questions are not all decided."""
+    todo = pending_articles(store, edition, inverter_named(judge), articles)
+    if not todo:
+        return []
+    async with judging(store, judge, batch=batch, say=_say) as decider:
+        return await run_items(
+            "invert",
+            [(pending.title, pending) for pending in todo],
+            lambda _, pending: invert_article(str(store.path), pending, judge, return_state=True),
+            at_once=len(todo) if decider.batch else ARTICLES_AT_ONCE,
+            room=decider.room,
+        )
+
+
+def _prompted(store: Warehouse, edition: str) -> int:
+    found: int = store.value(
+        "SELECT count(*) FROM assignments WHERE edition = $1 AND kind = 'write_article' "
+        "AND prompt IS NOT NULL",
+        [edition],
+    )
+    return found
+
+
+def _say(text: str) -> None:
+    REMARKS.print(text, markup=False, highlight=False)

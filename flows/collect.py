@@ -1,10 +1,8 @@
 """Collect an edition: new good articles, listed, dated, measured, chosen, frozen."""
 
 import asyncio
-from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from prefect import flow, tags
 from prefect.artifacts import acreate_table_artifact
@@ -12,8 +10,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.console import REMARKS
-from flows.progress import StageProgress, stage_progress
-from flows.stages import Failure, error_of, finished, first_line
+from flows.items import partial_message, run_items
+from flows.progress import stage_progress
+from flows.stages import Failure
 from tasks.candidates import (
     close_edition,
     date_candidates,
@@ -27,16 +26,18 @@ from tasks.editions.errors import EditionError
 from tasks.freezing import unfrozen
 from tasks.manifests import verify
 from tasks.processes.pool import HELPERS
-from tasks.warehouse.collected import Candidate, Collection
+from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.wikipedia.errors import WikiUnreachable
 from tasks.wikis import connected
 
 DECISIONS = """
 SELECT coalesce(decision, 'undecided') AS decision, count(*) AS candidates
 FROM candidates WHERE edition = $1 GROUP BY ALL ORDER BY candidates DESC, decision
 """
+
+AT_ONCE = 4
+"""Tasks at once: one more than requests in flight, so that converting does not hold them up."""
 
 
 @flow(name="collect", flow_run_name="collect · {edition}")
@@ -97,16 +98,19 @@ async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
 
         inside = await date_candidates(path, edition, follow)
     REMARKS.print(f"{inside:,} of them were created in the window.")
-    failures = await _each(
+    failures = await run_items(
         "measure",
         [(batch[0].title, batch) for batch in unmeasured(store, edition)],
         lambda title, batch: measure_candidates(path, edition, title, batch, return_state=True),
+        at_once=AT_ONCE,
+        size=len,
     )
     while not failures and (todo := unfrozen(store, edition)):
-        failures = await _each(
+        failures = await run_items(
             "freeze",
             [(candidate.title, candidate) for candidate in todo],
             lambda title, candidate: freeze(path, edition, title, candidate, return_state=True),
+            at_once=AT_ONCE,
         )
     return failures
 
@@ -115,10 +119,9 @@ async def _closed(store: Warehouse, collection: Collection, failures: list[Failu
     """Freeze the edition if all is there, and leave what became of the candidates in the UI."""
     edition = collection.edition
     if failures:
-        shown = "; ".join(f"{f.item}: {f.error}" for f in failures[:3])
-        more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
         outcome: State[None] = Completed(
-            name="Partial", message=f"{edition} is not frozen: {shown}{more}. Run it again."
+            name="Partial",
+            message=f"{edition} is not frozen: {partial_message(failures)} Run it again.",
         )
     else:
         sha = await close_edition(str(store.path), edition)
@@ -150,42 +153,6 @@ def _verified(store: Warehouse, collection: Collection) -> State[None]:
         message=f"{edition} was frozen at {collection.frozen_at:%Y-%m-%d %H:%M} UTC and is "
         f"unchanged: manifest {collection.manifest_sha}."
     )
-
-
-async def _each(
-    stage: str,
-    work: Sequence[tuple[str, Any]],
-    start: Callable[[str, Any], Any],
-) -> list[Failure]:
-    """A task for each; a wiki that cannot be reached stops those that have not begun."""
-    failures: list[Failure] = []
-    stopped: list[BaseException] = []
-    if not work:
-        return failures
-
-    async def one(title: str, item: Any, progress: StageProgress) -> None:
-        async with slots:
-            if stopped:
-                return
-            progress.say(f"{stage}: {title[:40]}")
-            if error := await error_of(await finished(start(title, item))):
-                failures.append(Failure(stage, title, first_line(error)))
-                if isinstance(error, WikiUnreachable):
-                    stopped.append(error)
-            await progress.advance(_size(item))
-
-    slots = asyncio.Semaphore(AT_ONCE)
-    async with stage_progress(stage, sum(_size(item) for _, item in work)) as progress:
-        await asyncio.gather(*(one(title, item, progress) for title, item in work))
-    return failures
-
-
-AT_ONCE = 4
-"""Tasks at once: one more than requests in flight, so that converting does not hold them up."""
-
-
-def _size(item: list[Candidate] | Candidate) -> int:
-    return len(item) if isinstance(item, list) else 1
 
 
 def _say_window(collection: Collection) -> None:

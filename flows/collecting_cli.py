@@ -11,8 +11,11 @@ from flows.judging_cli import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from tasks.collecting import CollectionRequest, begin
+from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.errors import EditionError
+from tasks.inverting import inverter_named
+from tasks.judging import check_judges
 from tasks.manifests import MADE, differences, manifest_sha, stored_manifest, verify
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.selection import check_edition
@@ -26,6 +29,12 @@ edition = typer.Typer(
 Name = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
 Which = Annotated[str, typer.Argument(help="A frozen edition.")]
 DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+QUESTIONS = """
+SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
+    round(avg(closed_book_f1), 3) AS closed_book_f1, round(avg(n_queries), 1) AS queries,
+    round(avg(n_units), 1) AS units, round(avg(minutes), 0) AS minutes
+FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
+"""
 LISTED = """
 SELECT e.edition, e.source, e.title,
     (SELECT count(*) FROM articles AS a WHERE a.edition = e.edition) AS articles,
@@ -105,19 +114,53 @@ def assign(
     protocol: Annotated[
         str, typer.Option("--protocol", help="What the reports will be judged by.")
     ] = "wiki_writing",
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", help="What makes questions (claim_discovery): a model."),
+    ] = None,
+    articles: Annotated[
+        int | None,
+        typer.Option(min=1, help="Questions of so many articles, drawn by lot; all if not given."),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0.0, help="USD this run may spend at most.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Ask models through their batch APIs.")
+    ] = False,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
-    """Make what agents are asked: for each article one prompt, kept for good."""
-    protocol_named(protocol)
+    """Make what agents are asked, kept for good: to write each article, or questions out of it.
+
+    Run it again to go on; what is decided is neither asked nor paid for again.
+    """
+    asks_questions = "find_claims" in protocol_named(protocol).kinds
+    if asks_questions:
+        chosen = judge or load_judges().default
+        inverter_named(chosen)
+        check_judges([chosen], budget, batch=batch)
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_edition(store, name)
         complete, outcome = run_flow(
-            "assign", {"edition": name, "protocol": protocol, "warehouse": str(store.path)}
+            "assign",
+            {
+                "edition": name,
+                "protocol": protocol,
+                "judge": judge,
+                "articles": articles,
+                "budget_usd": budget,
+                "batch": batch,
+                "warehouse": str(store.path),
+            },
         )
+        if asks_questions:
+            print_frame(store.frame(QUESTIONS, [name]), Format.TABLE)
     REMARKS.print(outcome, markup=False)
+    columns = "question, category, reason, closed_book_f1" if asks_questions else "prompt"
+    table = "questions" if asks_questions else "assignments"
     REMARKS.print(
-        f"Read one: evergreen sql \"SELECT prompt FROM assignments WHERE edition = '{name}' "
-        'LIMIT 1" --format json',
+        f"Read them: evergreen sql \"SELECT {columns} FROM {table} WHERE edition = '{name}' "
+        'LIMIT 3" --format json',
         markup=False,
         highlight=False,
     )

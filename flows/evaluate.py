@@ -8,6 +8,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.console import REMARKS
+from flows.items import partial_message
 from flows.show import leaderboard_frame, wide_rows
 from flows.stages import (
     Evaluation,
@@ -119,10 +120,9 @@ async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
         ],
         description="What could not be done in this run; run again to try these alone.",
     )
-    shown = "; ".join(f"{f.item}: {f.error}" for f in failures[:3])
-    more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
     return Completed(
-        name="Partial", message=f"Not everything could be done; the rest is: {shown}{more}"
+        name="Partial",
+        message=f"Not everything could be done; the rest is: {partial_message(failures)}",
     )
 
 
