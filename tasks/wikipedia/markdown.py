@@ -214,7 +214,7 @@ class _Writer:
         elif is_line and (self._term or (run.all_bold and not self._marks)):
             self._add_bold(text)
         else:
-            self._add(tuple(escaped(text).split("\n")))
+            self._add(tuple(map(_no_announcement, escaped(text).split("\n"))))
 
     def _add_bold(self, text: str) -> None:
         words = text.strip("*").replace("\n", " ").strip()
@@ -236,6 +236,11 @@ class _Writer:
         self._blocks.append(
             Block(tuple(line.rstrip() for line in written), marks, level, begins_item)
         )
+
+
+def _no_announcement(line: str) -> str:
+    """The line; without its colon if it would be taken for a heading of references."""
+    return line.rstrip(" :") if line.endswith(":") and is_reference_heading(line) else line
 
 
 def _is_quote(element: Element) -> bool:

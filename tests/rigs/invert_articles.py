@@ -49,7 +49,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EDITION = "2025_Mar_Nov"
 SCRIPTED_AS = "gemini-3.8-flash"
 KNOWN_BY_HEART = 2
-LOCAL_CHARS = 4_000
+LOCAL_CHARS = 1_500
 """Of an article, what fits the small model's window beside an answer."""
 
 

@@ -1,9 +1,9 @@
 """Compare our Markdown of the 69 published articles with the published cleaned text.
 
-    python -m tests.rigs.markdown_quality --api http://127.0.0.1:8765/w/api.php [--worst 5]
-        [--edition ../shared/data/wlc/2025_Mar_Nov]
+    python -m tests.rigs.markdown_quality [--worst 5] [--api URL] [--edition FOLDER]
 
-The HTML comes from a real MediaWiki that holds the articles' wikitext but lacks most templates.
+The HTML comes from a real MediaWiki (one of its own, unless --api names another) that holds the
+articles' wikitext but lacks most templates.
 What counts as written by a missing template, and so cannot be had there, is said in
 `tests/tasks/wikipedia/word_comparison.py`. Prints a table, the medians, the pooled shares, and
 the worst articles with their differences side by side.
@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 import httpx
 
@@ -20,6 +21,8 @@ from tasks.editions.catalogue import entries
 from tasks.editions.layout import Layout
 from tasks.editions.wlc import ARTICLES
 from tasks.wikipedia.markdown import to_markdown
+from tests.rigs.mediawiki.pages import read_pages
+from tests.rigs.mediawiki.running import missing, running
 from tests.tasks.wikipedia.word_comparison import Compared, compare, with_gaps
 
 EDITION = Path(__file__).resolve().parents[3] / "shared" / "data" / "wlc" / "2025_Mar_Nov"
@@ -112,11 +115,19 @@ def _percent(share: float | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--api", required=True)
+    parser.add_argument("--api")
+    parser.add_argument("--pages", type=Path, default=EDITION.parents[1] / "mediawiki_pages")
     parser.add_argument("--edition", type=Path, default=EDITION)
     parser.add_argument("--worst", type=int, default=5)
     options = parser.parse_args()
-    compared = compare_all(options.edition, options.api)
+    if options.api:
+        compared = compare_all(options.edition, options.api)
+    elif reason := missing():
+        raise SystemExit(reason)
+    else:
+        pages = read_pages(options.pages)
+        with TemporaryDirectory() as folder, running(Path(folder), pages) as wiki:
+            compared = compare_all(options.edition, wiki.api)
     _table(compared)
     for name, article in ranked(compared)[: options.worst]:
         _side_by_side(name, article)

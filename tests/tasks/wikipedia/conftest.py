@@ -4,15 +4,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
+
+import pytest
 
 from tasks.configuration.wikipedia import WikiRequests
 from tasks.wikipedia.client import MediaWiki
 from tasks.wikipedia.http import PoliteClient
+from tests.rigs.mediawiki.pages import read_pages
+from tests.rigs.mediawiki.running import missing, running
 from tests.servers.http import Request, Response, json_response
 from tests.servers.serving import serving
 
 ResultT = TypeVar("ResultT")
+REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mediawiki_pages"
 OPERATOR = "ops@example.org"
 
 
@@ -44,6 +50,15 @@ class Scripted:
         self.asked.append(request)
         answer = self.answers[number] if number < len(self.answers) else {}
         return answer if isinstance(answer, Response) else json_response(answer)
+
+
+@pytest.fixture(scope="session")
+def mediawiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The API of a real MediaWiki that holds the published edition's articles."""
+    if reason := missing():
+        pytest.skip(reason)
+    with running(tmp_path_factory.mktemp("wiki"), read_pages(REAL)) as wiki:
+        yield wiki.api
 
 
 @contextmanager

@@ -80,6 +80,10 @@ def test_a_numbered_remark_makes_no_list() -> None:
     assert body("<p>Ten.</p><p>1. Notes:</p><p>Eleven.</p>") == "Ten.\n\n1\\. Notes\n\nEleven."
 
 
+def test_a_line_that_announces_sources_within_a_paragraph_loses_its_colon() -> None:
+    assert body("<p>Made in 1900.<br>Sources:<br>an oak.</p>") == "Made in 1900.\nSources\nan oak."
+
+
 def test_notes_without_remarks_go() -> None:
     html = '<h2>A</h2><p>Ten.</p><dl><dt>Notes</dt></dl><ol class="references"><li>x</li></ol>'
     assert body(html) == "## A\n\nTen."

@@ -14,6 +14,7 @@ from tests.tasks.wikipedia.word_comparison import Compared
 pytestmark = [
     pytest.mark.published,
     pytest.mark.rig,
+    pytest.mark.long,
     pytest.mark.skipif(not EDITION.is_dir(), reason="the published edition is not in ../shared"),
 ]
 
