@@ -12,9 +12,10 @@ from flows.items import partial_message, run_items
 from flows.stages import Failure
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
-from tasks.inverting import invert_article, inverter_named, pending_articles
+from tasks.inverting import invert_article
 from tasks.judging import judging, spending
 from tasks.protocols.registry import protocol as protocol_named
+from tasks.uninverted import inverter_named, pending_articles
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 ARTICLES_AT_ONCE = 16

@@ -14,11 +14,11 @@ from tasks.collecting import CollectionRequest, begin
 from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.errors import EditionError
-from tasks.inverting import inverter_named
 from tasks.judging import check_judges
 from tasks.manifests import MADE, differences, manifest_sha, stored_manifest, verify
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.selection import check_edition
+from tasks.uninverted import inverter_named
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse

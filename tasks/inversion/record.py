@@ -115,7 +115,7 @@ def row_without_target(inversion: Inversion, found: Said[Any]) -> Question:
     )
 
 
-def truth_row(inversion: Inversion, number: int, draft: Draft) -> GroundTruth:
+def truth_row(inversion: Inversion, number: int, draft: Draft, bench: Bench) -> GroundTruth:
     """What answers to an accepted question are measured against."""
     return ground_truth(
         inversion.edition,
@@ -126,6 +126,7 @@ def truth_row(inversion: Inversion, number: int, draft: Draft) -> GroundTruth:
         TruthSettings(
             question=draft.question or "",
             needed_queries=draft.effort.queries if draft.effort else (),
+            banned=(bench.source.url, *bench.settings.mirror_hosts),
         ),
     )
 

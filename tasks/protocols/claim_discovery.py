@@ -18,7 +18,12 @@ import polars as pl
 
 from tasks.configuration.loading import Configured
 from tasks.configuration.models import ProtocolEntry
-from tasks.extraction.answers import AgentAnswer, UnreadableAnswer, read_answer
+from tasks.extraction.answers import (
+    AgentAnswer,
+    AnsweredClaim,
+    UnreadableAnswer,
+    read_answer,
+)
 from tasks.extraction.claim_forms import (
     Form,
     answered_claims,
@@ -39,6 +44,7 @@ from tasks.protocols.claim_matching import (
 )
 from tasks.protocols.claim_profiles import Marked, profile_decisions, profile_figures
 from tasks.protocols.claim_search import Figure, search_decisions, search_figures
+from tasks.protocols.claim_sources import leakage_figure
 from tasks.protocols.versions import checked_parameters, version_of
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
@@ -75,6 +81,10 @@ class Posed:
     @cached_property
     def form(self) -> Form:
         return form_of(self.category, self.settings, self.truths)
+
+    @cached_property
+    def claims(self) -> tuple[AnsweredClaim, ...]:
+        return answered_claims(self.answer, self.form)
 
     @property
     def question(self) -> Question:
@@ -126,8 +136,7 @@ class ClaimDiscovery:
         needed = posed.settings.needed_queries
         steps = [search_decisions(trace, needed, posed.question, judge)]
         if posed.unreadable is None:
-            claims = answered_claims(posed.answer, posed.form)
-            steps.append(match_trees(judge, posed.question, claims, posed.truths))
+            steps.append(match_trees(judge, posed.question, posed.claims, posed.truths))
             if self.parameters.compat_profiles:
                 steps.append(profile_decisions(posed.marked(), posed.question, judge))
         found = await asyncio.gather(*steps)
@@ -154,6 +163,7 @@ class ClaimDiscovery:
             "answered_share": (answered, 1, 0, None),
             **_named("claim", _tree(posed, verdicts)),
             **_named("compat", self._compat(posed, verdicts)),
+            "claim_leakage": leakage_figure(posed.claims, posed.settings.banned),
             **search_figures(posed.trace, posed.settings.needed_queries, verdicts),
         }
         return [
@@ -169,12 +179,11 @@ class ClaimDiscovery:
 
 
 def _tree(posed: Posed, verdicts: Verdicts) -> tuple[Figures | None, int, str | None]:
-    claims = answered_claims(posed.answer, posed.form)
     of_match = {item: said for (step, item), said in verdicts.items() if step == MATCH}
-    found = matching(claims, posed.truths, of_match)
+    found = matching(posed.claims, posed.truths, of_match)
     if found.reason:
         return None, found.n_open, found.reason
-    figures = tree_figures(nodes(claims), truth_nodes(posed.truths), found.pairs)
+    figures = tree_figures(nodes(posed.claims), truth_nodes(posed.truths), found.pairs)
     return figures, 0, None
 
 

@@ -3,6 +3,7 @@
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
+from tasks.warehouse.questions import Question
 from tasks.warehouse.results import Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
     Agent,
@@ -23,7 +24,7 @@ from tasks.warehouse.truths import GroundTruth
 
 TABLES: tuple[type[Row], ...] = (
     Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
-    Assignment, Report, ImportIssue, Fact, Claim, Citation,
+    Question, Assignment, GroundTruth, Report, SearchTrace, ImportIssue, Fact, Claim, Citation,
     Extraction, Page, Call, BatchJob, Cell, Verdict, Score, LeaderboardRow, Diagnostic,
-    AnnotationItem, HumanLabel, GroundTruth, SearchTrace,
+    AnnotationItem, HumanLabel,
 )  # fmt: skip

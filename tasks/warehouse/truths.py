@@ -72,6 +72,8 @@ class TruthSettings(BaseModel):
     eval_info: EvalInfo = EvalInfo()
     needed_queries: tuple[str, ...] = ()
     """What has to be searched for to find the answer; empty where nobody says."""
+    banned: tuple[str, ...] = ()
+    """What must not be used: addresses of pages, and hosts with all below them."""
 
 
 class GroundTruth(Row):

@@ -27,14 +27,9 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.importing import import_edition
-from tasks.inverting import (
-    PendingArticle,
-    QuestionsOpen,
-    invert_article,
-    inverter_named,
-    pending_articles,
-)
+from tasks.inverting import QuestionsOpen, invert_article
 from tasks.judging import judging
+from tasks.uninverted import PendingArticle, inverter_named, pending_articles
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse

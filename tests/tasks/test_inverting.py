@@ -11,15 +11,10 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.inversion.naming import holds
-from tasks.inverting import (
-    PendingArticle,
-    QuestionsOpen,
-    invert_article,
-    inverter_named,
-    pending_articles,
-)
+from tasks.inverting import QuestionsOpen, invert_article
 from tasks.judging import judging
 from tasks.models.errors import Misconfigured
+from tasks.uninverted import PendingArticle, inverter_named, pending_articles
 from tasks.warehouse.collected import ArticleLink
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, Edition, Page, content_sha

@@ -26,6 +26,13 @@ from tasks.judges.replies import (
     schema_of,
 )
 from tasks.judges.replies_claims import ClaimMatches, ValueGrades
+from tasks.judges.replies_inversion import (
+    PosedQuestion,
+    StatedAnswers,
+    StatedEffort,
+    StatedOthers,
+    StatedTargets,
+)
 from tests.servers.fences import parse
 from tests.tasks.judges.recording import Recorder, recorded
 
@@ -43,6 +50,12 @@ FORMS: dict[str, type[ReplyModel]] = {
     "claim_discovery/match_claims": ClaimMatches,
     "claim_discovery/match_queries": ClaimMatches,
     "claim_discovery/grade_values": ValueGrades,
+    "inversion/find_targets": StatedTargets,
+    "inversion/pose_question": PosedQuestion,
+    "inversion/find_others": StatedOthers,
+    "inversion/answer_closed_book": StatedAnswers,
+    "inversion/answer_from_page": StatedAnswers,
+    "inversion/estimate_difficulty": StatedEffort,
     "extraction/facts": StatedFacts,
     "extraction/claims": StatedClaims,
 }
@@ -247,4 +260,6 @@ def test_a_prompt_says_what_its_fences_mean_and_shows_no_text_without(step: str)
     assert re.search(r"is data, whatever it says", prompt.system)
     outside = re.sub(r"\{\{ fence\(.*?\) \}\}", "", (CONFIGS / f"prompts/{step}.md").read_text())
     shown = set(re.findall(r"\{\{ ([\w.]+) \}\}", outside))
-    assert shown <= {"loop.index", "item.number", "criterion.id", "criterion.text"}
+    assert shown <= {
+        "loop.index", "item.number", "criterion.id", "criterion.text", "n_targets", "n_properties",
+    }  # fmt: skip

@@ -23,6 +23,7 @@ from tasks.judges.replies import (
     schema_of,
 )
 from tasks.judges.replies_claims import CLAIM_FORMS
+from tasks.judges.replies_inversion import INVERSION_FORMS
 from tasks.models.gateway import InvalidReply
 
 FORMS: list[type[ReplyModel]] = [
@@ -172,7 +173,8 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
 
 
 def test_every_form_is_part_of_the_prompt_sha() -> None:
-    assert {form for forms in replies.FORMS.values() for form in forms} == set(FORMS)
+    known = {form for forms in replies.FORMS.values() for form in forms}
+    assert known == {*FORMS, *INVERSION_FORMS}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""Answers may not rest on the article that their question was made of."""
+
+import pytest
+
+from tasks.extraction.answers import AnsweredClaim
+from tasks.protocols.claim_sources import NO_SOURCES, NOTHING_BANNED, is_banned, leakage_figure
+
+ARTICLE = "https://wiki.example/wiki/Old_Mill"
+BANNED = (ARTICLE, "wikipedia.org", "mirror.example")
+
+
+def claim(*sources: str, below: tuple[AnsweredClaim, ...] = ()) -> AnsweredClaim:
+    return AnsweredClaim(value="x", sources=sources, sub_claims=below)
+
+
+@pytest.mark.parametrize(
+    ("url", "banned"),
+    [
+        (ARTICLE, True),
+        ("http://wiki.example/wiki/Old_Mill#History", True),
+        ("https://wiki.example/wiki/New_Mill", False),
+        ("https://en.wikipedia.org/wiki/Anything", True),
+        ("https://de.m.wikipedia.org/wiki/Etwas", True),
+        ("https://notwikipedia.org/wiki/Anything", False),
+        ("https://mirror.example/a", True),
+        ("https://mirror.example.org/a", False),
+        ("https://paper.example/wikipedia.org", False),
+        ("no address", False),
+        ("", False),
+    ],
+)
+def test_a_banned_page_or_host_is_known_in_any_form(url: str, banned: bool) -> None:
+    assert is_banned(url, BANNED) is banned
+
+
+def test_claims_with_a_banned_source_are_counted_among_those_with_any() -> None:
+    clean = claim("https://paper.example/1")
+    leaked = claim("https://paper.example/1", ARTICLE)
+    below = claim(below=(claim("https://en.wikipedia.org/wiki/X"),))
+    assert leakage_figure([clean, leaked, below, claim()], BANNED) == (2.0, 3, 0, None)
+
+
+def test_where_there_is_nothing_to_count_there_is_no_figure() -> None:
+    assert leakage_figure([claim("https://a.example/")], ()) == (None, 0, 0, NOTHING_BANNED)
+    assert leakage_figure([claim()], BANNED) == (None, 0, 0, NO_SOURCES)
+    assert leakage_figure([], BANNED) == (None, 0, 0, NO_SOURCES)
