@@ -9,6 +9,7 @@ import polars.selectors as cs
 import typer
 
 from flows.console import ANSWERS, REMARKS
+from flows.options import WarehousePath
 from flows.show import Format, print_frame
 from tasks.annotating import import_labels, make_annotation_sheet, write_sheet
 from tasks.annotation_kinds import KINDS
@@ -23,14 +24,6 @@ LARGEST_SEED = 2**31 - 1
 PEOPLE_WANTED = 3
 """Fewer give no majority where they differ."""
 
-WarehousePath = Annotated[
-    Path,
-    typer.Option(
-        "--warehouse",
-        envvar="EVERGREEN_WAREHOUSE",
-        help="The DuckDB file that holds everything.",
-    ),
-]
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 
 annotate = typer.Typer(

@@ -12,6 +12,7 @@ from flows.annotation_cli import agreement, annotate
 from flows.collecting_cli import assign, collect, edition
 from flows.console import REMARKS
 from flows.judging_cli import calls, estimate, judges
+from flows.options import WAREHOUSE_OPTION, Shown, WarehousePath
 from flows.questions_cli import register as register_questions
 from flows.run import prefect_home, run_flow
 from flows.server import ServerError, prefect_environment, serve_ui
@@ -52,15 +53,10 @@ app.command()(agreement)
 app.command()(estimate)
 app.command()(calls)
 
-WAREHOUSE_OPTION = typer.Option(
-    "--warehouse", envvar="EVERGREEN_WAREHOUSE", help="The DuckDB file that holds everything."
-)
-WarehousePath = Annotated[Path, WAREHOUSE_OPTION]
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 Agents = Annotated[
     list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
 ]
-Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
 
 EXPECTED_ERRORS = (
     AnnotationError, ConfigurationError, EditionError, ModelError, ServerError, UnknownName,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from flows.console import ANSWERS, REMARKS
-from flows.judging_cli import Shown, WarehousePath
+from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from tasks.collecting import CollectionRequest, begin

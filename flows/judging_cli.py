@@ -11,6 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from flows.console import ANSWERS, REMARKS
+from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame
 from tasks.calls import calls_summary
 from tasks.cells import plan_cells
@@ -27,14 +28,6 @@ from tasks.unextracted import unextracted
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import DEFAULT_PATH, Warehouse, open_warehouse
-
-WarehousePath = Annotated[
-    Path,
-    typer.Option(
-        "--warehouse", envvar="EVERGREEN_WAREHOUSE", help="The DuckDB file that holds everything."
-    ),
-]
-Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
 
 
 class CallStatus(StrEnum):

@@ -6,17 +6,9 @@ from typing import Annotated
 import typer
 
 from flows.console import REMARKS
+from flows.options import WarehousePath
 from tasks.questions_import import import_answers, import_questions
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
-
-WarehousePath = Annotated[
-    Path,
-    typer.Option(
-        "--warehouse",
-        envvar="EVERGREEN_WAREHOUSE",
-        help="The DuckDB file that holds everything.",
-    ),
-]
 
 
 def import_livedrbench(
