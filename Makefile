@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-kills rig-local-model lock bench bench-judges clean
+.PHONY: help demo test test-long lint rigs rig-markdown rig-questions rig-kills rig-local-model lock bench bench-judges clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -32,6 +32,9 @@ rigs: ## Install the Debian packages that some tests need (as root)
 
 rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
 	$(BIN)/python -m tests.rigs.markdown_quality
+
+rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
+	$(BIN)/python -m tests.rigs.invert_articles
 
 rig-kills: $(VENV)/dev ## Kill an LLM evaluation at ten moments and count what is bought twice
 	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10; \

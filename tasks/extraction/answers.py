@@ -167,6 +167,10 @@ def _answer(value: Any) -> AgentAnswer:
     _check_bounds(value)
     if isinstance(value, list) and len(value) == 1 and _has_predictions(value[0]):
         value = value[0]
+    if _has_predictions(value) and value["preds"] and all(map(_holds_claims, value["preds"])):
+        return AgentAnswer(
+            claims=tuple(_claim(c) for prediction in value["preds"] for c in prediction["claims"])
+        )
     if _has_predictions(value):
         return AgentAnswer(groups=tuple(_group(item) for item in value["preds"]))
     if isinstance(value, dict) and isinstance(value.get("claims"), list):
@@ -186,6 +190,16 @@ def _answer(value: Any) -> AgentAnswer:
 
 def _has_predictions(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("preds"), list)
+
+
+def _holds_claims(item: Any) -> bool:
+    """Whether a prediction is in this project's own form."""
+    return (
+        isinstance(item, dict)
+        and item.keys() == {"claims"}
+        and isinstance(item["claims"], list)
+        and all(_is_claim(claim) for claim in item["claims"])
+    )
 
 
 def _is_claim(item: Any) -> bool:

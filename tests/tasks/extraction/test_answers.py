@@ -193,3 +193,11 @@ def test_what_nested_claims_write_is_read_again(claims: list[AnsweredClaim]) -> 
     assert depth > 8
     text = json.dumps({"claims": [claim.model_dump(mode="json") for claim in claims]})
     assert read_answer(text).claims == tuple(claims)
+
+
+def test_predictions_may_hold_nested_claims() -> None:
+    claim = {"value": "Owl", "sub_claims": [{"name": "year", "value": "1901"}]}
+    found = read_answer(json.dumps({"key": "k", "preds": [{"claims": [claim]}]}))
+    assert found == read_answer(json.dumps({"claims": [claim]}))
+    assert found.claims is not None
+    assert found.claims[0].sub_claims[0].value == "1901"
