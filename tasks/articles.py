@@ -1,12 +1,13 @@
 """Stage articles (and assignments, agents, published facts): an edition's frame.
 
-Until editions are collected live, they are imported from a published layout.
+Of editions that are imported from a published layout; `collecting` and `freezing` make others.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from tasks.editions.wlc import PublishedEdition, read_wlc
+from tasks.manifests import refuse_collected
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -28,8 +29,9 @@ def import_frame(
     Importing the same files again changes nothing; a changed article replaces its facts.
 
     Raises:
-        EditionError: not an edition, or an unknown agent.
+        EditionError: not an edition, an unknown agent, or the name of a collected edition.
     """
+    refuse_collected(warehouse, edition)
     published = read_wlc(folder, edition, list(agents) or None)
     warehouse.write(
         Change(Edition, [published.edition], only_new=True),

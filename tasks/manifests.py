@@ -99,6 +99,15 @@ def frozen(source: Warehouse, edition: str) -> Collection:
     return found[0]
 
 
+def refuse_collected(warehouse: Warehouse, edition: str) -> None:
+    """Raise EditionError if a name is that of a collected edition: nothing is imported over it."""
+    if warehouse.value("SELECT count(*) FROM collections WHERE edition = $1", [edition]):
+        raise EditionError(
+            f"{edition} was collected from a wiki and never changes. Import under another name, "
+            "with --edition."
+        )
+
+
 def stored_manifest(source: Readable, edition: str) -> dict[str, Any]:
     """A frozen edition's manifest, also from a snapshot.
 

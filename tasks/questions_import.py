@@ -14,6 +14,7 @@ from tasks.editions.answer_files import GivenAnswer, read_answers
 from tasks.editions.errors import EditionError
 from tasks.editions.livedrbench import LAYOUT, PublishedQuestion, read_livedrbench
 from tasks.extraction.claim_forms import truth_claims
+from tasks.manifests import refuse_collected
 from tasks.selection import UnknownName
 from tasks.warehouse.rows import (
     Agent,
@@ -79,6 +80,7 @@ def import_questions(
         EditionError: the file cannot be read, or the edition is another's.
         ConfigurationError: the prompt for agents cannot be filled.
     """
+    refuse_collected(warehouse, edition)
     questions = read_livedrbench(path)
     frame = _edition(warehouse, edition)
     truths = [

@@ -1,7 +1,8 @@
 """Beginning a collection, and how long a large one takes by its plan of requests."""
 
 import asyncio
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,13 +22,15 @@ from tasks.collecting import (
 from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
 from tasks.editions.errors import EditionError
 from tasks.freezing import freeze_article, freeze_edition, unfrozen
+from tasks.importing import import_edition
+from tasks.questions_import import import_questions
 from tasks.warehouse.collected import Candidate, Collection
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tasks.wikis import connected
 from tests.rigs.mediawiki.collecting import OPERATOR, viewed
-from tests.rigs.mediawiki.decoys import SINCE, UNTIL, good
+from tests.rigs.mediawiki.decoys import SINCE, UNTIL, good, prose
 from tests.rigs.mediawiki.running import missing, running
 from tests.tasks.wikipedia.conftest import SimulatedClock
 
@@ -99,6 +102,16 @@ def test_an_imported_edition_is_not_collected_over(warehouse: Warehouse) -> None
         begun(warehouse)
 
 
+def test_nothing_is_imported_over_a_collected_edition(warehouse: Warehouse, tmp_path: Path) -> None:
+    begun(warehouse)
+    sample = Path(__file__).resolve().parents[2] / "data" / "sample"
+    with pytest.raises(EditionError, match="was collected from a wiki and never changes"):
+        import_edition(warehouse, sample, "2026-11")
+    with pytest.raises(EditionError, match="was collected from a wiki and never changes"):
+        import_questions(warehouse, tmp_path / "questions.json", "2026-11")
+    assert warehouse.value("SELECT count(*) FROM articles") == 0
+
+
 @given(
     st.datetimes(datetime(2001, 1, 1), datetime(2090, 1, 1)),  # noqa: DTZ001 - zone added below
     st.integers(1, 30),
@@ -124,7 +137,14 @@ def test_a_thousand_candidates_take_less_than_ten_minutes_at_a_request_a_second(
     clock = SimulatedClock()
     with running(tmp_path / "wiki", pages) as wiki, viewed() as (_, views):
         settings = SETTINGS.model_copy(update={"operator": OPERATOR, "pageviews_url": views})
-        n = asyncio.run(_collected(warehouse, settings, wiki.api, clock))
+
+        def meanwhile() -> None:
+            """Two pages of the window change after they were listed: deleted, delisted."""
+            wiki.maintain("deleteBatch", said="Mill number 800\n")
+            wiki.maintain("edit", "Mill number 801", said=prose("Mill number 801"))
+            wiki.maintain("runJobs")
+
+        n = asyncio.run(_collected(warehouse, settings, wiki.api, clock, meanwhile))
         n_requests = len(wiki.requests())
     inside = sum(SINCE <= page.created < UNTIL for page in pages)
     print(f"{inside} of 1,000 in the window: {n_requests} requests, {clock.time:.0f} s")
@@ -132,20 +152,27 @@ def test_a_thousand_candidates_take_less_than_ten_minutes_at_a_request_a_second(
     assert 290 <= inside <= 310
     assert n_requests <= inside + 200
     assert clock.time < 600
-    decided = warehouse.frame("SELECT decision, count(*) AS n FROM candidates GROUP BY ALL")
-    counts = dict(decided.iter_rows())
+    decided = dict(warehouse.frame("SELECT title, decision FROM candidates").iter_rows())
+    assert decided["Mill number 800"] == "gone"
+    assert decided["Mill number 801"] == "delisted"
+    counts = Counter(decided.values())
     assert counts["chosen"] == 100
-    assert counts["outranked"] == inside - 100
+    assert counts["outranked"] == inside - 102
 
 
 async def _collected(
-    warehouse: Warehouse, settings: WikipediaSettings, api: str, clock: SimulatedClock
+    warehouse: Warehouse,
+    settings: WikipediaSettings,
+    api: str,
+    clock: SimulatedClock,
+    meanwhile: Callable[[], None],
 ) -> int:
     """All steps with the real client, which waits by this clock; how many articles there are."""
     request = CollectionRequest(edition="e", since=SINCE, until=UNTIL, api_url=api)
     collection = begin(warehouse, request, settings, NOW)
     async with connected(warehouse, settings, api, clock=clock):
         assert await list_members(warehouse, collection) == 1000
+        meanwhile()
         await date_members(warehouse, collection)
         for batch in unmeasured(warehouse, "e"):
             await measure(warehouse, collection, batch)
