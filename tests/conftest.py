@@ -6,6 +6,9 @@ from pathlib import Path
 
 from flows.server import prefect_environment
 
-PREFECT_HOME = Path(tempfile.mkdtemp(prefix="evergreen-prefect-"))
+# The workers of one run share a server: each of its own would take its time to be set up.
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}"
+PREFECT_HOME.mkdir(exist_ok=True)
 os.environ.pop("PREFECT_API_URL", None)
 os.environ.update(prefect_environment(PREFECT_HOME))

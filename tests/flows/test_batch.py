@@ -89,12 +89,10 @@ def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
             wait_until(lambda: any(job.polls for job in server.batches.values()), process)
             os.kill(process.pid, number)
             process.communicate(timeout=20)
-        [(state,)] = rows(batch, "SELECT state FROM batch_jobs")
-        assert state == "running"
-        n_jobs = len(server.batches)
+        # One job, or on a busy machine two: it waits only so long for more to ask.
+        assert {state for (state,) in rows(batch, "SELECT state FROM batch_jobs")} == {"running"}
         server.desk.script = BatchScript()
         assert evaluate(batch, kind, agents=[AGENT], batch=True).name == "Completed"
-    assert n_jobs == 1
     assert server.log.n_bought_again == 0
     assert value(batch, "SELECT count(*) FROM calls") == len(server.log.entries)
     assert value(batch, "SELECT count(*) FROM calls WHERE delivery LIKE 'batch%'") > 10

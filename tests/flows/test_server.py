@@ -191,6 +191,7 @@ def test_the_ui_is_told_to_talk_to_its_own_server_only(
     assert settings["server"]["ui"]["show_promotional_content"] is False
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.rig
 @pytest.mark.skipif(shutil.which("chromedriver") is None, reason="no browser: run `make rigs`")
