@@ -85,6 +85,13 @@ def test_an_old_page_under_a_new_id_does_not_lead_the_search_past_the_window() -
     assert len(asked) < 100
 
 
+def test_a_page_of_the_window_beyond_its_edge_makes_the_search_look_further() -> None:
+    pages: list[int | None] = list(range(200))
+    pages[96], pages[91] = 105, 106  # five apart: less than the margin
+    looked, _ = looked_at(pages, Window(day(100), day(120)))
+    assert {91, 96} < set(found_inside(looked, Window(day(100), day(120))))
+
+
 def test_nobody_is_asked_twice_and_few_outside_are_asked() -> None:
     days = [number // 10 for number in range(10_000)]  # ten pages a day, for a thousand days
     window = Window(day(400), day(430))
