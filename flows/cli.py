@@ -39,7 +39,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="A live benchmark for deep-research agents: import, evaluate, read the leaderboard.",
+    help="A live benchmark for deep-research agents: collect or import an edition, assign, "
+    "evaluate, read the leaderboard.",
 )
 importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
 app.add_typer(importing, name="import")
@@ -82,6 +83,7 @@ def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
+        "  evergreen collect --edition NAME        a fresh edition from Wikipedia\n"
         "  evergreen import wlc PATH               a published edition, or your own in its layout",
         markup=False,
         highlight=False,

@@ -13,6 +13,7 @@ from flows.console import REMARKS
 from flows.items import partial_message, run_items
 from flows.progress import stage_progress
 from flows.stages import Failure
+from tasks.beginning import CollectionRequest, begin
 from tasks.candidates import (
     close_edition,
     date_candidates,
@@ -20,7 +21,7 @@ from tasks.candidates import (
     list_candidates,
     measure_candidates,
 )
-from tasks.collecting import CollectionRequest, begin, unmeasured
+from tasks.collecting import unmeasured
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.errors import EditionError
 from tasks.freezing import unfrozen
@@ -123,6 +124,13 @@ async def _closed(store: Warehouse, collection: Collection, failures: list[Failu
             name="Partial",
             message=f"{edition} is not frozen: {partial_message(failures)} Run it again.",
         )
+    elif not store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition]):
+        outcome = Completed(
+            name="Partial",
+            message=f"{edition} is not frozen: no article of the wiki was created in its window "
+            f"and may be taken. `evergreen edition drop {edition}` frees the name for another "
+            "window.",
+        )
     else:
         sha = await close_edition(str(store.path), edition)
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
@@ -166,4 +174,4 @@ def _say_window(collection: Collection) -> None:
 
 
 def _wait_shown(text: str) -> None:
-    REMARKS.print(f"wiki: {text}", style="dim", markup=False, highlight=False)
+    REMARKS.print(text, style="dim", markup=False, highlight=False)

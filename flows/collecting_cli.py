@@ -10,7 +10,7 @@ from flows.console import ANSWERS, REMARKS
 from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
-from tasks.collecting import CollectionRequest, begin
+from tasks.beginning import CollectionRequest, begin, forget
 from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.errors import EditionError
@@ -28,7 +28,7 @@ edition = typer.Typer(
 )
 Name = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
 Which = Annotated[str, typer.Argument(help="A frozen edition.")]
-DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+DAYS = ["%Y-%m-%d"]
 QUESTIONS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
     round(avg(closed_book_f1), 3) AS closed_book_f1, round(avg(n_queries), 1) AS queries,
@@ -43,7 +43,7 @@ SELECT e.edition, e.source, e.title,
     strftime(c.frozen_at, '%Y-%m-%d %H:%M') AS frozen, left(c.manifest_sha, 12) AS manifest
 FROM editions AS e LEFT JOIN collections AS c USING (edition)
 UNION ALL
-SELECT c.edition, 'wikipedia', 'being collected: run `evergreen collect` to the end', 0, 0,
+SELECT c.edition, 'wikipedia', 'not frozen yet: collect it to the end, or drop it', 0, 0,
     NULL, NULL
 FROM collections AS c WHERE c.frozen_at IS NULL
 ORDER BY edition
@@ -139,6 +139,19 @@ def assign(
         chosen = judge or load_judges().default
         inverter_named(chosen)
         check_judges([chosen], budget, batch=batch)
+    elif ignored := [
+        option
+        for option, value in (
+            ("--judge", judge),
+            ("--articles", articles),
+            ("--budget", budget),
+            ("--batch", batch),
+        )
+        if value
+    ]:
+        raise typer.BadParameter(
+            f"{', '.join(ignored)}: only --protocol claim_discovery has questions to make."
+        )
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_edition(store, name)
         complete, outcome = run_flow(
@@ -200,6 +213,14 @@ def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None
     )
 
 
+@edition.command("drop")
+def drop(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """Forget a collection that is not frozen, so that its name is free again."""
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        forget(store, name)
+    ANSWERS.print(f"{name} is forgotten: what was collected for it is gone.")
+
+
 @edition.command("diff")
 def diff(
     first: Which,
@@ -214,7 +235,7 @@ def diff(
         ANSWERS.print(line, markup=False, highlight=False)
     if found:
         raise typer.Exit(1)
-    ANSWERS.print(f"{first} and {second} consist of the same.")
+    ANSWERS.print(f"{first} and {second} have the same content.")
 
 
 def _describe(source: Any, name: str, form: Format) -> None:

@@ -1,5 +1,6 @@
 """Evaluate an edition: from its reports to the leaderboard, doing only what is pending."""
 
+from collections import Counter
 from pathlib import Path
 
 from prefect import flow, tags
@@ -111,7 +112,7 @@ async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
         "provisional, items are still open.",
     )
     if not failures:
-        return Completed(message=f"{run.edition} is evaluated.")
+        return Completed(message=_judged(run))
     await acreate_table_artifact(
         key="failures",
         table=[
@@ -124,6 +125,20 @@ async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
         name="Partial",
         message=f"Not everything could be done; the rest is: {partial_message(failures)}",
     )
+
+
+def _judged(run: Evaluation) -> str:
+    """What was judged, when nothing is left to do: perhaps nothing could be."""
+    states = Counter(cell.state for cell in planned(run))
+    names = ", ".join(run.protocols)
+    if not states:
+        return f"{run.edition} has no reports that {names} could judge: nothing was judged."
+    if set(states) == {"not_assessed"}:
+        return (
+            f"{run.edition}: the judge {run.judge} cannot decide {names}: nothing was judged. "
+            "Name one that calls a model with --judge."
+        )
+    return f"{run.edition} is evaluated."
 
 
 def _leaderboard(run: Evaluation) -> list[LeaderboardRow]:

@@ -11,7 +11,7 @@ from tasks.wikipedia.errors import WikiUnreachable
 
 STOPS = (StopsTheStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
-SHOWN_TITLE = 40
+SHOWN_TITLE = 24
 
 
 async def run_items(

@@ -173,7 +173,7 @@ def _cells(
 ) -> Iterator[str]:
     row = figures.get((agent, metric))
     if row is None or row["value"] is None:
-        yield "–"
+        yield "–*" if row and row["provisional"] else "–"
     else:
         yield f"{row['value'] * 100:.1f}{'*' if row['provisional'] else ' '}"
     if metric in COUNTS:

@@ -6,16 +6,15 @@ was under way, and the edition becomes the same.
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
-
-from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from tasks.configuration.topics import category_of
-from tasks.configuration.wikipedia import CollectionRules, WikipediaSettings
-from tasks.editions.errors import EditionError
-from tasks.warehouse.collected import Candidate, Collection, Decision
+from tasks.configuration.wikipedia import CollectionRules
+from tasks.warehouse.collected import (
+    Candidate,
+    Collection,
+    Decision,
+)
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, batches
@@ -31,80 +30,9 @@ from tasks.wikipedia.listing import (
 from tasks.wikipedia.measures import Assessment, Measures, assess, measure_pages
 from tasks.wikis import Wiki, wiki_of
 
-FORMULA_VERSION = "1"
-"""Of the view `candidate_ranking`; raise it with the view."""
 DECIDED: dict[int, Decision] = {-1: "created_before", 1: "created_after"}
 Follow = Callable[[int], None]
 """Told how many more are done."""
-
-
-class CollectionRequest(BaseModel):
-    """What somebody asked to be collected; None: the configured or the rolling default."""
-
-    model_config = ConfigDict(frozen=True)
-
-    edition: str
-    since: datetime | None = None
-    until: datetime | None = None
-    articles: PositiveInt | None = None
-    api_url: str | None = None
-    spread: bool | None = None
-
-
-def begin(
-    warehouse: Warehouse, asked: CollectionRequest, settings: WikipediaSettings, now: datetime
-) -> Collection:
-    """The collection as it was begun, now or earlier; what it is made of never changes.
-
-    Raises:
-        EditionError: the name is another edition's, or it was begun with other settings.
-    """
-    begun = warehouse.rows(Collection, "edition = $1", [asked.edition])
-    if begun:
-        _check_same(begun[0], asked)
-        return begun[0]
-    if warehouse.value("SELECT count(*) FROM editions WHERE edition = $1", [asked.edition]):
-        raise EditionError(
-            f"{asked.edition} was imported, not collected. Choose another name with --edition."
-        )
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    until = asked.until or today
-    since = asked.since or months_before(until, settings.window_months)
-    if since >= until:
-        raise EditionError(
-            f"The window is empty: from {since:%Y-%m-%d} to {until:%Y-%m-%d}. --from must come "
-            "before --to."
-        )
-    if until > now:
-        raise EditionError(
-            f"The window ends on {until:%Y-%m-%d}, which is not over yet: what is created until "
-            "then would be missing. Choose an earlier --to."
-        )
-    collection = Collection(
-        edition=asked.edition,
-        api_url=asked.api_url or settings.api_url,
-        category=settings.good_articles,
-        created_since=since,
-        created_until=until,
-        n_articles=asked.articles or settings.articles,
-        spread=bool(asked.spread),
-        rules=json.dumps(settings.rules.model_dump(mode="json"), sort_keys=True),
-        formula_version=FORMULA_VERSION,
-        begun_at=now,
-    )
-    warehouse.write(Change(Collection, [collection]))
-    return collection
-
-
-def months_before(day: datetime, months: int) -> datetime:
-    """The same day so many months earlier; the month's last where it is shorter."""
-    index = day.year * 12 + day.month - 1 - months
-    for last in range(day.day, 27, -1):
-        try:
-            return day.replace(year=index // 12, month=index % 12 + 1, day=last)
-        except ValueError:
-            continue
-    return day.replace(year=index // 12, month=index % 12 + 1)
 
 
 def rules_of(collection: Collection) -> CollectionRules:
@@ -198,27 +126,6 @@ async def measure(
             ],
         )
     )
-
-
-def _check_same(begun: Collection, asked: CollectionRequest) -> None:
-    """Asked for by name alone, or exactly as it was begun."""
-    differing = [
-        f"{option} {value} (it has {known})"
-        for option, value, known in (
-            ("--from", asked.since, begun.created_since),
-            ("--to", asked.until, begun.created_until),
-            ("--articles", asked.articles, begun.n_articles),
-            ("--wiki-api", asked.api_url, begun.api_url),
-            ("--spread", asked.spread, begun.spread),
-        )
-        if value is not None and value != known
-    ]
-    if differing:
-        raise EditionError(
-            f"{begun.edition} was begun at {begun.begun_at:%Y-%m-%d %H:%M} UTC with other "
-            f"settings: {', '.join(differing)}. An edition never changes: leave these options "
-            "out, or choose another name."
-        )
 
 
 def _known(candidate: Candidate) -> FirstRevision | None:

@@ -5,6 +5,7 @@ Plain functions; the Prefect shells are in `tasks/candidates.py`.
 
 from collections.abc import Sequence
 
+from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.editions.layout import article_id
 from tasks.manifests import manifest_of, manifest_sha
 from tasks.processes.pool import HELPERS
@@ -141,7 +142,7 @@ def _frozen(
     links: Sequence[ReferenceUrl],
     views: int | None,
 ) -> list[Change]:
-    settings = wiki_of(warehouse).settings
+    licence, licence_url = _licence(collection, wiki_of(warehouse).settings)
     name = _free_name(warehouse, candidate)
     key = {"edition": candidate.edition, "article": name}
     permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"
@@ -171,10 +172,10 @@ def _frozen(
             "html_sha": content_sha(page.html),
             "text_sha": article.text_sha,
             "converter_version": str(CONVERTER_VERSION),
-            "licence": settings.licence,
-            "licence_url": settings.licence_url,
+            "licence": licence,
+            "licence_url": licence_url,
             "attribution": f"“{candidate.title}” by its authors on the wiki, {permalink}, "
-            f"{settings.licence}; shortened to its prose, lists and tables.",
+            f"licence: {licence}; shortened to its prose, lists and tables.",
         }
     )
     rows = [
@@ -192,6 +193,13 @@ def _frozen(
         Change(ArticleRevision, [revision], replacing=key),
         Change(ArticleLink, rows, replacing=key),
     ]
+
+
+def _licence(collection: Collection, settings: WikipediaSettings) -> tuple[str, str]:
+    """Licence and its address: as configured, which holds for the configured wiki only."""
+    if collection.api_url == settings.api_url:
+        return settings.licence, settings.licence_url
+    return "not known, see the wiki", f"{collection.api_url.rpartition('/')[0]}/index.php"
 
 
 def _free_name(warehouse: Warehouse, candidate: Candidate) -> str:

@@ -43,7 +43,9 @@ def manifest_of(warehouse: Warehouse, collection: Collection) -> str:
                                  for c in candidates)),
         },
         "articles": [
-            _article_entry(article, revisions[article.article], links.get(article.article, []))
+            _article_entry(
+                article, revisions.get(article.article), links.get(article.article, [])
+            )
             for article in articles
         ],
         MADE: {
@@ -148,11 +150,17 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 
 def _article_entry(
-    article: Article, revision: ArticleRevision, links: list[ArticleLink]
+    article: Article, revision: ArticleRevision | None, links: list[ArticleLink]
 ) -> dict[str, Any]:
+    """What an article consists of; one without a revision was put there by somebody else."""
+    made_from = (
+        revision.model_dump(mode="json", exclude={"edition", "html", "retrieved_at"})
+        if revision
+        else {"revision_id": None}
+    )
     return {
         **article.model_dump(mode="json", exclude={"edition", "text", "text_sha"}),
-        **revision.model_dump(mode="json", exclude={"edition", "html", "retrieved_at"}),
+        **made_from,
         "n_links": len(links),
         "links_sha": content_sha(
             *(f"{link.url} {link.raw_url} {link.archive_url}" for link in links)

@@ -120,8 +120,9 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     )
     if not asked:
         raise UnknownName(
-            f"{warehouse.path} has no questions of an edition {edition!r}. Import them first with "
-            "`evergreen import livedrbench PATH`."
+            f"{warehouse.path} has no questions of an edition {edition!r}. Make them with "
+            f"`evergreen assign --edition {edition} --protocol claim_discovery --judge JUDGE`, or "
+            "import some with `evergreen import livedrbench PATH`."
         )
     given = read_answers(path)
     known = [answer for answer in given if answer.key in asked]

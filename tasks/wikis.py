@@ -43,9 +43,10 @@ async def connected(
     asked = settings.requests
     client = PoliteClient(asked, operator, clock=clock, follow=follow)
     # Another service, with limits of its own.
-    counting = PoliteClient(asked, operator, clock=clock, follow=follow)
+    counting = PoliteClient(asked, operator, clock=clock, name="page views", follow=follow)
     views = None
-    if settings.pageviews_url:
+    # The service counts the readers of the configured wiki, not those of another one.
+    if settings.pageviews_url and api_url == settings.api_url:
         views = PageViews(settings.pageviews_url, settings.pageviews_project, counting)
     api = MediaWiki(api_url, client, asked.maxlag_seconds)
     _wikis[warehouse] = Wiki(api, views, settings, client)

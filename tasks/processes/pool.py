@@ -6,6 +6,7 @@ Helpers end with their parent, even when it is killed hard.
 
 import asyncio
 import os
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -57,6 +58,8 @@ class HelperProcesses:
 
 
 def _end_with_parent() -> None:
+    # Ctrl-C reaches the whole group: the parent decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_watch, args=(parent.sentinel,), daemon=True).start()

@@ -39,8 +39,8 @@ def reading(path: Path) -> Iterator[Reading]:
     """
     if not path.exists():
         raise WarehouseError(
-            f"{path}: there is no warehouse yet. Run `evergreen demo`, or `evergreen import` "
-            "first, or name another file with --warehouse."
+            f"{path}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
+            "an edition first, or name another file with --warehouse."
         )
     try:
         with own(path, wait_seconds=0):

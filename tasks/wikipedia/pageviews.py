@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from tasks.wikipedia.errors import WikiRefused
+from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
 from tasks.wikipedia.http import PoliteClient
 
 NO_DATA = frozenset({404})
@@ -25,7 +25,13 @@ class PageViews:
         name = quote(title.replace(" ", "_"), safe="")
         days = f"{since:%Y%m%d}00/{last:%Y%m%d}00"
         url = f"{self._url}/{self._project}/all-access/user/{name}/daily/{days}"
-        answer = await self._client.json(url, none_for=NO_DATA)
+        try:
+            answer = await self._client.json(url, none_for=NO_DATA)
+        except WikiUnreachable as error:
+            raise WikiUnreachable(
+                f"Page views: {error} To do without them set `pageviews_url` to null in "
+                "configs/wikipedia.yaml."
+            ) from None
         if answer is None:
             return None
         try:

@@ -53,8 +53,10 @@ def views() -> Iterator[tuple[Views, str]]:
 
 
 @pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory, views: tuple[Views, str]) -> Path:
-    return write_configs(tmp_path_factory.mktemp("configs"), views[1])
+def configs(
+    tmp_path_factory: pytest.TempPathFactory, wiki: RunningWiki, views: tuple[Views, str]
+) -> Path:
+    return write_configs(tmp_path_factory.mktemp("configs"), wiki.api, views[1])
 
 
 @pytest.fixture

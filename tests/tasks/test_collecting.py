@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.collecting import (
-    CollectionRequest,
-    begin,
-    date_members,
-    list_members,
-    measure,
-    months_before,
-    unmeasured,
-)
+from tasks.beginning import CollectionRequest, begin, forget, months_before
+from tasks.collecting import date_members, list_members, measure, unmeasured
 from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
 from tasks.editions.errors import EditionError
 from tasks.freezing import freeze_article, freeze_edition, unfrozen
@@ -57,7 +50,7 @@ def test_without_dates_the_window_is_the_six_months_until_today(warehouse: Wareh
 
 
 def test_a_collection_goes_on_as_it_was_begun(warehouse: Warehouse) -> None:
-    first = begun(warehouse, articles=7)
+    first = listed(warehouse, begun(warehouse, articles=7))
     later = begin(
         warehouse, CollectionRequest(edition="2026-11"), SETTINGS, NOW + timedelta(days=3)
     )
@@ -76,7 +69,7 @@ def test_a_collection_goes_on_as_it_was_begun(warehouse: Warehouse) -> None:
 def test_other_settings_under_the_same_name_are_refused(
     warehouse: Warehouse, asked: dict[str, object], said: str
 ) -> None:
-    begun(warehouse, articles=7)
+    listed(warehouse, begun(warehouse, articles=7))
     with pytest.raises(EditionError, match=said):
         begun(warehouse, **asked)
 
@@ -94,6 +87,36 @@ def test_a_window_that_cannot_be_is_refused(
 ) -> None:
     with pytest.raises(EditionError, match=said):
         begun(warehouse, since=since, until=until)
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a b", ".hidden", "x" * 65, "a/b"])
+def test_a_name_that_cannot_be_a_folder_s_is_refused(warehouse: Warehouse, name: str) -> None:
+    with pytest.raises(EditionError, match="cannot be an edition's name"):
+        begun(warehouse, edition=name)
+
+
+def test_until_the_wiki_has_been_listed_a_mistake_can_be_mended(warehouse: Warehouse) -> None:
+    with pytest.raises(EditionError, match=r"expected the address of a wiki's api\.php"):
+        begun(warehouse, api_url="wiki.example/w/api.php")
+    begun(warehouse, api_url="http://wrong.example/w/api.php")
+    begun(warehouse, api_url="https://right.example/w/api.php", articles=7)
+    again = begun(warehouse)  # what is left out stays
+    assert (again.api_url, again.n_articles) == ("https://right.example/w/api.php", 7)
+
+
+def test_what_is_not_frozen_can_be_dropped(warehouse: Warehouse) -> None:
+    listed(warehouse, begun(warehouse))
+    forget(warehouse, "2026-11")
+    assert warehouse.value("SELECT count(*) FROM collections") == 0
+    with pytest.raises(EditionError, match="not being collected"):
+        forget(warehouse, "2026-11")
+
+
+def listed(warehouse: Warehouse, collection: Collection) -> Collection:
+    """As it is once the wiki has been listed: its settings stay."""
+    changed = collection.model_copy(update={"n_members": 3})
+    warehouse.write(Change(Collection, [changed]))
+    return changed
 
 
 def test_an_imported_edition_is_not_collected_over(warehouse: Warehouse) -> None:
@@ -136,7 +159,9 @@ def test_a_thousand_candidates_take_less_than_ten_minutes_at_a_request_a_second(
     pages = [good(f"Mill number {n}", SINCE - timedelta(days=640) + n * every) for n in range(1000)]
     clock = SimulatedClock()
     with running(tmp_path / "wiki", pages) as wiki, viewed() as (_, views):
-        settings = SETTINGS.model_copy(update={"operator": OPERATOR, "pageviews_url": views})
+        settings = SETTINGS.model_copy(
+            update={"operator": OPERATOR, "api_url": wiki.api, "pageviews_url": views}
+        )
 
         def meanwhile() -> None:
             """Two pages of the window change after they were listed: deleted, delisted."""

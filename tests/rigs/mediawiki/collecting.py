@@ -45,12 +45,13 @@ def viewed() -> Iterator[tuple[Views, str]]:
         yield views, f"{address}/metrics/pageviews/per-article"
 
 
-def write_configs(folder: Path, pageviews_url: str | None, **requests: Any) -> Path:
+def write_configs(folder: Path, api_url: str, pageviews_url: str | None, **requests: Any) -> Path:
     """The project's configuration for a wiki that is ours: named, unhurried by nobody."""
     target = folder / "configs"
     shutil.copytree(ROOT / "configs", target)
     settings = yaml.safe_load((target / "wikipedia.yaml").read_text("utf-8"))
     settings["operator"] = OPERATOR
+    settings["api_url"] = api_url
     settings["pageviews_url"] = pageviews_url
     settings["requests"] |= {
         "per_second": 500.0, "first_wait_seconds": 0.05, "longest_wait_seconds": 5.0,
