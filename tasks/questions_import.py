@@ -3,6 +3,7 @@
 Importing the same files again changes nothing. Plain functions, no agent is asked here.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -90,9 +91,10 @@ def import_questions(
         for q in questions
         for settings in [_settings(q)]
     ]
+    _refuse_changed(warehouse, truths)
     warehouse.write(
         Change(Edition, [frame], only_new=True),
-        Change(Assignment, [_assignment(frame, q, configs) for q in questions]),
+        Change(Assignment, [_assignment(frame, q, configs) for q in questions], only_new=True),
         Change(GroundTruth, truths),
     )
     export_edition(warehouse, edition)
@@ -175,10 +177,26 @@ def _edition(warehouse: Warehouse, edition: str) -> Edition:
     return stored[0]
 
 
+def _refuse_changed(warehouse: Warehouse, truths: Sequence[GroundTruth]) -> None:
+    """Raise EditionError where a key has another question or truth already: answers rest on it."""
+    known = dict(
+        warehouse.frame(
+            "SELECT assignment, truth_sha FROM ground_truths WHERE edition = $1",
+            [truths[0].edition] if truths else [""],
+        ).iter_rows()
+    )
+    changed = [t.assignment for t in truths if known.get(t.assignment, t.truth_sha) != t.truth_sha]
+    if changed:
+        raise EditionError(
+            f"{truths[0].edition} has other questions under the keys {', '.join(changed[:5])}: an "
+            "edition never changes. Import under another name, with --edition."
+        )
+
+
 def _assignment(frame: Edition, question: PublishedQuestion, configs: Path) -> Assignment:
     prompt = StrictTemplate(configs / PROMPT).render(
         question=question.question,
-        today=f"{frame.imported_at:%Y-%m-%d}",
+        today=f"{frame.imported_at:%-d %B %Y}",
         banned=[],
         answer_form=ANSWER_FORM,
     )

@@ -51,7 +51,7 @@ def test_every_question_becomes_an_assignment_with_its_truth(
         prompt = str(assignment.prompt)
         assert f"What is asked in {assignment.assignment}?" in prompt
         assert '"claims"' in prompt
-        assert f"Today is {datetime.now(UTC):%Y-%m-}" in prompt
+        assert f"Today is {datetime.now(UTC):%-d %B %Y}." in prompt
         assert not any(word in prompt.lower() for word in ("lakeset", "zinc", "lovelace"))
     truths = warehouse.rows(GroundTruth, "edition = 'live'")
     counted = {t.assignment: (len(TRUTHS.validate_json(t.truths)), t.n_claims) for t in truths}
@@ -64,7 +64,8 @@ def test_the_same_files_again_change_nothing(warehouse: Warehouse, tmp_path: Pat
     questions = write_questions(tmp_path / "live.json")
     answers = write_answers(tmp_path / "answers.json", erring())
     import_questions(warehouse, questions, "live")
-    # Imported on another day, the edition's prompts still name the day it was made.
+    # Imported again on another day, the prompts stay as agents have been given them.
+    asked = warehouse.rows(Assignment, "true")
     old = warehouse.rows(Edition, "true")[0].model_copy(
         update={"imported_at": datetime(2026, 3, 1, tzinfo=UTC)}
     )
@@ -76,7 +77,21 @@ def test_the_same_files_again_change_nothing(warehouse: Warehouse, tmp_path: Pat
     second = import_answers(warehouse, answers, "live", "a")
     assert contents(warehouse) == before
     assert (first.new, second.new) == (9, 0)
-    assert "Today is 2026-03-01." in str(warehouse.rows(Assignment, "true")[0].prompt)
+    assert warehouse.rows(Assignment, "true") == asked
+
+
+def test_another_question_under_a_known_key_is_refused(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    file = write_questions(tmp_path / "live.json")
+    import_questions(warehouse, file, "live")
+    before = contents(warehouse)
+    questions = json.loads(file.read_text("utf-8"))
+    questions[0]["question"] += " And when?"
+    file.write_text(json.dumps(questions), "utf-8")
+    with pytest.raises(EditionError, match=f"under the keys {questions[0]['key']}: an edition"):
+        import_questions(warehouse, file, "live")
+    assert contents(warehouse) == before
 
 
 def test_answers_come_from_predictions_or_from_a_folder_of_files(
