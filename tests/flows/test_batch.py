@@ -69,12 +69,12 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) 
         time.sleep(0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "number"),
     [
         ("gemini", signal.SIGKILL),
-        pytest.param("openai", signal.SIGINT, marks=pytest.mark.long),
+        ("openai", signal.SIGINT),
     ],
 )
 def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(

@@ -28,6 +28,7 @@ ARTICLES = Path(__file__).parents[4] / "shared/data/wlc/2025_Mar_Nov/wiki_data/c
 
 pytestmark = [
     pytest.mark.published,
+    pytest.mark.long,
     pytest.mark.skipif(not ARTICLES.is_dir(), reason=f"{ARTICLES} is absent"),
 ]
 

@@ -185,6 +185,7 @@ def test_deep_nesting_is_read_to_the_end_in_seconds(html: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_page_of_ten_million_characters_is_converted_in_seconds() -> None:
     html = LEGACY * (10_000_000 // len(LEGACY))
     started = time.process_time()
