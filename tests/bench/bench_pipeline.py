@@ -17,6 +17,8 @@ from tasks.extraction.shape import style_figures
 from tasks.judges.decisions import Answer, VerifyAgainstPage, VerifyClaims
 from tasks.judges.registry import judge
 from tasks.judges.retrieval import Bm25
+from tasks.wikipedia.markdown import to_markdown
+from tests.tasks.wikipedia.rendered_pages import LEGACY
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT.parent / "shared" / "data" / "wlc" / "2025_Mar_Nov"
@@ -58,6 +60,7 @@ def main() -> int:
     timed("style figures", "texts", lambda: len(style_figures(texts, load_words_to_watch())))
     timed("offline judge: facts in one report", "facts", verify)
     timed("offline judge: five claims a page", "characters", verify_pages)
+    timed("wiki HTML to Markdown: 10 MB", "characters", convert)
     for piece in HOSTILE:
         timed(f"extract claims: 1 MB of {piece!r}", "characters", partial(extract, piece))
     return 0
@@ -68,6 +71,13 @@ def extract(piece: str) -> int:
     text = piece * (1_000_000 // len(piece))
     extract_claims("", text)
     return len(text)
+
+
+def convert() -> int:
+    """Convert a page of ten million characters, of the markup that wikis make."""
+    html = LEGACY * (10_000_000 // len(LEGACY))
+    to_markdown(html, "T")
+    return len(html)
 
 
 async def _answers(answers: Awaitable[Sequence[Answer]]) -> Sequence[Answer]:

@@ -306,7 +306,7 @@ def test_two_editions_are_compared_and_categories_can_take_turns(
     assert chosen_categories[0][0] == min(12, all_categories[0][0])
     assert turns[0][0] >= 1
     code, out, _ = evergreen("--warehouse", both, "edition", "diff", "e", "e")
-    assert (code, out.strip()) == (0, "e and e consist of the same.")
+    assert (code, out.strip()) == (0, "e and e have the same content.")
 
 
 @pytest.mark.usefixtures("configured")

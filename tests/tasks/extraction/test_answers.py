@@ -1,7 +1,6 @@
 """Agents' answers in every form they come in, and those that cannot be read."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -144,11 +143,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
-def test_a_hostile_answer_is_refused_in_seconds(text: str) -> None:
-    began = time.process_time()
+def test_a_hostile_answer_is_refused(text: str) -> None:
     with pytest.raises(UnreadableAnswer):
         read_answer(text)
-    assert time.process_time() - began < 5
 
 
 JSON = st.recursive(
