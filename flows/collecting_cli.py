@@ -35,6 +35,7 @@ SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*)
     round(avg(n_units), 1) AS units, round(avg(minutes), 0) AS minutes
 FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 """
+QUESTIONS_READ = "question, category, reason, closed_book_f1 FROM questions"
 LISTED = """
 SELECT e.edition, e.source, e.title,
     (SELECT count(*) FROM articles AS a WHERE a.edition = e.edition) AS articles,
@@ -139,19 +140,8 @@ def assign(
         chosen = judge or load_judges().default
         inverter_named(chosen)
         check_judges([chosen], budget, batch=batch)
-    elif ignored := [
-        option
-        for option, value in (
-            ("--judge", judge),
-            ("--articles", articles),
-            ("--budget", budget),
-            ("--batch", batch),
-        )
-        if value
-    ]:
-        raise typer.BadParameter(
-            f"{', '.join(ignored)}: only --protocol claim_discovery has questions to make."
-        )
+    else:
+        _refuse({"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch})
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_edition(store, name)
         complete, outcome = run_flow(
@@ -169,16 +159,22 @@ def assign(
         if asks_questions:
             print_frame(store.frame(QUESTIONS, [name]), Format.TABLE)
     REMARKS.print(outcome, markup=False)
-    columns = "question, category, reason, closed_book_f1" if asks_questions else "prompt"
-    table = "questions" if asks_questions else "assignments"
+    what = QUESTIONS_READ if asks_questions else "prompt FROM assignments"
     REMARKS.print(
-        f"Read them: evergreen sql \"SELECT {columns} FROM {table} WHERE edition = '{name}' "
-        'LIMIT 3" --format json',
+        f"Read them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" --format json",
         markup=False,
         highlight=False,
     )
     if not complete:
         raise typer.Exit(1)
+
+
+def _refuse(options: dict[str, object]) -> None:
+    """Raise typer.BadParameter for options that assignments to write do not have."""
+    if given := [option for option, value in options.items() if value]:
+        raise typer.BadParameter(
+            f"{', '.join(given)}: only --protocol claim_discovery has questions to make."
+        )
 
 
 @edition.command("list")

@@ -110,3 +110,11 @@ def test_a_judge_that_cannot_is_refused_before_anything_starts(
     code, _, err = evergreen("--warehouse", warehouse, *ASSIGN[:-1], judge, "--budget", "1")
     assert code == 1
     assert said in err
+
+
+def test_options_that_would_be_ignored_are_refused(warehouse: Path, evergreen: Evergreen) -> None:
+    code, _, err = evergreen(
+        "--warehouse", warehouse, "assign", "--edition", "e", "--articles", "3", "--batch"
+    )
+    assert code == 2
+    assert "--articles, --batch" in err
