@@ -161,7 +161,8 @@ def assign(
     REMARKS.print(outcome, markup=False)
     what = QUESTIONS_READ if asks_questions else "prompt FROM assignments"
     REMARKS.print(
-        f"Read them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" --format json",
+        f"Read them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" "
+        "--format json",
         markup=False,
         highlight=False,
     )
