@@ -134,6 +134,22 @@ class Asking:
         )
 
 
+class AsksModel:
+    """What decides by asking one model of `configs/judges.yaml`, through `asker`."""
+
+    def __init__(
+        self, name: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.model_version = entry.answers_as or entry.model
+        self._asking = Asking(name, entry, asker, configs)
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Sha of a protocol's prompts and of how they are sent."""
+        return self._asking.prompt_sha(protocol)
+
+
 def _purpose(judge: str, protocol: str, step: str, prompt: Prompt, n_items: int) -> Purpose:
     return Purpose(
         judge=judge, protocol=protocol, step=step, prompt_sha=prompt.sha, n_items=n_items

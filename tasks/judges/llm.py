@@ -2,12 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.asking import Asker, Asking, ok, still_open
+from tasks.judges.asking import AsksModel, ok, still_open
 from tasks.judges.decisions import (
     FIRST,
     NOT_SUPPORT,
@@ -47,7 +44,7 @@ WINNERS = {"article_1": FIRST, "article_2": SECOND, "tie": TIE}
 NO_EVIDENCE = "no sentence of the other text shares a word with it; no model was asked"
 
 
-class LlmJudge:
+class LlmJudge(AsksModel):
     """A model of `configs/judges.yaml`, asked through `asker`."""
 
     sees_conflict = True
@@ -63,18 +60,6 @@ class LlmJudge:
             ExtractClaims,
         }
     )
-
-    def __init__(
-        self, name: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
-    ) -> None:
-        self.name = name
-        self.entry = entry
-        self.model_version = entry.answers_as or entry.model
-        self._asking = Asking(name, entry, asker, configs)
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Sha of a protocol's prompts and of how they are sent."""
-        return self._asking.prompt_sha(protocol)
 
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         """One answer per claim; a claim for which nothing was retrieved needs no call."""

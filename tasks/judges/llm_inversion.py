@@ -1,12 +1,9 @@
 """Problem inversion by an LLM: every step by prompt and schema, through any model."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
-from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.asking import Asker, Asking
+from tasks.judges.asking import AsksModel
 from tasks.judges.inversion import (
     AnswerClosedBook,
     AnswerFromPage,
@@ -42,20 +39,8 @@ MAX_ITEMS = 50
 """What an answer lists beyond it is not read."""
 
 
-class LlmInverter:
+class LlmInverter(AsksModel):
     """A model of `configs/judges.yaml`, asked through `asker`."""
-
-    def __init__(
-        self, name: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
-    ) -> None:
-        self.name = name
-        self.entry = entry
-        self.model_version = entry.answers_as or entry.model
-        self._asking = Asking(name, entry, asker, configs)
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Sha of a protocol's prompts and of how they are sent."""
-        return self._asking.prompt_sha(protocol)
 
     async def find_targets(self, request: FindTargets) -> Said[tuple[Target, ...]]:
         values = request.model_dump(exclude={"prompt"})
