@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from tasks.configuration.agents import load_agents
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import load_agents
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.answer_files import GivenAnswer, read_answers
 from tasks.editions.errors import EditionError

@@ -12,7 +12,14 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS: list[set[str]] = [
     {"flows"},
     {"tasks"},  # the stage shells: files directly under tasks/
-    {"tasks.protocols", "tasks.editions", "tasks.annotation", "tasks.inversion"},
+    {
+        "tasks.protocols",
+        "tasks.editions",
+        "tasks.annotation",
+        "tasks.inversion",
+        "tasks.agents",
+        "tasks.documents",
+    },
     {"tasks.wikipedia"},
     {"tasks.judges", "tasks.extraction"},
     {"tasks.models"},

@@ -1,4 +1,4 @@
-"""What stands in `configs/`: editions, agents, judges, protocols, criteria."""
+"""What stands in `configs/`: editions, judges, protocols; agents are in `agents.py`."""
 
 from datetime import date
 from pathlib import Path
@@ -22,17 +22,6 @@ class EditionEntry(Configured):
 
 class Editions(Configured):
     editions: dict[str, EditionEntry]
-
-
-class AgentEntry(Configured):
-    """How a system under test is shown; its id is the published folder's name."""
-
-    name: str
-    maker: str | None = None
-
-
-class Agents(Configured):
-    agents: dict[str, AgentEntry]
 
 
 class OfflineJudgeEntry(Configured):
@@ -156,10 +145,6 @@ class ProtocolEntry(Configured):
 
 def load_editions(configs: Path = CONFIGS) -> Editions:
     return load(configs / "editions.yaml", Editions)
-
-
-def load_agents(configs: Path = CONFIGS) -> Agents:
-    return load(configs / "agents.yaml", Agents)
 
 
 def load_judges(configs: Path = CONFIGS) -> Judges:

@@ -47,8 +47,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (date - datetime.now(UTC)).total_seconds())
 
 
-def refusal(code: int, message: str, headers: Mapping[str, str], model: str) -> ModelError:
-    """What an HTTP status of 400 and more means for the caller."""
+def refusal(
+    code: int,
+    message: str,
+    headers: Mapping[str, str],
+    model: str,
+    configured_in: str = "configs/judges.yaml",
+) -> ModelError:
+    """What an HTTP status of 400 and more means for the caller.
+
+    configured_in: the file that names the model, for what is said to people.
+    """
     shown = f"HTTP {code}: {message[:SHOWN]}"
     if code in RETRIED_CODES or code >= 500:
         kind = "rate_limit" if code == 429 else "server"
@@ -56,12 +65,12 @@ def refusal(code: int, message: str, headers: Mapping[str, str], model: str) -> 
     if code in (401, 403):
         return Misconfigured(
             f"{model}: the key is not accepted ({shown}). Check the variable that "
-            "`configs/judges.yaml` names for it."
+            f"`{configured_in}` names for it."
         )
     if code == 404:
         return Misconfigured(
             f"{model}: there is no such model or address ({shown}). Check `model` and "
-            "`base_url` in `configs/judges.yaml`."
+            f"`base_url` in `{configured_in}`."
         )
     return Rejected(shown, code)
 

@@ -147,10 +147,11 @@ class Report(Row):
     assignment: str
     text: str
     text_sha: str
-    status: Literal["ok", "empty", "clarification"] = "ok"
-    """`clarification`: the agent asked back instead of writing; it is judged as it stands."""
+    status: Literal["ok", "empty", "clarification", "scanned"] = "ok"
+    """`clarification`: the agent asked back instead of writing; it is judged as it stands.
+    `scanned`: it came as pictures; its text is empty, and only judges that see can read it."""
     source_path: str
-    """Relative to the imported folder."""
+    """Relative to the imported folder; of a report that was asked for `job <its id>`."""
 
 
 class Fact(Row):

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from tasks.configuration.agents import load_agents
 from tasks.configuration.editions import edition_folder
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import load
 from tasks.configuration.models import (
     Judges,
     ProtocolEntry,
-    load_agents,
     load_editions,
     load_judges,
     load_protocol,

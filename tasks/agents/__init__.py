@@ -1,0 +1,1 @@
+"""One file per way to get a report out of an agent."""

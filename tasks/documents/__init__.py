@@ -1,0 +1,1 @@
+"""Report files in any format, read into Markdown."""
