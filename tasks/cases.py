@@ -11,7 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from tasks.cells import CellPlan
+from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
+from tasks.scans import scans
+from tasks.warehouse.errors import DamagedWarehouse
+from tasks.warehouse.files import files_folder
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchTrace
@@ -26,6 +30,11 @@ OF_ARTICLES = (
     "WHERE edition = $1 AND assignment IN (SELECT unnest($2)))"
 )
 OF_PAGES = f"edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})"
+
+
+class UnreadableScan(Exception):
+    """A file that is to be shown to a judge is missing or damaged; the message says which. Only
+    its own cell fails."""
 
 
 def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Case]:
@@ -51,6 +60,9 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
         )
     }
     pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, reports_key)}
+    scanned = any(r.status == "scanned" for (r, *_) in of_report[Report].values())
+    files = scans(warehouse, edition) if scanned else {}
+    folder = files_folder(warehouse.path)
 
     def case(plan: CellPlan) -> Case:
         key, article = (plan.agent, plan.assignment), article_of[plan.assignment]
@@ -66,6 +78,16 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
             extraction=next(iter(of_report[Extraction][key]), None),
             truth=truths.get(plan.assignment),
             trace=next(iter(of_report[SearchTrace][key]), None),
+            attachments=tuple(
+                Attachment(
+                    media_type=file.media_type,
+                    sha=file.sha,
+                    n_bytes=file.n_bytes,
+                    n_pages=file.n_pages,
+                    folder=folder,
+                )
+                for file in files.get(key, ())
+            ),
         )
 
     return {plan.cell_id: case(plan) for plan in plans}
@@ -108,9 +130,19 @@ def loading(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
 
 
 def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
-    """The inputs of one cell."""
+    """The inputs of one cell.
+
+    Raises:
+        UnreadableScan: a file of it cannot be shown.
+    """
     loader = _loaders.get(warehouse)
-    return loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
+    case = loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
+    for attachment in case.attachments:
+        try:
+            attachment.content()
+        except DamagedWarehouse as error:
+            raise UnreadableScan(str(error)) from None
+    return case
 
 
 def _grouped(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:

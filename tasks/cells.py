@@ -11,11 +11,15 @@ from typing import Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from tasks.judges.attached import load_wording, why_not_shown
 from tasks.judges.decisions import Judge
 from tasks.protocols.case import Protocol
+from tasks.scans import scans
+from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
+Files = tuple[ReportFile, ...]
 CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
 
 INPUTS = """
@@ -85,8 +89,17 @@ def plan_cells(
     assignments of the kinds that the protocol judges have cells."""
     inputs = warehouse.frame(INPUTS, [edition])
     known = _known_cells(warehouse, edition, protocol.name, judge.name)
+    scanned = "scanned" in inputs["report_status"]
+    files = scans(warehouse, edition) if scanned else {}
     return [
-        _planned(record, edition, protocol, judge, known)
+        _planned(
+            record,
+            files.get((record["agent"], record["assignment"]), ()),
+            edition,
+            protocol,
+            judge,
+            known,
+        )
         for record in inputs.iter_rows(named=True)
         if record["kind"] in protocol.kinds and (not agents or record["agent"] in agents)
     ]
@@ -105,16 +118,23 @@ def _known_cells(
 
 def _planned(
     record: dict[str, object],
+    files: Files,
     edition: str,
     protocol: Protocol,
     judge: Judge,
     known: dict[str, tuple[str, int, str | None]],
 ) -> CellPlan:
-    input_sha = content_sha(*(f"{name}={record[name]}" for name in protocol.inputs))
     prompt_sha = judge.prompt_sha(protocol.name)
+    if files:
+        record["files"] = content_sha(*(f"{f.media_type} {f.n_pages} {f.sha}" for f in files))
+        prompt_sha = content_sha(prompt_sha, load_wording().sha)
+    # Files are part of the ids of scans alone: other cells keep those they were paid for under.
+    inputs = [name for name in protocol.inputs if name != "files" or files]
+    input_sha = content_sha(*(f"{name}={record[name]}" for name in inputs))
     key = (edition, protocol.name, str(record["agent"]), str(record["assignment"]), judge.name)
     cell_id = content_sha(*key, judge.model_version, prompt_sha, protocol.version, input_sha)
-    state, reason = _state(record, protocol, judge, known.get(cell_id))
+    missing = [name for name in inputs if record[name] is None]
+    state, reason = _state(record, files, protocol, judge, missing, known.get(cell_id))
     return CellPlan(
         edition=edition,
         protocol=protocol.name,
@@ -137,15 +157,18 @@ def _planned(
 
 def _state(
     record: dict[str, object],
+    files: Files,
     protocol: Protocol,
     judge: Judge,
+    missing: Sequence[str],
     known: tuple[str, int, str | None] | None,
 ) -> tuple[CellState, str | None]:
     if record["report_status"] == "empty" and record["kind"] == "write_article":
         return "empty", "the report is empty"
+    if record["report_status"] == "scanned" and (why := _unseen(files, protocol, judge)):
+        return "not_assessed", f"not_assessed: the report is a scan; {why}"
     if not protocol.assesses(judge):
         return "not_assessed", f"not_assessed: the judge {judge.name} cannot decide this protocol"
-    missing = [name for name in protocol.inputs if record[name] is None]
     if missing:
         return "pending", f"waits for {', '.join(missing)}"
     if known is None:
@@ -154,6 +177,13 @@ def _state(
     if status == "failed":
         return "failed", error
     return ("pending", f"{n_open} items are open") if n_open else ("done", None)
+
+
+def _unseen(files: Files, protocol: Protocol, judge: Judge) -> str | None:
+    """Why a scan cannot be judged; None: it can."""
+    if "files" not in protocol.inputs:
+        return f"{protocol.name} is decided by texts"
+    return why_not_shown(judge.name, judge.reads, files)
 
 
 def frame_of(plans: Sequence[CellPlan]) -> pl.DataFrame:

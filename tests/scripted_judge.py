@@ -26,6 +26,7 @@ class ScriptedJudge:
 
     name = "scripted"
     model_version = "scripted-1"
+    reads: frozenset[str] = frozenset()
     sees_conflict = True
     cpu_bound = False
     decides: frozenset[type[Frozen]] = frozenset(

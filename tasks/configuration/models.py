@@ -86,6 +86,9 @@ class LlmJudgeEntry(Configured):
     """Tokens added to every answer's limit for what the model thinks."""
     typical_thinking_tokens: NonNegativeInt = 0
     """For estimates, until the ledger knows better."""
+    reads: tuple[Literal["image", "pdf"], ...] = ()
+    """What its model sees besides text. Reports that came as scans are `not_assessed` by judges
+    that do not read what they came as."""
     context_tokens: PositiveInt
     """Prompts that cannot fit are not sent; their items are `not_assessed`."""
     max_output_tokens: PositiveInt | None = None

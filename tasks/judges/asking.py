@@ -6,8 +6,9 @@ from typing import Any, Protocol, TypeVar
 
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.attached import Attached, load_wording
 from tasks.judges.decisions import Answer
-from tasks.judges.prompts import Prompt, load_prompt
+from tasks.judges.prompts import load_prompt
 from tasks.judges.replies import (
     ReplyModel,
     forms_sha,
@@ -16,6 +17,7 @@ from tasks.judges.replies import (
     schema_for_items,
     schema_of,
 )
+from tasks.models.attachments import Attachment, media_types
 from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
 from tasks.models.gateway import Outcome
 from tasks.models.prices import BYTES_PER_TOKEN
@@ -55,6 +57,10 @@ class Asking:
         parameters = self._parameters(1).canonical()
         return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
 
+    def attached(self, files: tuple[Attachment, ...]) -> Attached:
+        """Files to go with a question, and what is to be said of them in it."""
+        return load_wording(self._configs).attached(files)
+
     async def decided(
         self,
         prompt_name: str,
@@ -63,9 +69,11 @@ class Asking:
         key: str,
         expected: Sequence[Any],
         also: Callable[[Sequence[Any]], None] = lambda results: None,
+        attached: Attached | None = None,
     ) -> Outcome[list[Any]]:
         """One request with one result for each item of `expected`, which they name by `key`.
 
+        attached: files that go with it.
         also: raises InvalidReply for results that a form alone cannot tell to be wrong.
         """
         schema = schema_of(form)
@@ -78,7 +86,7 @@ class Asking:
             also(results)
             return results
 
-        request = self._request(prompt_name, values, len(expected), schema)
+        request = self._request(prompt_name, values, len(expected), schema, attached)
         return await self._asked(request, check)
 
     async def stated(
@@ -101,7 +109,12 @@ class Asking:
         return await self._asker.ask(request, check)
 
     def _request(
-        self, prompt_name: str, values: dict[str, Any], n_items: int, reply_schema: str
+        self,
+        prompt_name: str,
+        values: dict[str, Any],
+        n_items: int,
+        reply_schema: str,
+        attached: Attached | None = None,
     ) -> ModelRequest:
         protocol, _, step = prompt_name.partition("/")
         prompt = load_prompt(protocol, step, self._configs)
@@ -117,9 +130,16 @@ class Asking:
             parameters=self._parameters(limit),
             reply_name=step,
             reply_schema=reply_schema,
-            system=prompt.system,
+            system=f"{prompt.system}\n\n{attached.system}" if attached else prompt.system,
             turns=(Turn(role="user", text=user),),
-            purpose=_purpose(self.judge, protocol, step, prompt, n_items),
+            attachments=attached.files if attached else (),
+            purpose=Purpose(
+                judge=self.judge,
+                protocol=protocol,
+                step=step,
+                prompt_sha=content_sha(prompt.sha, attached.sha) if attached else prompt.sha,
+                n_items=n_items,
+            ),
             typical_output_tokens=typical + self.entry.typical_thinking_tokens,
         )
 
@@ -143,17 +163,12 @@ class AsksModel:
         self.name = name
         self.entry = entry
         self.model_version = entry.answers_as or entry.model
+        self.reads = media_types(entry.kind, entry.reads)
         self._asking = Asking(name, entry, asker, configs)
 
     def prompt_sha(self, protocol: str) -> str:
         """Sha of a protocol's prompts and of how they are sent."""
         return self._asking.prompt_sha(protocol)
-
-
-def _purpose(judge: str, protocol: str, step: str, prompt: Prompt, n_items: int) -> Purpose:
-    return Purpose(
-        judge=judge, protocol=protocol, step=step, prompt_sha=prompt.sha, n_items=n_items
-    )
 
 
 def ok(

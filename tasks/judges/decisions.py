@@ -7,10 +7,11 @@ the others are `not_assessed` and are never sent to it.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Status
 
 CONSISTENT = "consistent"
@@ -88,6 +89,9 @@ class CompareArticles(Frozen):
     first: str
     second: str
     allow_tie: bool = False
+    attached: Literal["first", "second"] | None = None
+    """Which of the two is no text but `attachments`; its text is then empty."""
+    attachments: tuple[Attachment, ...] = ()
     prompt: str = "wiki_writing/compare_articles"
 
 
@@ -175,6 +179,8 @@ class Judge(Protocol):
     """What answers as: stored in every verdict, part of every cell's key."""
     decides: frozenset[type[Frozen]]
     """Request types it can honestly answer."""
+    reads: frozenset[str]
+    """Media types of the files it can be shown; empty where it reads text only."""
     sees_conflict: bool
     """Whether it can tell a contradiction from missing support; if not, `inconsistent` and
     `conflict` are never among its labels and conflict metrics are `not_assessed`."""

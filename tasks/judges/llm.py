@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.judges.asking import AsksModel, ok, still_open
+from tasks.judges.attached import why_not_shown
 from tasks.judges.decisions import (
     FIRST,
     NOT_SUPPORT,
@@ -106,8 +107,15 @@ class LlmJudge(AsksModel):
             "criteria": [criterion.model_dump() for criterion in request.criteria],
             "allow_tie": request.allow_tie,
         }
+        attached = None
+        if request.attached:
+            if reason := why_not_shown(self.name, self.reads, request.attachments):
+                said = f"not_assessed: the article is no text; {reason}"
+                return [Answer(status=Status.NOT_ASSESSED, reason=said)] * n
+            attached = self._asking.attached(request.attachments)
+            values[request.attached] = attached.article
         outcome: Outcome[list[Any]] = await self._asking.decided(
-            request.prompt, values, form, "criterion", ids
+            request.prompt, values, form, "criterion", ids, attached=attached
         )
         if outcome.value is None:
             return [still_open(outcome, n)] * n

@@ -47,6 +47,7 @@ class OfflineJudge:
 
     name = "offline"
     decides: frozenset[type[Frozen]] = frozenset((VerifyClaims, VerifyAgainstPage))
+    reads: frozenset[str] = frozenset()
     sees_conflict = False
     cpu_bound = True
 

@@ -88,9 +88,11 @@ def key_of(request: ModelRequest) -> str:
 
 
 def request_bytes(request: ModelRequest) -> int:
-    """About what a request takes in a job: JSON, everything beyond ASCII escaped."""
+    """About what a request takes in a job: JSON, everything beyond ASCII escaped, files as
+    base64."""
     texts = (request.system, request.reply_schema, *(turn.text for turn in request.turns))
-    return sum(len(json.dumps(text)) for text in texts) + AROUND_A_REQUEST
+    files = sum(4 * ((2 + each.n_bytes) // 3) for each in request.attachments)
+    return sum(len(json.dumps(text)) for text in texts) + files + AROUND_A_REQUEST
 
 
 def own(error: Exception) -> Exception:

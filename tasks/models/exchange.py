@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from tasks.models.attachments import Attachment, laid_out
 from tasks.warehouse.rows import ForeignText, content_sha
 
 Finish = Literal["ok", "truncated", "refused", "blocked", "empty"]
@@ -65,6 +66,8 @@ class ModelRequest(BaseModel):
     """JSON Schema of the answer, as JSON with sorted keys."""
     system: str
     turns: tuple[Turn, ...]
+    attachments: tuple[Attachment, ...] = ()
+    """Files that go before the first turn's text, as `laid_out` has them."""
     purpose: Purpose
     typical_output_tokens: int = 0
     """What an answer is expected to take, for estimates."""
@@ -74,19 +77,37 @@ class ModelRequest(BaseModel):
         turns = [part for turn in self.turns for part in (turn.role, turn.text)]
         return content_sha(
             self.provider, self.model, self.parameters.canonical(), self.reply_schema,
-            self.system, *turns,
+            self.system, *turns, *self._attached,
         )  # fmt: skip
 
     @property
+    def _attached(self) -> list[str]:
+        """The files as part of the address; nothing where there are none, so that questions
+        without files keep the addresses under which their answers were bought."""
+        files = [("attachment", each.media_type, each.sha) for each in self.attachments]
+        return [part for parts in files for part in parts]
+
+    @property
     def prompt(self) -> str:
-        """What is sent after the system prompt, as one text for the ledger."""
+        """What is sent after the system prompt, as one text for the ledger; where a file stands,
+        its media type, bytes and sha."""
+        files = "".join(
+            piece if isinstance(piece, str) else f"[{piece.described}]"
+            for piece in laid_out(self.attachments)
+        )
         if len(self.turns) == 1:
-            return self.turns[0].text
-        return "\n\n".join(f"[{turn.role}]\n{turn.text}" for turn in self.turns)
+            return files + self.turns[0].text
+        return files + "\n\n".join(f"[{turn.role}]\n{turn.text}" for turn in self.turns)
 
     @cached_property
     def prompt_bytes(self) -> int:
-        """Bytes of everything that is sent as text: a model reads at most that many tokens."""
+        """As long as everything that is sent is to a model, which reads at most so many tokens:
+        bytes of the texts, and of the files what they count as (`BYTES_OF_A_PAGE`)."""
+        return self.text_bytes + sum(each.counts_as_bytes for each in self.attachments)
+
+    @cached_property
+    def text_bytes(self) -> int:
+        """Bytes of everything that is sent as text."""
         texts = (self.system, self.reply_schema, *(turn.text for turn in self.turns))
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 

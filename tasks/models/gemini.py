@@ -13,6 +13,7 @@ import httpx
 from google import genai
 from google.genai import errors, types
 
+from tasks.models.attachments import laid_out
 from tasks.models.client import no_answer, redacted, refusal, retry_after
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Transient
 from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
@@ -87,9 +88,9 @@ class GeminiClient:
     def _meaning(self, error: errors.APIError, model: str) -> ModelError:
         message = redacted(str(error.message or error.details), self._key)
         headers = getattr(error.response, "headers", None) or {}
-        details = _details(error.details)
+        details = error_details(error.details)
         if error.code == 429:
-            return _too_many(message, details, headers)
+            return too_many_requests(message, details, headers)
         if error.code == 400 and "API_KEY_INVALID" in str(details):
             return Misconfigured(
                 f"{model}: the key is not accepted ({message[:200]}). Check the variable that "
@@ -99,8 +100,19 @@ class GeminiClient:
 
 
 def contents(request: ModelRequest) -> list[types.Content]:
-    """The turns of a request in the SDK's form."""
-    return [types.Content(role=t.role, parts=[types.Part(text=t.text)]) for t in request.turns]
+    """The turns of a request in the SDK's form; files go before the text of the first."""
+    turns = [types.Content(role=t.role, parts=[types.Part(text=t.text)]) for t in request.turns]
+    if request.attachments:
+        files = [
+            types.Part(text=piece)
+            if isinstance(piece, str)
+            else types.Part(
+                inline_data=types.Blob(data=piece.content(), mime_type=piece.media_type)
+            )
+            for piece in laid_out(request.attachments)
+        ]
+        turns[0] = types.Content(role=turns[0].role, parts=[*files, *(turns[0].parts or ())])
+    return turns
 
 
 def generation_config(request: ModelRequest) -> types.GenerateContentConfig:
@@ -180,13 +192,14 @@ def _usage(said: types.GenerateContentResponseUsageMetadata | None) -> Usage:
     )
 
 
-def _details(body: Any) -> list[dict[str, Any]]:
+def error_details(body: Any) -> list[dict[str, Any]]:
+    """The details of a Google API's error, whatever else its body holds."""
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     return [d for d in details if isinstance(d, dict)] if isinstance(details, list) else []
 
 
-def _too_many(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
+def too_many_requests(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
     """A 429: of a minute or of spending (it passes), or of a day (it does not)."""
     quotas = [
         str(violation.get("quotaId"))

@@ -8,10 +8,12 @@ the life of the client. Whatever was asked for, the answer is validated by the j
 import asyncio
 import json
 import time
+from base64 import b64encode
 from typing import Any
 
 import httpx
 
+from tasks.models.attachments import PDF, Attachment, laid_out
 from tasks.models.client import no_answer, redacted, refusal
 from tasks.models.errors import ModelError, QuotaExhausted, Rejected, Transient
 from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
@@ -120,11 +122,14 @@ class OpenAiChatClient:
 def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, Any]:
     """A request as the body of a chat completion."""
     asked = request.parameters
-    messages = [{"role": "system", "content": request.system}]
+    messages: list[dict[str, Any]] = [{"role": "system", "content": request.system}]
     messages += [
         {"role": "assistant" if turn.role == "model" else "user", "content": turn.text}
         for turn in request.turns
     ]
+    if request.attachments:
+        pieces = (*laid_out(request.attachments), request.turns[0].text)
+        messages[1]["content"] = [_part(piece) for piece in pieces]
     body: dict[str, Any] = {
         "model": request.model,
         "messages": messages,
@@ -148,6 +153,16 @@ def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, A
     return {name: value for name, value in body.items() if value is not None}
 
 
+def _part(piece: str | Attachment) -> dict[str, Any]:
+    """A text or a file as a part of a message's content."""
+    if isinstance(piece, str):
+        return {"type": "text", "text": piece}
+    url = f"data:{piece.media_type};base64,{b64encode(piece.content()).decode()}"
+    if piece.media_type == PDF:
+        return {"type": "file", "file": {"filename": "article.pdf", "file_data": url}}
+    return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
+
+
 def read_completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     """A chat completion as a reply.
 
@@ -160,9 +175,9 @@ def read_completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     if not isinstance(choice, dict):
         raise Transient("an empty answer (no choice)", "garbled", maybe_billed=True)
     usage = _usage(answer.get("usage"))
-    if usage.prompt and usage.prompt * BYTES_PER_TOKEN_AT_MOST < request.prompt_bytes:
+    if usage.prompt and usage.prompt * BYTES_PER_TOKEN_AT_MOST < request.text_bytes:
         raise Rejected(
-            f"the server read {usage.prompt} tokens of a prompt of {request.prompt_bytes:,} "
+            f"the server read {usage.prompt} tokens of a prompt of {request.text_bytes:,} "
             "bytes: it cut it. Raise its context size.",
             200,
         )

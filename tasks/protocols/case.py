@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.configuration.models import MetricEntry
 from tasks.judges.decisions import Answer, Judge
+from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
@@ -30,6 +31,8 @@ class Case(BaseModel):
     """Of a question."""
     trace: SearchTrace | None = None
     """How the agent searched, where it says so."""
+    attachments: tuple[Attachment, ...] = ()
+    """Of a report that came as pictures, what is shown in place of its text."""
 
     @property
     def reference(self) -> Article:
@@ -94,7 +97,7 @@ class Protocol(Interface):
     metrics: tuple[MetricEntry, ...]
     inputs: tuple[str, ...]
     """Which shas of a case its verdicts rest on: article, report, facts, claims, pages, truth,
-    trace."""
+    trace, files. Only with `files` among them are reports that came as pictures judged at all."""
     kinds: tuple[str, ...]
     """Which kinds of assignments it judges."""
 

@@ -28,6 +28,7 @@ from tasks.judges.decisions import (
     Judge,
 )
 from tasks.metrics.shares import shares
+from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
 from tasks.protocols.versions import checked_parameters, version_of
 
@@ -51,20 +52,27 @@ class WikiWritingParameters(Configured):
     """Of the lot, for `random`."""
     allow_tie: bool = False
     """Published: no. A tie counts half."""
+    attachments: bool = False
+    """Reports that came as scans are shown to judges that see, in place of the text."""
 
 
 class WikiWriting:
     """One report against its reference article by the writing criteria."""
 
     name = "wiki_writing"
-    inputs: tuple[str, ...] = ("article", "report")
     kinds: tuple[str, ...] = ("write_article",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, WikiWritingParameters)
         self.criteria = load_criteria(self.parameters.criteria)
-        settings = self.parameters.model_dump_json(exclude={"criteria"}, exclude_defaults=True)
+        self.inputs: tuple[str, ...] = ("article", "report")
+        if self.parameters.attachments:
+            self.inputs += ("files",)
+        # Whether scans are judged is no setting of how texts are: their cells stay what they are.
+        settings = self.parameters.model_dump_json(
+            exclude={"criteria", "attachments"}, exclude_defaults=True
+        )
         self.version = version_of(entry, self.criteria.model_dump_json(), settings)
 
     def assesses(self, judge: Judge) -> bool:
@@ -96,16 +104,24 @@ class WikiWriting:
         holds the texts when the others come."""
         texts = [without_apparatus(case.reference.text), without_apparatus(case.report.text)]
         pair = (texts[1], texts[0]) if report_first else (texts[0], texts[1])
+        shown = case.attachments
         first, *others = categories
-        decided = [await self._compared(pair, judge, report_first, first)]
+        decided = [await self._compared(pair, shown, judge, report_first, first)]
         decided += await asyncio.gather(
-            *(self._compared(pair, judge, report_first, category) for category in others)
+            *(self._compared(pair, shown, judge, report_first, category) for category in others)
         )
         return [item for items in decided for item in items]
 
     async def _compared(
-        self, pair: tuple[str, str], judge: Judge, report_first: bool, category: CriteriaCategory
+        self,
+        pair: tuple[str, str],
+        shown: tuple[Attachment, ...],
+        judge: Judge,
+        report_first: bool,
+        category: CriteriaCategory,
     ) -> list[Decided]:
+        """One category. shown: the report's files, where it came as pictures and has no text."""
+        report = "first" if report_first else "second"
         asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
         answers = await judge.compare_articles(
             CompareArticles(
@@ -114,6 +130,8 @@ class WikiWriting:
                 first=pair[0],
                 second=pair[1],
                 allow_tie=self.parameters.allow_tie,
+                attached=report if shown else None,
+                attachments=shown,
             )
         )
         suffix = REPORT_FIRST if report_first else ""

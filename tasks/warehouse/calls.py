@@ -16,7 +16,8 @@ class Call(Row):
     call_id: str
     """Sha of request and attempt."""
     request_id: str
-    """Sha of provider, model, parameters, reply schema and prompt: the same question again."""
+    """Sha of provider, model, parameters, reply schema, prompt and attached files: the same
+    question again."""
     attempt: int
     """1-based: which answer to this request it is. A later one was asked for because those
     before it could not be used."""
@@ -28,7 +29,8 @@ class Call(Row):
     """JSON Schema of the answer that was asked for."""
     system_prompt: str
     prompt: str
-    """What was sent after the system prompt; a repair holds the turns before it as well."""
+    """What was sent after the system prompt; a repair holds the turns before it as well. An
+    attached file is named by its media type, size and sha."""
     prompt_sha: str
     """Sha of the prompt's template."""
     judge: str

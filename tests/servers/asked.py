@@ -6,6 +6,18 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Protocol
 
+FILE_TOKENS = 1_000
+"""What every file counts as: providers count by pages and pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file inside a question."""
+
+    media_type: str
+    sha: str
+    n_bytes: int
+
 
 @dataclass
 class Asked:
@@ -19,6 +31,7 @@ class Asked:
     settings: dict[str, Any] = field(default_factory=dict)
     """Temperature, seed and the like: another setting is another question."""
     max_output_tokens: int | None = None
+    files: tuple[File, ...] = ()
 
     @property
     def user(self) -> str:
@@ -34,7 +47,9 @@ class Asked:
     def question_id(self) -> str:
         """Hash of all that makes it the same purchase, live or in a batch."""
         settings = json.dumps(self.settings, sort_keys=True)
-        return _sha("\0".join((self.model, settings, *(f"{r}\0{t}" for r, t in self.turns))))
+        turns = (f"{role}\0{text}" for role, text in self.turns)
+        files = (f"{file.media_type}\0{file.sha}" for file in self.files)
+        return _sha("\0".join((self.model, settings, *turns, *files)))
 
     @cached_property
     def text(self) -> bytes:

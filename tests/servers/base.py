@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from tests.servers.asked import Asked, Model, tokens
+from tests.servers.asked import FILE_TOKENS, Asked, Model, tokens
 from tests.servers.faults import (
     BROKEN,
     EMPTY_200,
@@ -159,7 +159,7 @@ class ModelServer(ABC):
         return Said(
             text=text,
             cut=cut,
-            prompt_tokens=tokens(asked.text),
+            prompt_tokens=tokens(asked.text) + FILE_TOKENS * len(asked.files),
             cached_tokens=0,
             output_tokens=tokens(text),
             thinking_tokens=self.thinking_tokens,

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from tests.servers.asked import Asked, tokens
+from tests.servers.attached import MOST_GEMINI_BYTES, gemini_files
 from tests.servers.base import ModelServer, Said
 from tests.servers.batches import Batch, BatchDesk, BatchScript
 from tests.servers.faults import GEMINI_FAULTS
@@ -100,6 +101,7 @@ class GeminiServer(ModelServer):
             schema=schema or _either(settings, "responseSchema", "response_schema"),
             settings={n: settings[n] for n in ("temperature", "seed") if n in settings},
             max_output_tokens=limit,
+            files=gemini_files(body),
         )
 
     def _call(self, model: str, method: str, request: Request) -> Response:
@@ -107,6 +109,8 @@ class GeminiServer(ModelServer):
             return self.error(
                 404, f"models/{model} is not found for API version v1, or is not supported"
             )
+        if len(request.body) > MOST_GEMINI_BYTES:
+            return self.error(400, f"Request payload size exceeds {MOST_GEMINI_BYTES} bytes.")
         body = request.json()
         if method == "batchGenerateContent":
             return self._batches.create(model, body)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal
 
-from tests.servers.asked import Asked
+from tests.servers.asked import Asked, File
 
 Outcome = Literal["under way", "answered", "lost", "refused"]
 """`answered`: a model's answer went out whole, blocked and cut ones among them. `lost`: the
@@ -26,6 +26,7 @@ class Entry:
     fault: str | None
     delivery: Literal["live", "batch"]
     outcome: Outcome = "under way"
+    files: tuple[File, ...] = ()
 
 
 class RequestLog:
@@ -97,7 +98,8 @@ class RequestLog:
         self, asked: Asked, status: int, fault: str | None, delivery: Literal["live", "batch"]
     ) -> Entry:
         entry = Entry(
-            asked.prompt_id, asked.question_id, asked.model, monotonic(), status, fault, delivery
-        )
+            asked.prompt_id, asked.question_id, asked.model, monotonic(), status, fault, delivery,
+            files=asked.files,
+        )  # fmt: skip
         self.entries.append(entry)
         return entry

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 from tests.servers.asked import Asked
+from tests.servers.attached import openai_files
 from tests.servers.base import ModelServer, Said
 from tests.servers.batches import Batch, BatchDesk, BatchScript
 from tests.servers.faults import OPENAI_FAULTS
@@ -121,6 +122,7 @@ class OpenAiServer(ModelServer):
             schema=(form.get("json_schema") or {}).get("schema") or form.get("schema"),
             settings={n: body[n] for n in ("temperature", "seed") if n in body},
             max_output_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
+            files=openai_files(messages),
         )
 
     def dressed(self, text: str) -> str:
