@@ -4,12 +4,14 @@ The difference that money makes: a request that starts a job is sent once, and w
 say whether it arrived, that is said (`maybe_billed`) instead of sending it again.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import httpx
 
 from tasks.agents.agent import Gone
+from tasks.configuration.agents import ApiAsk
 from tasks.models.client import no_answer, redacted, refusal
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Transient
 from tasks.models.transport import http_client
@@ -19,7 +21,11 @@ SURELY_REFUSED = frozenset({408, 429, 503})
 """Statuses above 400 that say "later" before anything was begun. Of others above 500 (an inner
 error, a gateway that lost its backend) nobody knows whether the job was made."""
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+MOVED = frozenset({301, 302, 307, 308})
+"""Redirects that say "nothing was done here"; they are not followed."""
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+ENCODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that are not true any more of a body that has been unpacked."""
 
 
 class JsonApi:
@@ -68,19 +74,22 @@ class JsonApi:
         self, method: str, path: str, body: Any, headers: Mapping[str, str] | None, *, buying: bool
     ) -> Any:
         try:
-            response = await self._http.request(
-                method,
-                self._base_url + path,
-                json=body,
-                headers=self._headers | dict(headers or {}),
-            )
+            response = await self._answered(method, path, body, dict(headers or {}))
         except httpx.TransportError as error:
             raise no_answer(error) from None
+        except httpx.DecodingError as error:  # compressed, and not as it says
+            raise Transient(str(error), "garbled", maybe_billed=buying) from None
         if response.status_code >= 400:
             raise self._meaning(response, buying=buying)
+        if response.status_code in MOVED:
+            raise Misconfigured(
+                f"{self._agent}: {self._base_url} sends its callers elsewhere (HTTP "
+                f"{response.status_code}), where no key is taken to. Check `base_url` in "
+                f"{CONFIGURED_IN}."
+            )
         try:
             answer = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             kind = response.headers.get("content-type", "nothing")
             raise Transient(
                 f"HTTP {response.status_code} with {kind} instead of JSON",
@@ -89,6 +98,25 @@ class JsonApi:
                 code=response.status_code,
             ) from None
         return answer
+
+    async def _answered(
+        self, method: str, path: str, body: Any, headers: dict[str, str]
+    ) -> httpx.Response:
+        """The whole answer, as far as it is not larger than any report can be."""
+        url = self._base_url + path
+        async with self._http.stream(
+            method, url, json=body, headers=self._headers | headers
+        ) as response:
+            content = bytearray()
+            async for part in response.aiter_bytes():
+                content += part
+                if len(content) > MAX_ANSWER_BYTES:
+                    break  # cut, it is no JSON any more: garbled
+        return httpx.Response(
+            response.status_code,
+            headers={n: v for n, v in response.headers.items() if n not in ENCODINGS},
+            content=bytes(content),
+        )
 
     def _meaning(self, response: httpx.Response, *, buying: bool) -> ModelError:
         code = response.status_code
@@ -105,6 +133,12 @@ class JsonApi:
         if buying and isinstance(error, Transient):
             error.maybe_billed = code not in SURELY_REFUSED
         return error
+
+
+def endpoint(ask: ApiAsk, default: str) -> str:
+    """Where an agent is asked: the variable that its entry names, its entry, or `default`."""
+    named = os.environ.get(ask.base_url_env, "").strip() if ask.base_url_env else ""
+    return (named or ask.base_url or default).rstrip("/")
 
 
 def error_of(response: httpx.Response) -> tuple[str, str | None]:
@@ -124,10 +158,15 @@ def error_of(response: httpx.Response) -> tuple[str, str | None]:
 
 
 def check_reached(error: ModelError, agent: str, base_url: str) -> ModelError:
-    """For `check`: a connection that failed, in words a person can act on."""
+    """For `check`: what is wrong with an address, in words a person can act on."""
     if isinstance(error, Transient) and error.kind == "connection":
         return Misconfigured(
             f"{agent}: {base_url} cannot be reached ({error}). Check `base_url` in "
             f"{CONFIGURED_IN}, and your network."
+        )
+    if isinstance(error, Transient) and error.kind == "garbled":
+        return Misconfigured(
+            f"{agent}: what answers at {base_url} is not the interface that was expected "
+            f"({error}). Check `base_url` in {CONFIGURED_IN}."
         )
     return error

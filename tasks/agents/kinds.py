@@ -22,6 +22,8 @@ MODULES = {
 }
 """Kind to the file here that knows it; `file_drop` asks nobody. Each has `open_client` and
 `read`, and is imported when it is needed: some bring what takes seconds to load."""
+READERS = {"gemini_deep_research": "gemini_answer"}
+"""Where `read` has a file of its own, so that reading does not load the provider's SDK."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def open_agent(agent: str, ask: Any, key: str | None, place: Place) -> AgentClie
 
     ask: its entry's `ask`, of one of the kinds of MODULES. key: None where it needs none.
     """
-    opened: Callable[..., AgentClient] = _module(ask.kind).open_client
+    opened: Callable[..., AgentClient] = _module(MODULES[ask.kind]).open_client
     return opened(agent, ask, key, place)
 
 
@@ -51,9 +53,9 @@ def read_answer(kind: str, raw: str) -> Answer:
     Raises:
         UnreadableAnswer: it is not of the form that was expected.
     """
-    read: Callable[[str], Answer] = _module(kind).read
+    read: Callable[[str], Answer] = _module(READERS.get(kind, MODULES[kind])).read
     return read(raw)
 
 
-def _module(kind: str) -> Any:
-    return import_module(f"tasks.agents.{MODULES[kind]}")
+def _module(name: str) -> Any:
+    return import_module(f"tasks.agents.{name}")

@@ -1,0 +1,47 @@
+"""An OpenAI-compatible chat completions endpoint, with what gateways add to it."""
+
+from typing import Any
+
+from tests.servers.agent_base import AgentServer
+from tests.servers.http import Request, Response, json_response
+
+
+class ChatAgentServer(AgentServer):
+    """`extra` goes over the message, `body` over the completion, `finish_reason` is its end."""
+
+    lists_models = True
+    finish_reason = "stop"
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.extra: dict[str, Any] = {}
+        self.body: dict[str, Any] = {}
+
+    def route(self, request: Request) -> Response:
+        if request.method == "GET" and "/models" in request.path and self.lists_models:
+            return self.models_entry(request)
+        if request.method == "POST" and request.path.endswith("/chat/completions"):
+            return self.sell(request, self._completion)
+        return self.error(404, f"no such address: {request.path}", "not_found")
+
+    def _completion(self, body: dict[str, Any]) -> Response:
+        if body["model"] not in self.models:
+            self.bought -= 1
+            return self.error(404, "no such model", "model_not_found")
+        said = body["messages"][-1]["content"]
+        message = {"role": "assistant", "content": self.report(said)} | self.extra
+        answer = {
+            "id": f"chatcmpl-{self.bought}",
+            "object": "chat.completion",
+            "created": 1_795_000_000,
+            "model": f"{body['model']}-2026-11",
+            "choices": [{"index": 0, "message": message, "finish_reason": self.finish_reason}],
+            "usage": {
+                "prompt_tokens": 120,
+                "completion_tokens": 80,
+                "total_tokens": 200,
+                "prompt_tokens_details": {"cached_tokens": 20},
+                "completion_tokens_details": {"reasoning_tokens": 30},
+            },
+        }
+        return json_response(answer | self.body)

@@ -1,0 +1,275 @@
+"""The vendors' own SDKs talk to the job servers and parse their answers into typed objects."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import openai
+import perplexity
+import pytest
+from google import genai
+from google.genai import types
+from openai.types.responses import Response, ResponseFunctionWebSearch, ResponseOutputMessage
+
+from tests.servers.job_gemini import GeminiJobs
+from tests.servers.job_openai import OpenAiJobs
+from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
+from tests.servers.job_reports import default_report, passages
+from tests.servers.jobs import Job, JobScript, JobServer
+from tests.servers.serving import serving
+
+PROMPT = "Write about Ærø."
+AGENT = "deep-research-preview-04-2026"
+URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
+EVERY = pytest.mark.parametrize(
+    "kind", [GeminiJobs, OpenAiJobs, PerplexityJobs, PerplexityAsyncJobs]
+)
+BODIES: dict[type[JobServer], dict[str, Any]] = {
+    GeminiJobs: {"agent": AGENT, "input": PROMPT, "background": True,
+                 "agent_config": {"type": "deep-research"}},
+    OpenAiJobs: {"model": "m", "input": PROMPT, "background": True},
+    PerplexityJobs: {"preset": "high", "input": PROMPT, "background": True},
+    PerplexityAsyncJobs: {"request": {"model": "m", "messages": [
+        {"role": "user", "content": PROMPT}]}},
+}  # fmt: skip
+PATHS: dict[type[Any], str] = {
+    GeminiJobs: "/v1/interactions",
+    OpenAiJobs: "/v1/responses",
+    PerplexityJobs: "/v1/responses",
+    PerplexityAsyncJobs: "/async/chat/completions",
+}
+HEADERS = {"x-goog-api-key": "test-key", "Authorization": "Bearer test-key"}
+
+
+def with_openai(
+    server: OpenAiJobs, use: Callable[[openai.AsyncOpenAI], Awaitable[Any]], key: str = "test-key"
+) -> Any:
+    async def run(address: str) -> Any:
+        url = f"{address}/v1"
+        async with openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0) as client:
+            return await use(client)
+
+    with serving(server) as address:
+        return asyncio.run(run(address))
+
+
+def with_perplexity(
+    server: OpenAiJobs, use: Callable[[perplexity.AsyncPerplexity], Awaitable[Any]]
+) -> Any:
+    async def run(address: str) -> Any:
+        async with perplexity.AsyncPerplexity(
+            api_key="test-key", base_url=address, max_retries=0
+        ) as client:
+            return await use(client)
+
+    with serving(server) as address:
+        return asyncio.run(run(address))
+
+
+def with_google(server: GeminiJobs, use: Callable[[Any], Awaitable[Any]]) -> Any:
+    async def run(address: str) -> Any:
+        async with httpx.AsyncClient() as http:
+            options = types.HttpOptions(
+                base_url=address,
+                timeout=5000,
+                httpx_async_client=http,
+                retry_options=types.HttpRetryOptions(attempts=1),
+            )
+            client = genai.Client(api_key="test-key", http_options=options)
+            return await use(client.aio.interactions)
+
+    with serving(server) as address:
+        return asyncio.run(run(address))
+
+
+def test_openai_reads_a_background_response_with_its_searches_and_citations() -> None:
+    async def use(client: openai.AsyncOpenAI) -> list[Response]:
+        found = [
+            await client.responses.create(
+                model="gpt-5.5", input=PROMPT, background=True, store=True,
+                metadata={"evergreen_job": "j1"}, tools=[{"type": "web_search"}],
+            )
+        ]  # fmt: skip
+        while found[-1].status not in ("completed", "failed"):
+            found.append(await client.responses.retrieve(found[0].id))
+        return found
+
+    server = OpenAiJobs(JobScript(polls=2))
+    *under_way, last = with_openai(server, use)
+    assert [response.status for response in under_way] == ["queued", "in_progress"]
+    assert last.status == "completed"
+    message = last.output[-1]
+    assert isinstance(message, ResponseOutputMessage)
+    part = message.content[0]
+    assert part.type == "output_text"
+    assert [a.type for a in part.annotations] == ["url_citation"] * len(URLS)
+    covered = [
+        part.text[a.start_index : a.end_index] for a in part.annotations if a.type == "url_citation"
+    ]
+    assert covered[1] == "([example.com](https://example.com/tokyo?lang=ja&utm_source=openai))"
+    assert isinstance(last.output[1], ResponseFunctionWebSearch)
+    assert last.usage
+    assert last.usage.output_tokens_details.reasoning_tokens == 2_000
+    assert server.summary()["per_name"] == {"j1": 1}
+
+
+def test_openai_knows_the_models_and_refusals_by_their_kind() -> None:
+    async def use(client: openai.AsyncOpenAI) -> str:
+        model = await client.models.retrieve("gpt-5.5")
+        with pytest.raises(openai.NotFoundError):
+            await client.models.retrieve("gpt-0")
+        with pytest.raises(openai.NotFoundError):
+            await client.responses.retrieve("resp_none")
+        with pytest.raises(openai.RateLimitError) as refused:
+            await client.responses.create(model="gpt-5.5", input=PROMPT, background=True)
+        assert refused.value.response.headers["retry-after"] == "1"
+        return model.id
+
+    script = JobScript(posts=("rate_limit_retry_after",))
+    assert with_openai(OpenAiJobs(script, models=["gpt-5.5"]), use) == "gpt-5.5"
+
+
+def test_perplexity_reads_an_agent_response_with_its_results_and_cost() -> None:
+    async def use(client: perplexity.AsyncPerplexity) -> Any:
+        made = await client.responses.create(preset="high", input=PROMPT, background=True)
+        assert made.status == "queued"
+        return await client.responses.retrieve(made.id)
+
+    found = with_perplexity(PerplexityJobs(), use)
+    assert found.status == "completed"
+    results = [r for item in found.output if item.type == "search_results" for r in item.results]
+    assert sorted(result.id for result in results) == [1, 2, 3]
+    message = found.output[-1]
+    assert "[1]" in message.content[0].text
+    assert found.usage.cost.total_cost == 0.415
+    assert found.usage.tool_calls_details["web_search"].invocation == 7
+
+
+def test_perplexity_reads_an_asynchronous_completion_made_once_for_a_key() -> None:
+    async def use(client: perplexity.AsyncPerplexity) -> Any:
+        asked: Any = {
+            "model": "sonar-deep-research",
+            "messages": [{"role": "user", "content": PROMPT}],
+        }
+        completions = client.async_.chat.completions
+        first = await completions.create(request=asked, idempotency_key="j1")
+        again = await completions.create(request=asked, idempotency_key="j1")
+        assert first.id == again.id
+        return await completions.get(first.id)
+
+    server = PerplexityAsyncJobs()
+    found = with_perplexity(server, use)
+    assert found.status == "COMPLETED"
+    assert found.response.choices[0].message.content.startswith("<think>")
+    assert [result.url for result in found.response.search_results] == list(dict.fromkeys(URLS))
+    assert found.response.usage.num_search_queries == 21
+    assert (server.n_made, server.n_repeats) == (1, 1)
+
+
+def test_google_genai_reads_an_interaction_whose_citations_count_in_bytes() -> None:
+    async def use(interactions: Any) -> Any:
+        made = await interactions.create(
+            agent=AGENT, input=PROMPT, background=True, store=True,
+            agent_config={"type": "deep-research", "thinking_summaries": "auto"},
+        )  # fmt: skip
+        return made, await interactions.get(made.id)
+
+    made, found = with_google(GeminiJobs(), use)
+    assert made.status == "queued"
+    assert found.status == "completed"
+    part = found.steps[-1].content[1]
+    cited = [part.text.encode()[a.start_index : a.end_index].decode() for a in part.annotations]
+    assert cited[0] == "Ærøskøbing liegt auf der dänischen Insel Ærø"
+    assert found.output_text.startswith("# Bericht")
+    assert [step.type for step in found.steps].count("thought") == 2
+    assert {c.type: c.count for c in found.usage.grounding_tool_count} == {
+        "google_search": 12,
+        "google_maps": 1,
+    }
+
+
+def test_the_redirects_of_geminis_sources_lead_to_them() -> None:
+    async def use(interactions: Any) -> list[tuple[int, str]]:
+        made = await interactions.create(
+            agent=AGENT, input=PROMPT, background=True, agent_config={"type": "deep-research"}
+        )
+        found = await interactions.get(made.id)
+        async with httpx.AsyncClient() as http:
+            pages = [await http.get(a.url) for a in found.steps[-1].content[1].annotations]
+        return [(page.status_code, page.headers["location"]) for page in pages]
+
+    assert with_google(GeminiJobs(), use) == [(302, url) for url in URLS]
+
+
+def post(server: JobServer, address: str) -> httpx.Response:
+    kind = type(server)
+    return httpx.post(address + PATHS[kind], json=BODIES[kind], headers=HEADERS)
+
+
+@EVERY
+def test_a_job_whose_reply_is_lost_was_made_and_a_second_one_is_counted(
+    kind: type[JobServer],
+) -> None:
+    server = kind(JobScript(posts=("lost", "unavailable_503", "made_500")))
+    with serving(server) as address:
+        with pytest.raises(httpx.TransportError):
+            post(server, address)
+        assert post(server, address).status_code == 503
+        assert (server.n_made, server.n_bought_again) == (1, 0)
+        assert post(server, address).status_code == 500
+        assert httpx.get(f"{address}/_log").json()["bought_again"] == 1
+
+
+@EVERY
+def test_a_server_tells_of_every_job_before_its_name_goes_out_and_of_every_look(
+    kind: type[JobServer],
+) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def created(job: Job) -> None:
+        seen.append(("made", job.looks))
+
+    def looked(job: Job) -> None:
+        seen.append(("looked", job.looks))
+
+    script = JobScript(polls=3, on_the_way=("pondering",), gone_after=3, looks=(None, "html_502"))
+    server = kind(script, on_create=created, on_look=looked)
+    with serving(server) as address:
+        name = post(server, address).json()["id"]
+        looks = [
+            httpx.get(f"{address}{PATHS[kind]}/{quote(name, safe='')}", headers=HEADERS)
+            for _ in range(4)
+        ]
+    assert [look.status_code for look in looks] == [200, 502, 200, 404]
+    assert [look.json()["status"] for look in looks[::2]] == ["pondering", kind.well]
+    assert seen == [("made", 0), *(("looked", n) for n in range(1, 5))]
+
+
+@EVERY
+def test_no_job_is_made_for_a_wrong_key(kind: type[JobServer]) -> None:
+    server = kind(key="another")
+    with serving(server) as address:
+        assert post(server, address).status_code in (400, 401)
+    assert server.n_made == 0
+
+
+@pytest.mark.parametrize("kind", ["openai", "gemini", "perplexity", "perplexity_async"])
+def test_a_process_says_its_port_serves_as_told_and_ends_when_told(kind: str) -> None:
+    command = [sys.executable, "-m", "tests.servers.job_process", kind, "--polls", "0",
+               "--posts", "rate_limit,"]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        said = json.loads(process.stdout.readline())
+        root = f"http://127.0.0.1:{said['port']}"
+        server = next(k for k in PATHS if k.__name__.lower() == f"{kind.replace('_', '')}jobs")
+        url, body = root + PATHS[server], BODIES[server]
+        statuses = [httpx.post(url, json=body, headers=HEADERS).status_code for _ in range(2)]
+        assert statuses == [429, 200]
+        assert httpx.get(f"{root}/_log").json()["jobs"] == 1
+        process.terminate()
+        assert process.wait(5) == 0

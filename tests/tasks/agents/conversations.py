@@ -1,0 +1,88 @@
+"""What agents are asked in tests, and asking them over a real socket."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from tasks.agents.agent import AgentClient, Answer, Question, Seen, Turn
+from tasks.agents.kinds import Place, open_agent, read_answer
+from tasks.configuration.agents import AskEntry
+from tests.servers.http import Handler
+from tests.servers.serving import serving
+
+KEY = "test-key"
+ASK: TypeAdapter[Any] = TypeAdapter(AskEntry)
+QUICK = {
+    "timeout_seconds": 5, "first_wait_seconds": 0.01, "start_tries": 3, "longest_hint_seconds": 1,
+}  # fmt: skip
+SAID = (
+    Turn(role="user", text="Write about the town."),
+    Turn(role="agent", text="Which decades?"),
+)
+
+
+def question(prompt: str = "Write about the Straße.", **more: Any) -> Question:
+    given = {
+        "job": "job-1",
+        "edition": "e",
+        "assignment": "a1",
+        "title": "The Straße",
+        "kind": "write_article",
+        "prompt": prompt,
+    }
+    return Question.model_validate(given | more)
+
+
+def entry(kind: str, address: str, **more: Any) -> Any:
+    """An agent's `ask`."""
+    own = {"url": address} if kind == "http" else {"base_url": address, "model": "a-model"}
+    return ASK.validate_python({"kind": kind, "limits": QUICK} | own | more)
+
+
+def using(
+    kind: str,
+    address: str,
+    what: Callable[[AgentClient], Any],
+    *,
+    key: str | None = KEY,
+    **more: Any,
+) -> Any:
+    """What a client of an agent at an address comes to."""
+    place = Place(work=Path("unused"), archive=None)
+
+    async def run() -> Any:
+        client = open_agent("agent-1", entry(kind, address, **more), key, place)
+        try:
+            return await what(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def start(
+    kind: str, server: Handler, asked: Question | None = None, *, path: str = "", **more: Any
+) -> Seen:
+    """One report bought of a server."""
+    with serving(server) as address:
+        seen: Seen = using(kind, address + path, lambda c: c.start(asked or question()), **more)
+    return seen
+
+
+def bought(
+    kind: str, server: Handler, asked: Question | None = None, *, path: str = "", **more: Any
+) -> Answer:
+    """One report bought of a server, and read."""
+    seen = start(kind, server, asked, path=path, **more)
+    assert seen.ended
+    assert seen.raw is not None
+    return read_answer(kind, seen.raw)
+
+
+def check(kind: str, server: Handler, *, path: str = "", **more: Any) -> str:
+    with serving(server) as address:
+        said: str = using(kind, address + path, lambda c: c.check(), **more)
+    return said

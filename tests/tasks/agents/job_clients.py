@@ -1,0 +1,151 @@
+"""The clients of the four job interfaces, each against the server that speaks its protocol."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from tasks.agents.agent import AgentClient, Answer, Question, Seen, Turn, UnreadableAnswer
+from tasks.agents.kinds import Place, open_agent, read_answer
+from tasks.configuration.agents import AskEntry
+from tests.servers.http import Request
+from tests.servers.job_gemini import GeminiJobs
+from tests.servers.job_openai import OpenAiJobs
+from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
+from tests.servers.jobs import JobScript, JobServer
+from tests.servers.serving import serving
+
+KEY = "test-key"
+PROMPT = "Write about Ærø, in full."
+PLACE = Place(work=Path("nowhere"), archive=None)
+ResultT = TypeVar("ResultT")
+_ASK: TypeAdapter[Any] = TypeAdapter(AskEntry)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to ask, and who answers it."""
+
+    name: str
+    server: Callable[..., JobServer]
+    model: str
+    under: str = ""
+    """What the client's address has after the server's."""
+    path: str = "/v1/responses"
+    """Where jobs are made."""
+    wraps: str | None = None
+    """The field of a request that holds what others send as it stands."""
+
+
+GEMINI = Kind(
+    "gemini_deep_research", GeminiJobs, "deep-research-preview-04-2026", path="/v1/interactions"
+)
+OPENAI = Kind("openai_responses", OpenAiJobs, "gpt-5.5", "/v1")
+PERPLEXITY = Kind("perplexity", PerplexityJobs, "openai/gpt-5.5")
+PERPLEXITY_ASYNC = Kind(
+    "perplexity_async",
+    PerplexityAsyncJobs,
+    "sonar-deep-research",
+    path="/async/chat/completions",
+    wraps="request",
+)
+KINDS = (GEMINI, OPENAI, PERPLEXITY, PERPLEXITY_ASYNC)
+
+
+def ask_of(kind: Kind, address: str, seconds: float = 5.0, **entry: Any) -> Any:
+    """An agent's `ask`, as `configs/agents.yaml` would hold it."""
+    limits = {"timeout_seconds": seconds}
+    given = {"kind": kind.name, "model": kind.model, "base_url": address + kind.under}
+    return _ASK.validate_python(given | {"limits": limits} | entry)
+
+
+def question(prompt: str = PROMPT, **more: Any) -> Question:
+    about = {"edition": "e", "assignment": "a", "title": "Ærø", "kind": "write_article"}
+    return Question.model_validate({"job": "job-1", "prompt": prompt} | about | more)
+
+
+def reply_to(seen: Seen, asked: str, reply: str = "Decide yourself.") -> Question:
+    """The second turn, after the agent asked something back."""
+    turns = (Turn(role="user", text=PROMPT), Turn(role="agent", text=asked))
+    return question(reply, job="job-2", earlier=turns, earlier_id=seen.remote_id)
+
+
+def with_client(
+    kind: Kind,
+    server: JobServer,
+    use: Callable[[AgentClient], Awaitable[ResultT]],
+    *,
+    key: str | None = KEY,
+    **entry: Any,
+) -> ResultT:
+    async def run(address: str) -> ResultT:
+        client = open_agent("an-agent", ask_of(kind, address, **entry), key, PLACE)
+        try:
+            return await use(client)
+        finally:
+            await client.close()
+
+    with serving(server) as address:
+        return asyncio.run(run(address))
+
+
+async def finished(client: AgentClient, asked: Question | None = None) -> Seen:
+    """A job, looked at until it has ended."""
+    seen = await client.start(asked or question())
+    while not seen.ended:
+        assert seen.remote_id
+        seen = await client.look(seen.remote_id)
+    return seen
+
+
+def answer_of(kind: Kind, script: JobScript | None = None, **options: Any) -> Answer:
+    """What one job brings, asked and waited for over the wire."""
+    seen = with_client(kind, kind.server(script, **options), finished)
+    assert seen.raw
+    return read_answer(kind.name, seen.raw)
+
+
+def brought(kind: Kind) -> Any:
+    """The JSON of what a job brings, without a wire."""
+    server = kind.server(JobScript(polls=0), key=None)
+    body: dict[str, Any] = {
+        "model": kind.model, "agent": kind.model, "input": PROMPT, "background": True,
+        "messages": [{"role": "user", "content": PROMPT}],
+        "agent_config": {"type": "deep-research"},
+    }  # fmt: skip
+    sent = json.dumps({kind.wraps: body} if kind.wraps else body).encode()
+    response = server(Request("POST", kind.path, {}, sent))
+    return json.loads(response.body)
+
+
+def assert_sound(kind: Kind, raw: str) -> None:
+    """Whatever `raw` is, it is read as something that makes sense, or said to be unreadable."""
+    try:
+        answer = read_answer(kind.name, raw)
+    except UnreadableAnswer:
+        return
+    assert (answer.outcome == "failed") == (answer.error is not None)
+    assert answer.outcome == "failed" or answer.text.strip()
+    for annotation in answer.annotations:
+        if annotation.start is not None or annotation.end is not None:
+            assert annotation.start is not None
+            assert annotation.end is not None
+            assert 0 <= annotation.start <= annotation.end <= len(answer.text)
+    for index, step in enumerate(answer.trace):
+        assert step.parent is None or step.parent < index
+    counted = answer.usage.model_dump().values()
+    assert all(number is None or 0 <= number < 2**63 for number in counted)
+    assert answer.cost_usd is None or answer.cost_usd >= 0
+    assert answer.model_dump_json()
+
+
+def spans(answer: Answer) -> list[str | None]:
+    """What the annotations cover."""
+    return [
+        None if a.start is None or a.end is None else answer.text[a.start : a.end]
+        for a in answer.annotations
+    ]

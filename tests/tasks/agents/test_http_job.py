@@ -1,0 +1,134 @@
+"""Services of one's own."""
+
+import pytest
+
+from tasks.agents.agent import Gone, Seen, UnreadableAnswer
+from tasks.agents.http_job import read
+from tasks.agents.kinds import read_answer
+from tasks.models.errors import Misconfigured, Transient
+from tests.servers.agent_service import ServiceServer
+from tests.servers.serving import serving
+from tests.tasks.agents.conversations import SAID, bought, check, question, start, using
+
+PATH = "/reports"
+
+
+def looked(server: ServiceServer, times: int) -> tuple[Seen, list[Seen]]:
+    """A job begun, and looked at so often."""
+    with serving(server) as address:
+        first = using("http", address + PATH, lambda c: c.start(question()))
+        seen = [
+            using("http", address + PATH, lambda c: c.look(first.remote_id)) for _ in range(times)
+        ]
+    return first, seen
+
+
+def test_an_answer_may_come_at_once() -> None:
+    server = ServiceServer(
+        "A report [1].", at_once=True, given={"sources": [{"url": "https://a.org"}]}
+    )
+    answer = bought("http", server, path=PATH)
+    assert (answer.outcome, answer.text) == ("report", "A report [1].")
+    assert answer.sources[0].url == "https://a.org"
+
+
+def test_a_job_is_waited_for_through_states_nobody_knows() -> None:
+    server = ServiceServer("A report.", given={"cost_usd": 0.5})
+    begun, seen = looked(server, 3)
+    assert (begun.remote_id, begun.ended) == ("jöb/job-1?", False)
+    assert [one.word for one in seen] == ["queued", "what is this", "done"]
+    assert [one.ended for one in seen] == [False, False, True]
+    assert seen[0].raw is None
+    answer = read_answer("http", seen[2].raw or "")
+    assert (answer.text, answer.cost_usd) == ("A report.", 0.5)
+    assert server.bought == 1
+
+
+def test_the_service_is_told_what_it_needs_and_the_name_of_the_job() -> None:
+    server = ServiceServer(at_once=True)
+    asked = question("Decide yourself.", earlier=SAID, banned=("https://en.wikipedia.org/wiki/X",))
+    start("http", server, asked, path=PATH)
+    assert server.headers[0]["idempotency-key"] == "job-1"
+    assert server.headers[0]["authorization"] == "Bearer test-key"
+    assert server.asked == [{
+        "job": "job-1", "edition": "e", "assignment": "a1", "title": "The Straße",
+        "kind": "write_article", "prompt": "Decide yourself.",
+        "banned": ["https://en.wikipedia.org/wiki/X"],
+        "conversation": [
+            {"role": "user", "text": "Write about the town."},
+            {"role": "agent", "text": "Which decades?"},
+        ],
+    }]  # fmt: skip
+
+
+def test_a_failed_job_says_why() -> None:
+    _, seen = looked(ServiceServer("half", states=["failed"], given={"error": "no disk"}), 1)
+    answer = read_answer("http", seen[0].raw or "")
+    assert (answer.outcome, answer.text, answer.error) == ("failed", "half", "no disk")
+    assert read('{"state": "failed"}').error == "the service says `failed`, and not why"
+    assert read('{"state": "failed", "report": "x", "error": null}').outcome == "failed"
+
+
+def test_a_job_that_expired_is_gone() -> None:
+    server = ServiceServer()
+    server.expired = {"jöb/job-1?"}
+    with pytest.raises(Gone):
+        looked(server, 1)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"{}", b'{"state": "running"}', b'{"job_id": ""}', b'{"job_id": ["x"]}', b'{"job_id": -1}',
+     b'{"state": ["done"]}', b'"done"', b'{"job_id": "' + b"x" * 5000 + b'"}'],
+)  # fmt: skip
+def test_an_answer_without_a_job_and_without_an_end_is_perhaps_billed(said: bytes) -> None:
+    class Odd(ServiceServer):
+        def _made(self, body: object) -> object:  # type: ignore[override]
+            from tests.servers.http import Response
+
+            return Response(200, said)
+
+    with pytest.raises(Transient) as caught:
+        start("http", Odd(), path=PATH)
+    assert caught.value.maybe_billed
+
+
+def test_a_number_will_do_as_a_jobs_name() -> None:
+    class Numbers(ServiceServer):
+        def _made(self, body: object) -> object:  # type: ignore[override]
+            from tests.servers.http import Response
+
+            return Response(202, b'{"job_id": 17}')
+
+    assert start("http", Numbers(), path=PATH).remote_id == "17"
+
+
+def test_a_check_takes_any_answer_but_a_fault() -> None:
+    assert "answers and did not refuse the key" in check("http", ServiceServer(), path="/anything")
+
+    class Broken(ServiceServer):
+        def route(self, request: object) -> object:  # type: ignore[override]
+            return self.error(500, "no database", "x")
+
+    with pytest.raises(Misconfigured, match="out of order"):
+        check("http", Broken(), path=PATH)
+
+
+def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(ServiceServer("A report.", at_once=True)) as address:
+        monkeypatch.setenv("MY_SERVICE", f"{address}{PATH}/")
+        seen = using(
+            "http", "http://127.0.0.1:9", lambda c: c.start(question()), url_env="MY_SERVICE"
+        )
+    assert seen.ended
+
+
+@pytest.mark.parametrize("raw", ["", "[]", "<html>"])
+def test_what_is_no_job_is_unreadable(raw: str) -> None:
+    with pytest.raises(UnreadableAnswer, match="ended job of a service"):
+        read(raw)
+
+
+def test_a_form_that_is_wrong_is_named_by_its_field() -> None:
+    with pytest.raises(UnreadableAnswer, match=r"usage\.searches"):
+        read('{"state": "done", "report": "x", "usage": {"searches": "many"}}')
