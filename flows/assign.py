@@ -13,8 +13,9 @@ from flows.stages import Failure
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
 from tasks.inverting import invert_article
-from tasks.judging import judging, spending
+from tasks.judging import judging
 from tasks.protocols.registry import protocol as protocol_named
+from tasks.spending import spending
 from tasks.uninverted import inverter_named, pending_articles
 from tasks.warehouse.store import Warehouse, open_warehouse
 

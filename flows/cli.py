@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from flows.agents_cli import agents, ask, backfill
 from flows.annotation_cli import agreement, annotate
 from flows.collecting_cli import assign, collect, edition
 from flows.console import REMARKS
@@ -27,6 +28,7 @@ from tasks.judges.registry import judge as judge_named
 from tasks.judging import check_judges
 from tasks.models.errors import ModelError
 from tasks.protocols.registry import PROTOCOLS
+from tasks.resolving import NotPossible
 from tasks.selection import UnknownName, check_selection
 from tasks.status import edition_status, known_editions
 from tasks.warehouse.errors import WarehouseError
@@ -45,11 +47,14 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
 app.add_typer(importing, name="import")
 register_questions(importing)
+app.add_typer(agents, name="agents")
 app.add_typer(judges, name="judges")
 app.add_typer(annotate, name="annotate")
 app.add_typer(edition, name="edition")
 app.command()(collect)
 app.command()(assign)
+app.command()(ask)
+app.command()(backfill)
 app.command()(agreement)
 app.command()(estimate)
 app.command()(calls)
@@ -60,7 +65,8 @@ Agents = Annotated[
 ]
 
 EXPECTED_ERRORS = (
-    AnnotationError, ConfigurationError, EditionError, ModelError, ServerError, UnknownName,
+    AnnotationError, ConfigurationError, EditionError, ModelError, NotPossible, ServerError,
+    UnknownName,
     WarehouseError, WikiError,
 )  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""

@@ -26,11 +26,11 @@ from flows.stages import (
 )
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import undiagnosed
-from tasks.judging import spending
 from tasks.leaderboard import is_current, leaderboard_rows
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import PROTOCOLS, protocol
 from tasks.selection import check_selection
+from tasks.spending import spending
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.store import open_warehouse, opened
 

@@ -36,13 +36,16 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
 
 def _flow(name: str) -> Callable[..., Any]:
     # Prefect reads its settings at import: only now, with the server up, may it be imported.
+    from flows.ask import ask
     from flows.assign import assign
+    from flows.backfill import backfill
     from flows.collect import collect
     from flows.evaluate import evaluate
     from flows.refresh import refresh
 
     flows: dict[str, Callable[..., Any]] = {
-        "assign": assign, "collect": collect, "evaluate": evaluate, "refresh": refresh,
+        "ask": ask, "assign": assign, "backfill": backfill, "collect": collect,
+        "evaluate": evaluate, "refresh": refresh,
     }  # fmt: skip
     return flows[name]
 

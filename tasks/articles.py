@@ -37,7 +37,7 @@ def import_frame(
         Change(Edition, [published.edition], only_new=True),
         Change(Agent, published.agents),
         Change(Article, published.articles),
-        Change(Assignment, published.assignments),
+        Change(Assignment, _with_prompts(warehouse, edition, published.assignments)),
         Change(
             ImportIssue,
             published.issues,
@@ -46,6 +46,17 @@ def import_frame(
         *_changed_facts(warehouse, edition, published),
     )
     return published
+
+
+def _with_prompts(
+    warehouse: Warehouse, edition: str, assignments: Sequence[Assignment]
+) -> list[Assignment]:
+    """The publisher gives no prompts; those that were made here since stay: reports answer them."""
+    made = {
+        stored.assignment: {"prompt": stored.prompt, "prompt_sha": stored.prompt_sha}
+        for stored in warehouse.rows(Assignment, "edition = $1 AND prompt IS NOT NULL", [edition])
+    }
+    return [a.model_copy(update=made.get(a.assignment, {})) for a in assignments]
 
 
 def _changed_facts(warehouse: Warehouse, edition: str, published: PublishedEdition) -> list[Change]:

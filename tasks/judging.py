@@ -1,8 +1,8 @@
 """A judge at work: with its model, its ledger, its limits and its budget, for one stage."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,6 +18,7 @@ from tasks.models.errors import Interrupted, Misconfigured, NoPrice
 from tasks.models.gateway import Gateway, Sender
 from tasks.models.live import LiveSender
 from tasks.models.prices import ModelPrice, load_prices
+from tasks.spending import budget_of
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
@@ -40,17 +41,6 @@ class Session:
 
 
 _sessions: dict[tuple[Warehouse, str], Session] = {}
-_budgets: dict[Warehouse, Budget] = {}
-
-
-@contextmanager
-def spending(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
-    """The money of one run, whatever its stages and judges are; None is no cap."""
-    _budgets[warehouse] = Budget(usd)
-    try:
-        yield _budgets[warehouse]
-    finally:
-        del _budgets[warehouse]
 
 
 @asynccontextmanager
@@ -71,7 +61,7 @@ async def judging(
         NoPrice: a budget is set, and nobody knows what the model costs.
     """
     name, entry = judge_entry(judge_name)
-    budget = _budgets.get(warehouse) or Budget()
+    budget = budget_of(warehouse)
     if isinstance(entry, LlmJudgeEntry):
         opened = await _opened(warehouse, name, entry, budget, say if batch else None)
     else:

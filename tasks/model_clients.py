@@ -11,6 +11,7 @@ from tasks.configuration.models import LlmJudgeEntry
 from tasks.models.batch_client import BatchClient
 from tasks.models.client import ModelClient
 from tasks.models.errors import Misconfigured
+from tasks.secrets import how_to_give, secret
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -62,18 +63,9 @@ def _chat_endpoint(entry: LlmJudgeEntry) -> dict[str, Any]:
 
 async def _key(name: str, entry: LlmJudgeEntry) -> str | None:
     """The key, from the environment or a Prefect Secret block; never from a file."""
-    if entry.key_env and (key := os.environ.get(entry.key_env, "").strip()):
+    if key := await secret(entry.key_env, entry.key_block):
         return key
-    if entry.key_block and os.environ.get("PREFECT_API_URL"):
-        from prefect.blocks.system import Secret
-
-        try:
-            block: Any = await Secret.aload(entry.key_block)
-            return str(block.get())
-        except ValueError:
-            pass  # there is no such block: said below
     if not entry.key_required or (entry.key_env is None and entry.key_block is None):
         return None
-    where = [f"set the variable {entry.key_env}"] if entry.key_env else []
-    where += [f"make a Prefect Secret block {entry.key_block!r}"] if entry.key_block else []
-    raise Misconfigured(f"The judge {name} has no key: {' or '.join(where)}.")
+    how = how_to_give(entry.key_env, entry.key_block)
+    raise Misconfigured(f"The judge {name} has no key: {how}.")

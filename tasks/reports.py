@@ -1,7 +1,4 @@
-"""Stage reports: what the agents wrote, with published claims and archived pages.
-
-Until agents are asked live, reports are imported from a published layout.
-"""
+"""Stage reports: what the agents wrote, asked for one by one or imported as published."""
 
 import asyncio
 from hashlib import sha256
@@ -9,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from prefect import task
+from prefect.cache_policies import NO_CACHE
 from prefect.context import TaskRunContext
 
+from tasks.agent_sessions import asker
 from tasks.importing import import_edition
+from tasks.unreported import Unreported
 from tasks.warehouse.store import opened
 
 
@@ -46,3 +46,10 @@ async def import_published(
     warehouse = opened(warehouse_path)
     summary = await asyncio.to_thread(import_edition, warehouse, Path(folder), edition, agents)
     return summary.model_dump()
+
+
+@task(task_run_name="report · {item.agent} · {item.title}", cache_policy=NO_CACHE)
+async def get_report(warehouse_path: str, item: Unreported) -> None:
+    """One report, asked or taken up where an earlier run left it. Never retried by Prefect: only
+    the job's own row knows what may be sent again."""
+    await asker(opened(warehouse_path), item.edition, item.agent).report(item)

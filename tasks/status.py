@@ -23,7 +23,8 @@ class StageCounts(BaseModel):
     pending: int = 0
     failed: int = 0
     final: int = 0
-    """Cannot be done and need not be: empty reports, unfetchable pages, not assessed cells."""
+    """Cannot be done and need not be: empty reports, scans without text, unfetchable pages, not
+    assessed cells."""
 
 
 COUNTS = """
@@ -32,9 +33,12 @@ SELECT 'articles' AS stage, count(*) AS done, 0 AS pending,
         AND scope = '') AS failed, 0 AS final
 FROM articles WHERE edition = $1
 UNION ALL
-SELECT 'reports', count(*) FILTER (status <> 'empty'), 0,
+SELECT 'reports', count(*) FILTER (status <> 'empty'),
+    (SELECT count(DISTINCT (agent, assignment)) FROM jobs WHERE edition = $1
+        AND state IN ('sending', 'running', 'overdue', 'answered', 'refused')),
     (SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = 'unreadable'
-        AND scope <> ''),
+        AND scope <> '')
+    + (SELECT count(*) FROM jobs WHERE edition = $1 AND state IN ('lost', 'failed')),
     count(*) FILTER (status = 'empty')
 FROM reports WHERE edition = $1
 UNION ALL
@@ -43,7 +47,9 @@ FROM assignments AS a LEFT JOIN extractions AS x
     ON x.edition = a.edition AND x.assignment = a.assignment AND x.agent = ''
 WHERE a.edition = $1 AND a.kind = 'write_article'
 UNION ALL
-SELECT 'claims', count(x.assignment), count(*) - count(x.assignment), 0, 0
+SELECT 'claims', count(x.assignment),
+    count(*) FILTER (x.assignment IS NULL AND r.status <> 'scanned'), 0,
+    count(*) FILTER (x.assignment IS NULL AND r.status = 'scanned')
 FROM reports AS r
 JOIN assignments AS a
     ON a.edition = r.edition AND a.assignment = r.assignment AND a.kind = 'write_article'

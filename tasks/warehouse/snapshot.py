@@ -48,6 +48,11 @@ def exports_folder(warehouse: Path) -> Path:
     return warehouse.resolve().parent / "exports" / warehouse.stem
 
 
+def latest_snapshot(warehouse: Path, edition: str) -> Path:
+    """Where the latest snapshot of an edition is, if one has been exported."""
+    return exports_folder(warehouse) / _file_safe(edition) / "latest"
+
+
 def export_edition(warehouse: Warehouse, edition: str) -> Path:
     """Write the edition's tables as Parquet and make them the latest snapshot.
 

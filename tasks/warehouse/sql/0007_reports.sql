@@ -67,10 +67,10 @@ WITH asked AS (
         sum(cost_usd) AS usd,
         count(*) FILTER (cost_usd IS NULL AND state IN ('done', 'failed', 'lost', 'abandoned'))
             AS jobs_without_cost,
-        sum(searches) AS searches,
-        sum(input_tokens) AS input_tokens,
-        sum(output_tokens) AS output_tokens,
-        sum(reasoning_tokens) AS reasoning_tokens
+        CAST(sum(searches) AS BIGINT) AS searches,
+        CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+        CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+        CAST(sum(reasoning_tokens) AS BIGINT) AS reasoning_tokens
     FROM jobs GROUP BY ALL
 ),
 entered AS (

@@ -1,0 +1,138 @@
+"""Ask agents for the reports of an edition that are missing."""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, tags
+from prefect.artifacts import acreate_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.console import REMARKS
+from flows.items import partial_message, run_items
+from flows.stages import Failure
+from tasks.agent_sessions import ask_of, asking, check_agents
+from tasks.reports import get_report
+from tasks.selection import check_edition
+from tasks.spending import spending
+from tasks.unreported import Unreported, check_askable, unreported
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import Warehouse, open_warehouse
+
+COSTS = """
+SELECT agent, reports, jobs, round(usd, 4) AS usd, jobs_without_cost, searches, input_tokens,
+    output_tokens, reasoning_tokens
+FROM report_costs WHERE edition = $1 AND agent IN (SELECT unnest($2)) ORDER BY agent
+"""
+
+
+@flow(name="ask", flow_run_name="ask · {edition}")
+async def ask(
+    edition: str,
+    agents: list[str],
+    assignments: list[str] | None = None,
+    first: int | None = None,
+    budget_usd: float | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Get the reports of an edition that the agents have not written yet.
+
+    Args:
+        agents: of `configs/agents.yaml`, such as can be asked.
+        assignments: only these; all that have a prompt unless named.
+        first: so many of the missing reports of each agent, in the assignments' order.
+        budget_usd: what this run may spend at most; no cap unless given.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Partial` when reports are still missing.
+    """
+    with (
+        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        spending(store, budget_usd) as budget,
+        tags(f"edition:{edition}"),
+    ):
+        check_edition(store, edition)
+        check_askable(store, edition)
+        check_agents(agents, budget.usd)
+        wanted = [
+            item
+            for agent in agents
+            for item in _wanted(unreported(store, edition, agent, assignments or ()), first)
+        ]
+        failures = await _reports(store, edition, agents, wanted)
+        came = len(wanted) - sum(_missing(store, wanted).values())
+        if came:
+            export_edition(store, edition)
+        await acreate_table_artifact(
+            key="reports",
+            table=store.frame(COSTS, [edition, agents]).to_dicts(),
+            description=f"{edition}: what was asked of the agents, and what it cost, so far.",
+        )
+        left = _missing(store, wanted)
+    message = f"{edition}: {came} reports came" + (
+        f", ${budget.spent:,.2f} spent in this run." if budget.spent else "."
+    )
+    if not left:
+        return Completed(message=message)
+    return Completed(
+        name="Partial",
+        message=f"{message} {left.total()} are still missing: {partial_message(failures)}",
+    )
+
+
+def _wanted(missing: Sequence[Unreported], first: int | None) -> list[Unreported]:
+    """Those that are under way before those that are to be asked."""
+    chosen = missing if first is None else missing[:first]
+    return sorted(chosen, key=lambda item: (item.standing != "go_on", item.assignment))
+
+
+async def _reports(
+    store: Warehouse, edition: str, agents: Sequence[str], wanted: Sequence[Unreported]
+) -> list[Failure]:
+    """A task for every report that can come now; the others are left to a person."""
+    to_get = [item for item in wanted if item.standing != "person"]
+    left = [
+        Failure("reports", f"{item.agent} · {item.title}", _left_words(item))
+        for item in wanted
+        if item.standing == "person"
+    ]
+    by_agent = Counter(item.agent for item in to_get)
+    at_once = {agent: ask_of(agent).limits.concurrency for agent in agents}
+    async with AsyncExitStack() as open_agents:
+        for agent in sorted(by_agent):
+            await open_agents.enter_async_context(asking(store, edition, agent))
+
+        def start(_: str, item: Unreported) -> Any:
+            return get_report(str(store.path), item, return_state=True)
+
+        failures = await run_items(
+            "reports",
+            [(f"{item.agent} · {item.title}", item) for item in to_get],
+            start,
+            at_once=at_once,
+            group=lambda item: str(item.agent),
+        )
+    return failures + left
+
+
+def _left_words(item: Unreported) -> str:
+    job = item.jobs[-1]
+    return (
+        f"{job.state}: {job.error} (job {job.job}; `evergreen agents jobs {job.job} --ask-again` "
+        "buys another)"
+    )
+
+
+def _missing(store: Warehouse, wanted: Sequence[Unreported]) -> Counter[str]:
+    """Of the wanted reports, how many are not there, by agent."""
+    there = set(
+        store.frame(
+            "SELECT agent, assignment FROM reports WHERE edition = $1",
+            [wanted[0].edition if wanted else ""],
+        ).iter_rows()
+    )
+    return Counter(w.agent for w in wanted if (w.agent, w.assignment) not in there)

@@ -1,0 +1,81 @@
+"""Bring an agent into editions that are there already: its reports, its cells, the leaderboards."""
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, tags
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.ask import ask
+from flows.console import REMARKS
+from flows.evaluate import evaluate
+from tasks.configuration.models import load_judges
+from tasks.selection import check_edition
+from tasks.spending import spending
+from tasks.unreported import prompted_editions
+from tasks.warehouse.store import Warehouse, open_warehouse
+
+
+@flow(name="backfill", flow_run_name="backfill · {agent}")
+async def backfill(
+    agent: str,
+    editions: list[str] | None = None,
+    protocols: list[str] | None = None,
+    judge: str | None = None,
+    extractor: str | None = None,
+    first: int | None = None,
+    budget_usd: float | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Get the reports that an agent has not written, judge only its cells, rank anew.
+
+    No row of another agent is touched; places on the leaderboard follow from the rows.
+
+    Args:
+        editions: all whose assignments have prompts unless named.
+        protocols: all of them unless named.
+        judge: the default of `configs/judges.yaml` unless named.
+        extractor: a judge that extracts the claims; the offline extraction unless named.
+        first: of each edition only so many of the missing reports.
+        budget_usd: what this run may spend at most, on reports and verdicts together.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Partial` when something is left to do.
+    """
+    with (
+        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        spending(store, budget_usd),
+        tags(f"agent:{agent}"),
+    ):
+        path = str(store.path)
+        chosen = judge or load_judges().default
+        names = editions or prompted_editions(store)
+        for name in names:
+            check_edition(store, name)
+        said: list[str] = []
+        partial = False
+        for name in names:
+            asked: Any = await ask(name, [agent], first=first, warehouse=path, return_state=True)
+            states = [asked]
+            if asked.is_completed() and _has_reports(store, name, agent):
+                judged: Any = await evaluate(
+                    name, protocols, [agent], chosen, path, extractor, return_state=True
+                )
+                states.append(judged)
+            for state in states:
+                if not state.is_completed():
+                    await state.aresult()  # raises what it failed with
+                partial |= state.name != "Completed"
+                said.append(str(state.message))
+    if not names:
+        said.append("No edition has assignments with prompts: make them with `evergreen assign`.")
+    return Completed(name="Partial" if partial else "Completed", message=" ".join(said))
+
+
+def _has_reports(store: Warehouse, edition: str, agent: str) -> bool:
+    found: int = store.value(
+        "SELECT count(*) FROM reports WHERE edition = $1 AND agent = $2", [edition, agent]
+    )
+    return found > 0

@@ -1,0 +1,297 @@
+"""From a missing report to the report: every step committed before the next one begins.
+
+Nothing is bought twice: the intention is in the warehouse before the request leaves, the job's
+id before it is first looked at, the answer before it is read. Plain functions; the Prefect shell
+is in `tasks/reports.py`.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+from tasks.agents.agent import AgentClient, Answer, Gone, Question, Seen, Turn, UnreadableAnswer
+from tasks.agents.kinds import read_answer
+from tasks.configuration.agents import Ask
+from tasks.models.budget import Budget
+from tasks.models.errors import QuotaExhausted, Rejected, StopsTheStage, Transient
+from tasks.report_rows import asks_back, cost_of, facts_of, report_rows
+from tasks.unreported import Unreported
+from tasks.warehouse.jobs import Job, JobState
+from tasks.warehouse.rows import content_sha, utc_now
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+
+IDEMPOTENT = frozenset({"command", "http"})
+"""Kinds of which a second start with the same job is the same job: by their own contract."""
+LOOKS_AT_OVERDUE = 3
+"""Tries of the one look that a job gets in a run after its time."""
+SHOWN = 2000
+
+
+class NoReport(Exception):
+    """This report has not come; its job's row says why, and what comes next."""
+
+
+@dataclass
+class Asker:
+    """One agent as one run asks it."""
+
+    agent: str
+    kind: str
+    ask: Ask
+    client: AgentClient
+    warehouse: Warehouse
+    budget: Budget
+    reply: str
+    """What it is told if it answers with a question."""
+    under_way: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Requests that are being paid for: they are not given up when a run is interrupted."""
+
+    async def report(self, item: Unreported) -> None:
+        """Get one report, from wherever an earlier run left it.
+
+        Raises:
+            NoReport: it has not come; its row says why.
+            StopsTheStage: no report of this agent can come now.
+        """
+        job = item.jobs[-1] if item.jobs else self._intention(item, turn=1)
+        job, held = await self._ended(item, job, list(item.jobs[:-1]))
+        answer = await self._read(job, held)
+        if job.turn == 1 and asks_back(item.kind, answer):
+            job = await self._keep(job, **facts_of(answer, self.ask))
+            first, job = job, self._intention(item, turn=2)
+            job, held = await self._ended(item, job, [first])
+            answer = await self._read(job, held)
+        await self._finish(item, job, answer)
+
+    @asynccontextmanager
+    async def closing(self) -> AsyncIterator["Asker"]:
+        """While open it can be asked; at the end what is being paid for is waited for."""
+        try:
+            yield self
+        finally:
+            while self.under_way:
+                await asyncio.gather(*self.under_way, return_exceptions=True)
+            await self.client.close()
+
+    @property
+    def _repeatable(self) -> bool:
+        """Whether asking again costs nothing where nobody knows what became of a request."""
+        return self.ask.repeatable or self.kind in IDEMPOTENT
+
+    def _intention(self, item: Unreported, *, turn: int) -> Job:
+        prompt = item.prompt if turn == 1 else self.reply
+        return Job(
+            job=f"evergreen-{uuid4().hex[:20]}",
+            edition=item.edition,
+            agent=self.agent,
+            assignment=item.assignment,
+            attempt=item.attempt,
+            turn=turn,
+            kind=self.kind,
+            model=getattr(self.ask, "model", None),
+            parameters=self.ask.model_dump_json(exclude={"limits", "price"}),
+            prompt=prompt,
+            prompt_sha=item.prompt_sha if turn == 1 else content_sha(prompt),
+            state="refused",  # until the request is about to leave: nothing has been bought
+        )
+
+    async def _ended(
+        self, item: Unreported, job: Job, earlier: list[Job]
+    ) -> tuple[Job, float | None]:
+        """The job once its answer is kept, and what of the budget is held for it (None: an
+        earlier run has bought it)."""
+        held: float | None = None
+        if job.state == "sending" and not self._repeatable:
+            await self._keep(job, state="lost", error="the run ended while the request was sent")
+            raise NoReport(_lost(job))
+        if job.state in ("refused", "sending"):
+            job, held = await self._started(item, job, earlier)
+        if job.state in ("running", "overdue"):
+            job = await self._waited(job, held)
+        return job, held
+
+    async def _started(
+        self, item: Unreported, job: Job, earlier: list[Job]
+    ) -> tuple[Job, float | None]:
+        """Send the request, once unless it surely started nothing."""
+        question = self._question(item, job, earlier)
+        most = self.ask.price.most_usd if self.ask.price else 0.0
+        for wait in self._waits():
+            await self.budget.reserve(most)
+            sending = asyncio.create_task(self._sent(job, question, earlier, most))
+            self.under_way.add(sending)
+            sending.add_done_callback(self.under_way.discard)
+            # Whoever is cancelled leaves the request under way: it has been paid for.
+            job, refused = await asyncio.shield(sending)
+            if refused is None:
+                return job, most
+            if wait is None:
+                raise NoReport(f"not asked, nothing was bought: {refused}") from None
+            await asyncio.sleep(max(wait, refused.hint_seconds or 0.0))
+        raise AssertionError("the last wait is None")
+
+    async def _sent(
+        self, job: Job, question: Question, earlier: list[Job], most: float
+    ) -> tuple[Job, Transient | None]:
+        """One request with its intention before and its outcome after it; with the refusal
+        where it may be sent again.
+
+        Raises:
+            NoReport: it may not.
+            StopsTheStage: nothing more can be asked.
+        """
+        intention = {"state": "sending", "error": None, "created_at": utc_now()}
+        job = job.model_copy(update=intention)
+        done = [before.model_copy(update={"state": "done"}) for before in earlier]
+        await self.warehouse.write_async(Change(Job, [*done, job]))
+        try:
+            seen = await self.client.start(question)
+        except (Transient, Rejected, StopsTheStage) as error:
+            return await self._not_sent(job, error, most)
+        return await self._saw(job, seen), None
+
+    async def _not_sent(
+        self, job: Job, error: Transient | Rejected | StopsTheStage, most: float
+    ) -> tuple[Job, Transient]:
+        billed = isinstance(error, Transient) and error.maybe_billed
+        await self.budget.settle(most, None, maybe_billed=billed)
+        lost = billed and not self._repeatable
+        state: JobState = "lost" if lost else "refused"
+        job = await self._keep(job, state=state, error=str(error)[:SHOWN])
+        if lost:
+            raise NoReport(_lost(job)) from None
+        if isinstance(error, StopsTheStage):
+            raise error
+        if isinstance(error, Rejected):
+            raise NoReport(f"refused, nothing was bought: {error}") from None
+        if (error.hint_seconds or 0.0) > self.ask.limits.longest_hint_seconds:
+            raise QuotaExhausted(
+                f"{self.agent} asks to wait {error.hint_seconds:,.0f} seconds ({error}). What "
+                "came is kept; run again later."
+            )
+        return job, error
+
+    async def _waited(self, job: Job, held: float | None) -> Job:
+        """Look at a job until it has ended or its time is over."""
+        limits = self.ask.limits
+        late = job.state == "overdue"
+        deadline = job.created_at + timedelta(minutes=limits.deadline_minutes)
+        wait = 0.0 if held is None else limits.first_poll_seconds
+        for look in count(1):
+            await asyncio.sleep(wait)
+            job, failed = await self._looked(job, held)
+            if job.state == "answered":
+                return job
+            if late and (failed is None or look >= LOOKS_AT_OVERDUE):
+                break
+            if not late and utc_now() > deadline:
+                await self._settle(held, None)
+                job = await self._keep(job, state="overdue")
+                break
+            longer = max(1.5 * wait, limits.first_poll_seconds)
+            hint = failed.hint_seconds if failed else None
+            wait = max(hint or 0.0, min(limits.longest_poll_seconds, longer))
+        raise NoReport(_overdue(job))
+
+    async def _looked(self, job: Job, held: float | None) -> tuple[Job, Transient | None]:
+        """One look, kept; with what failed where nothing was seen."""
+        polls = job.polls + 1
+        try:
+            seen = await self.client.look(job.remote_id or "")
+        except Gone as gone:
+            await self._settle(held, None)
+            error = f"the provider knows no such job any more: {gone}"
+            await self._keep(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
+            raise NoReport(f"{error} (job {job.job}; --ask-again buys another)") from None
+        except Transient as failed:
+            return await self._keep(job, polls=polls, error=str(failed)[:SHOWN]), failed
+        return await self._saw(job, seen, polls=polls), None
+
+    async def _saw(self, job: Job, seen: Seen, **more: Any) -> Job:
+        """Keep what was seen of a job."""
+        ended = {"answer": seen.raw or "", "finished_at": utc_now()} if seen.ended else {}
+        state = "answered" if seen.ended else "overdue" if job.state == "overdue" else "running"
+        remote_id = seen.remote_id or job.remote_id
+        return await self._keep(job, state=state, remote_id=remote_id, remote_word=seen.word,
+                                polled_at=utc_now(), error=None, **ended, **more)  # fmt: skip
+
+    async def _read(self, job: Job, held: float | None) -> Answer:
+        """The answer in the form that all have; one that tells of a failure is kept as such."""
+        try:
+            answer = read_answer(self.kind, job.answer or "")
+        except UnreadableAnswer as error:
+            await self._settle(held, None)
+            await self._keep(job, error=f"the answer cannot be read: {error}"[:SHOWN])
+            raise NoReport(
+                f"its answer is kept (job {job.job}) but cannot be read: {error}"
+            ) from None
+        await self._settle(held, cost_of(answer, self.ask)[0])
+        if answer.outcome == "failed" or not answer.text.strip():
+            error_text = answer.error or "it ended without a text"
+            await self._keep(job, state="failed", error=error_text[:SHOWN],
+                             **facts_of(answer, self.ask))  # fmt: skip
+            raise NoReport(f"{error_text} (job {job.job}; --ask-again buys another)")
+        return answer
+
+    async def _finish(self, item: Unreported, job: Job, answer: Answer) -> None:
+        """The report and all that is known of how it came, in one transaction."""
+        done = job.model_copy(update={"state": "done", "error": None, **facts_of(answer, self.ask)})
+        await self.warehouse.write_async(
+            Change(Job, [done]), *report_rows(item, done, answer, self.ask.citations)
+        )
+
+    async def _settle(self, held: float | None, cost: float | None) -> None:
+        if held is not None:
+            await self.budget.settle(held, cost, maybe_billed=True)
+
+    async def _keep(self, job: Job, **changes: Any) -> Job:
+        changed = job.model_copy(update=changes)
+        await self.warehouse.write_async(Change(Job, [changed]))
+        return changed
+
+    def _question(self, item: Unreported, job: Job, earlier: list[Job]) -> Question:
+        turns: list[Turn] = []
+        for before in earlier:
+            said = read_answer(self.kind, before.answer or "").text
+            turns += [Turn(role="user", text=before.prompt), Turn(role="agent", text=said)]
+        return Question(
+            job=job.job,
+            edition=item.edition,
+            assignment=item.assignment,
+            title=item.title,
+            kind=item.kind,
+            prompt=job.prompt,
+            banned=item.banned,
+            earlier=tuple(turns),
+            earlier_id=earlier[-1].remote_id if earlier else None,
+        )
+
+    def _waits(self) -> Iterator[float | None]:
+        """Seconds after each try that surely started nothing; None after the last."""
+        wait = self.ask.limits.first_wait_seconds
+        for _ in range(self.ask.limits.start_tries - 1):
+            yield wait * random.uniform(0.8, 1.2)
+            wait *= 2
+        yield None
+
+
+def _lost(job: Job) -> str:
+    return (
+        f"sent, but the answer was lost: nobody here knows whether it was bought. Look for it at "
+        f"the provider; then `evergreen agents jobs {job.job} --remote-id ID` if it is there, or "
+        f"`evergreen agents jobs {job.job} --ask-again`."
+    )
+
+
+def _overdue(job: Job) -> str:
+    return (
+        f"it has not ended in time (job {job.job}, last seen {job.remote_word!r}); every run looks "
+        "once more, --ask-again buys another"
+    )

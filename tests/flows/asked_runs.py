@@ -1,0 +1,106 @@
+"""Runs of `ask` and `backfill` on the sample edition, with the job servers of tests/servers."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tasks.assigning import assign_writing
+from tasks.configuration.agents import agent_entry, load_agents
+from tasks.warehouse.store import open_warehouse
+from tests.flows.llm_runs import ROOT
+from tests.servers.job_gemini import GeminiJobs
+from tests.servers.job_openai import OpenAiJobs
+from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
+from tests.servers.jobs import JobServer
+from tests.servers.serving import serving
+
+URL, KEY = "EVERGREEN_TEST_AGENT_URL", "EVERGREEN_TEST_AGENT_KEY"
+KINDS: dict[str, tuple[str, type[JobServer], str]] = {
+    "gemini": ("gemini_deep_research", GeminiJobs, ""),
+    "openai": ("openai_responses", OpenAiJobs, "/v1"),
+    "perplexity": ("perplexity", PerplexityJobs, ""),
+    "perplexity_async": ("perplexity_async", PerplexityAsyncJobs, ""),
+}
+"""Agent: kind in `agents.yaml`, server, what its address ends in."""
+QUICK = {
+    "concurrency": 4, "first_poll_seconds": 0.02, "longest_poll_seconds": 0.1,
+    "first_wait_seconds": 0.02, "start_tries": 4, "timeout_seconds": 3, "deadline_minutes": 5,
+}  # fmt: skip
+PRICE = {
+    "typical_usd": 2, "most_usd": 5, "tokens": {"input": 2, "output": 10}, "source": "invented",
+    "checked": "2026-11-21",
+}  # fmt: skip
+N_ARTICLES = 3
+
+
+def write_agents(folder: Path, **more: Any) -> Path:
+    """A copy of the project's configuration with an agent for each of KINDS; and those of
+    `more`, by name."""
+    target = folder / "configs"
+    shutil.copytree(ROOT / "configs", target)
+    known = yaml.safe_load((target / "agents.yaml").read_text("utf-8"))
+    for name, (kind, _, _) in KINDS.items():
+        known["agents"][name] = {
+            "name": f"Test {name}",
+            "ask": {"kind": kind, "model": "test-model", "base_url_env": URL, "key_env": KEY,
+                    "limits": QUICK, "price": PRICE},
+        }  # fmt: skip
+    known["agents"] |= more
+    (target / "agents.yaml").write_text(yaml.safe_dump(known), "utf-8")
+    return target
+
+
+@contextmanager
+def agents_of(configs: Path) -> Iterator[None]:
+    """This process and those it starts read `configs`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVERGREEN_CONFIGS", str(configs))
+        for function in (load_agents, agent_entry):
+            before = function.__defaults__ or ()
+            patch.setattr(function, "__defaults__", (*before[:-1], configs))
+        yield
+
+
+@contextmanager
+def serving_agent(server: JobServer, agent: str) -> Iterator[str]:
+    """Serve; the agents' address and key are set meanwhile. Gives the server's bare address."""
+    with serving(server) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(URL, address + KINDS[agent][2])
+        patch.setenv(KEY, "test-key")
+        yield address
+
+
+def askable(sample: Path, folder: Path) -> Path:
+    """A copy of the evaluated sample edition whose assignments have prompts."""
+    path = folder / "warehouse.duckdb"
+    shutil.copy(sample, path)
+    with open_warehouse(path) as warehouse:
+        assert assign_writing(warehouse, "sample") == N_ARTICLES
+    return path
+
+
+def ask(path: Path, *agents: str, **parameters: Any) -> Any:
+    """The flow in this process; its final state."""
+    from flows.ask import ask as flow
+
+    async def run() -> Any:
+        chosen: dict[str, Any] = {"edition": "sample", "warehouse": str(path)}
+        return await flow(agents=list(agents), **chosen | parameters, return_state=True)
+
+    return asyncio.run(run())
+
+
+def backfill(path: Path, agent: str, **parameters: Any) -> Any:
+    """The flow in this process; its final state."""
+    from flows.backfill import backfill as flow
+
+    async def run() -> Any:
+        return await flow(agent, warehouse=str(path), **parameters, return_state=True)
+
+    return asyncio.run(run())

@@ -1,0 +1,121 @@
+"""An agent that does as a test says, and an edition to ask it about."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tasks.agent_jobs import Asker
+from tasks.agents.agent import Question, Seen
+from tasks.configuration.agents import AgentLimits, AgentPrice, OpenAiResponsesAsk
+from tasks.models.budget import Budget
+from tasks.unreported import Unreported, unreported
+from tasks.warehouse.jobs import Job
+from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+
+EDITION, AGENT = "2026-11", "scripted"
+REPLY = "Decide yourself."
+QUICK = AgentLimits(
+    first_poll_seconds=0.001, longest_poll_seconds=0.002, first_wait_seconds=0.001, start_tries=3
+)
+PRICE = AgentPrice(typical_usd=2, most_usd=5, source="invented", checked=date(2026, 11, 21))
+Event = Seen | Exception | Callable[[], Awaitable[Seen]]
+
+
+def body(text: str = "# Tern\n\nA tern is a bird.", **more: Any) -> str:
+    """A response that has ended, as the Responses API gives it."""
+    message = {"type": "message", "content": [{"type": "output_text", "text": text}]}
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    return json.dumps({"id": "r1", "status": "completed", "model": "m-1", "output": [message],
+                       "usage": usage} | more)  # fmt: skip
+
+
+def ended(text: str = "# Tern\n\nA tern is a bird.", **more: Any) -> Seen:
+    return Seen(remote_id="r1", word="completed", ended=True, raw=body(text, **more))
+
+
+def running(word: str = "in_progress") -> Seen:
+    return Seen(remote_id="r1", word=word, ended=False)
+
+
+class ScriptedAgent:
+    """Starts and looks give what the script says, one after the other; the last look repeats."""
+
+    def __init__(self, starts: Sequence[Event], looks: Sequence[Event] = ()) -> None:
+        self.starts, self.looks = list(starts), list(looks)
+        self.asked: list[Question] = []
+        self.n_looks = 0
+
+    async def start(self, question: Question) -> Seen:
+        self.asked.append(question)
+        return await _given(self.starts.pop(0))
+
+    async def look(self, remote_id: str) -> Seen:
+        self.n_looks += 1
+        return await _given(self.looks.pop(0) if len(self.looks) > 1 else self.looks[0])
+
+    async def check(self) -> str:
+        return "fine"
+
+    async def close(self) -> None:
+        pass
+
+
+async def _given(event: Event) -> Seen:
+    if isinstance(event, Exception):
+        raise event
+    return event if isinstance(event, Seen) else await event()
+
+
+def ask_entry(**more: Any) -> OpenAiResponsesAsk:
+    return OpenAiResponsesAsk(
+        **{"kind": "openai_responses", "model": "m", "limits": QUICK, "price": PRICE} | more
+    )
+
+
+def asker_of(warehouse: Warehouse, client: Any, budget: Budget | None = None, **more: Any) -> Asker:
+    entry = ask_entry(**more)
+    return Asker(
+        agent=AGENT, kind=entry.kind, ask=entry, client=client, warehouse=warehouse,
+        budget=budget or Budget(), reply=REPLY,
+    )  # fmt: skip
+
+
+def with_assignments(warehouse: Warehouse, n: int = 1, kind: Any = "write_article") -> None:
+    """An edition of `n` articles, each with a prompt."""
+    names = [f"Tern_{number}" for number in range(n)]
+    warehouse.write(
+        Change(Edition, [Edition(edition=EDITION, source="test")]),
+        Change(
+            Article,
+            [
+                Article(edition=EDITION, article=name, title=name.replace("_", " "),
+                        url=f"https://en.wikipedia.org/wiki/{name}", text="A tern.",
+                        text_sha=content_sha("A tern."))
+                for name in names
+            ],
+        ),
+        Change(
+            Assignment,
+            [
+                Assignment(edition=EDITION, assignment=name, article=name, kind=kind,
+                           prompt=f"Write about {name}.", prompt_sha=content_sha(name))
+                for name in names
+            ],
+        ),
+    )  # fmt: skip
+
+
+def missing(warehouse: Warehouse) -> list[Unreported]:
+    return unreported(warehouse, EDITION, AGENT)
+
+
+def jobs(warehouse: Warehouse) -> list[Job]:
+    return sorted(warehouse.rows(Job, "true"), key=lambda job: (job.attempt, job.turn))
+
+
+def path_of(tmp_path: Path) -> Path:
+    return tmp_path / "warehouse.duckdb"
