@@ -22,7 +22,7 @@ from tasks.agents.at_once import AtOnce, bearer, messages, no_such_model
 from tasks.agents.http import CONFIGURED_IN, endpoint
 from tasks.agents.json_values import amount, child, count, objects, parsed_object, string
 from tasks.agents.kinds import Place
-from tasks.agents.perplexity_async import without_thoughts
+from tasks.agents.thoughts import without_thoughts
 from tasks.configuration.agents import ChatAsk
 from tasks.models.errors import Misconfigured, Rejected, Transient
 

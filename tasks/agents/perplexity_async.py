@@ -4,7 +4,6 @@ A request carries our name for the job as its `idempotency_key`: by the provider
 key makes no second job, so `repeatable` may be set for such an agent. Here it is still sent once.
 """
 
-import re
 from typing import Any
 
 from tasks.agents.agent import AgentUsage, Answer, Question, Seen, Source, UnreadableAnswer
@@ -13,12 +12,12 @@ from tasks.agents.json_values import child, count, objects, parsed_object, strin
 from tasks.agents.kinds import Place
 from tasks.agents.perplexity import BASE_URL, NO_SOURCE, cost_usd
 from tasks.agents.polled import PolledJobs
+from tasks.agents.thoughts import without_thoughts
 from tasks.configuration.agents import PerplexityAsyncAsk
 from tasks.warehouse.traces import SearchStep
 
 ENDS = frozenset({"COMPLETED", "FAILED"})
 """Every other word, known (`CREATED`, `IN_PROGRESS`) or not, is waited for."""
-_THOUGHTS = re.compile(r"\s*<think>(.*?)(</think>\s*|\Z)", re.DOTALL)
 
 
 class PerplexityAsyncClient:
@@ -98,12 +97,6 @@ def read(raw: str) -> Answer:
         cost_usd=cost_usd(child(said, "cost")),
         error=problem,
     )
-
-
-def without_thoughts(text: str) -> tuple[str, str]:
-    """(thoughts, the rest): a leading `<think>…</think>`; where it is never closed, all is it."""
-    found = _THOUGHTS.match(text)
-    return (found[1].strip(), text[found.end() :]) if found else ("", text)
 
 
 def _content(said: Any) -> str:

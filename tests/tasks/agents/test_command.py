@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -103,14 +103,16 @@ def test_answer_json_brings_sources_trace_cost_and_the_report(place: Place) -> N
     assert answer.usage.searches == 1
 
 
-def test_a_question_back_is_one_and_its_reply_comes_with_what_was_said(place: Place) -> None:
+def test_a_question_back_is_a_question(place: Place) -> None:
     asks = """printf '{"question": true}' > answer.json; echo 'Which year?'"""
     answer = answer_to(shell(place, asks))
     assert (answer.outcome, answer.text.strip()) == ("question", "Which year?")
+
+
+def test_before_a_reply_it_reads_what_led_to_it(place: Place) -> None:
     earlier = (Turn(role="user", text="Write."), Turn(role="agent", text="Which year?"))
-    heard = answer_to(shell(place, "cat"), question("job-1b", "Decide.", earlier=earlier)) \
-        if False else None  # fmt: skip
-    assert heard is None
+    heard = answer_to(shell(place, "cat"), question(prompt="Decide.", earlier=earlier)).text
+    assert heard == "Write.\n\nYou asked:\n\nWhich year?\n\nDecide."
 
 
 def test_it_is_told_what_is_asked(place: Place) -> None:
@@ -128,7 +130,9 @@ def test_its_environment_holds_none_of_ours_but_what_its_entry_names(
 ) -> None:
     monkeypatch.setenv("OTHER_KEY", "another key of ours")
     monkeypatch.setenv("ITS_KEY", SECRET)
-    script = 'env | sed "s/=.*//" | sort; [ "$ITS_KEY" = "a key that nobody must see" ] && echo held'
+    script = (
+        'env | sed "s/=.*//" | sort; [ "$ITS_KEY" = "a key that nobody must see" ] && echo held'
+    )
     lines = answer_to(shell(place, script, environment=("ITS_KEY",))).text.split()
     assert lines.pop() == "held"
     assert set(lines) - {"PWD", "SHLVL", "_", "OLDPWD"} == {
@@ -144,11 +148,10 @@ def test_a_secret_that_it_repeats_is_seen_nowhere(
     monkeypatch.setenv("ITS_KEY", SECRET)
     script = {
         # Byte by byte, so that the secret comes in pieces.
-        "stdout": "printf '%s' \"$ITS_KEY\" | while IFS= read -r -n1 c; do printf '%s' \"${c:- }\"; "
-        "done; echo end",
+        "stdout": 'for ((i = 0; i < ${#ITS_KEY}; i++)); do printf %s "${ITS_KEY:i:1}"; done',
         "stderr": 'echo "failed with $ITS_KEY" >&2; exit 3',
         "file": 'echo "$ITS_KEY end" > report.md',
-        "answer": "echo end; printf '{\"model_version\": \"%s\"}' \"$ITS_KEY\" > answer.json",
+        "answer": 'echo end; printf \'{"model_version": "%s"}\' "$ITS_KEY" > answer.json',
     }[where]
     output = "report.md" if where == "file" else None
     agent = client(place, "bash", "-c", script, environment=("ITS_KEY",), output=output)
@@ -234,7 +237,7 @@ def test_a_link_out_of_its_folder_is_not_followed(place: Place, target: str) -> 
     (place.work / "elsewhere.md").write_text("not for you")
     answer = answer_to(shell(place, f"ln -s {target} report.md", output="report.md"))
     assert answer.outcome == "failed"
-    assert "out of the program's folder" in (answer.error or "") or target.startswith("..")
+    assert "out of the program's folder" in (answer.error or "")
     assert "not for you" not in answer.text
 
 
@@ -248,8 +251,8 @@ def test_an_output_outside_its_folder_is_refused_before_anything_runs(
 
 
 def test_an_answer_json_of_another_form_is_no_report(place: Place) -> None:
-    for given, named in (("[1]", "object"), ('{"sources": 3}', "sources"), ("{", "not JSON")):
-        raw = json.dumps({"exit": {"reason": "exit", "code": 0}, "report": "R", "given": given})
+    for left, named in (("[1]", "object"), ('{"sources": 3}', "sources"), ("{", "not JSON")):
+        raw = json.dumps({"exit": {"reason": "exit", "code": 0}, "report": "R", "given": left})
         with pytest.raises(UnreadableAnswer, match=named):
             read_answer("command", raw)
 
@@ -271,8 +274,9 @@ STARTER = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from tasks.agents import command, supervise
-from tests.tasks.agents.test_command import question, shell
+from tasks.agents.agent import Question
 from tasks.agents.kinds import Place
+from tasks.configuration.agents import CommandAsk
 
 def killed_in(module, name, *, after):
     def instead(*arguments, **named):
@@ -286,8 +290,11 @@ step, after, work = sys.argv[1:4]
 if step != "nothing":
     killed_in({"CommandClient": command.CommandClient}.get(step.split(".")[0], command),
               step.split(".")[-1], after=after == "after")
-agent = shell(Place(Path(work), None), 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.4; echo done')
-asyncio.run(agent.start(question()))
+script = 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.4; echo done'
+ask = CommandAsk(kind="command", command=("sh", "-c", script))
+agent = command.CommandClient("an/agent", ask, Place(Path(work), None))
+asyncio.run(agent.start(Question(job="job-1", edition="e", assignment="a", title="T",
+                                 kind="write_article", prompt="Write it.")))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -321,8 +328,9 @@ def test_a_killed_supervisor_is_noticed_and_its_program_ended(place: Place) -> N
 
     async def run() -> Answer:
         await agent.start(question())
-        until = time.monotonic() + 10
-        while not (home(place).parent / "stdout").read_text() and time.monotonic() < until:
+        for _ in range(500):
+            if (home(place).parent / "stdout").read_text():
+                break
             await asyncio.sleep(0.02)
         for process in psutil.process_iter(["cmdline"]):
             line = process.info["cmdline"] or ()
@@ -358,11 +366,12 @@ def test_twenty_at_once_all_end_well(place: Place) -> None:
     assert asyncio.run(all_of_them()) == [f"job-{n}" for n in range(20)]
 
 
-@pytest.mark.parametrize("program", ["no-such-program-anywhere", "/etc/hostname", "./missing.sh"])
+@pytest.mark.parametrize("program", ["no-such-program-anywhere", "text.md", "./missing.sh"])
 def test_a_program_that_cannot_be_run_is_refused_before_anything_is_made(
-    place: Place, program: str
+    place: Place, program: str, tmp_path: Path
 ) -> None:
-    agent = client(place, program)
+    (tmp_path / "text.md").touch(0o644)
+    agent = client(place, str(tmp_path / program) if program == "text.md" else program)
     for asked in (agent.start(question()), agent.check()):
         with pytest.raises(Misconfigured, match="not found, or is not executable"):
             asyncio.run(asked)
@@ -425,13 +434,13 @@ def test_names_are_one_part_of_a_path_each_and_stay_different(one: str, other: s
 )
 def test_a_stream_shows_no_secret_however_it_is_cut(parts: list[bytes], size: int) -> None:
     whole = b"".join(parts)
-    hidden = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"evergreen-{os.getpid()}")  # noqa: PTH118
-    with Captured.to(Path(hidden), secrets_of(["secret-value", "on"])) as stream:
-        for at in range(0, len(whole), size):
-            stream.add(whole[at : at + size])
-        stream.finish()
-    assert Path(hidden).read_bytes() == whole.replace(b"secret-value", b"[hidden]")
-    Path(hidden).unlink()
+    with TemporaryDirectory() as folder:
+        kept = Path(folder) / "stdout"
+        with Captured.to(kept, secrets_of(["secret-value", "on"])) as stream:
+            for at in range(0, len(whole), size):
+                stream.add(whole[at : at + size])
+            stream.finish()
+        assert kept.read_bytes() == whole.replace(b"secret-value", b"[hidden]")
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))

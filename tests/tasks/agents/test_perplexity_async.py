@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tasks.agents.agent import AgentClient, Answer, UnreadableAnswer
 from tasks.agents.perplexity import NO_SOURCE
-from tasks.agents.perplexity_async import read, request_body, without_thoughts
+from tasks.agents.perplexity_async import read, request_body
+from tasks.agents.thoughts import without_thoughts
 from tasks.models.errors import Transient
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript

@@ -1,0 +1,96 @@
+"""An agent brought into an edition that others are in already."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tasks.warehouse.rows import Row
+from tasks.warehouse.tables import TABLES
+from tests.flows.asked_runs import (
+    KINDS,
+    N_ARTICLES,
+    agents_of,
+    askable,
+    backfill,
+    serving_agent,
+    write_agents,
+)
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import evaluate, rows, value
+
+AGENT = "openai"
+EXPORTED_BY_TIME = {"finished_at", "imported_at"}
+
+
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    written = write_agents(tmp_path_factory.mktemp("agents"))
+    with agents_of(written):
+        yield written
+
+
+@pytest.fixture(scope="module")
+def evaluated(sample: Path, configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample edition with prompts, and every protocol judged that can be."""
+    path = askable(sample, tmp_path_factory.mktemp("evaluated"))
+    assert evaluate(path, "offline").name == "Completed"
+    return path
+
+
+def of_others(path: Path) -> dict[str, bytes]:
+    """Every table's rows that belong to no or another agent, as bytes."""
+
+    def table(model: type[Row]) -> bytes:
+        where = f"WHERE agent <> '{AGENT}'" if "agent" in model.model_fields else ""
+        sql = f"SELECT * FROM {model.table} {where} ORDER BY ALL"
+        return connection.sql(sql).pl().write_csv().encode()
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {model.table: table(model) for model in TABLES}
+
+
+def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path) -> None:
+    before = of_others(evaluated)
+    n_cells = value(evaluated, "SELECT count(*) FROM cells")
+    server = KINDS[AGENT][1]()
+    with serving_agent(server, AGENT):
+        state = backfill(evaluated, AGENT, editions=["sample"])
+    assert state.name == "Completed", state.message
+    after = of_others(evaluated)
+    assert {name for name in before if before[name] != after[name]} == set()
+    ours = rows(evaluated, f"SELECT protocol, count(*) FROM cells WHERE agent = '{AGENT}' "
+                           "GROUP BY ALL")  # fmt: skip
+    assert ours == [("wiki_fact", N_ARTICLES)]
+    assert value(evaluated, "SELECT count(*) FROM cells") == n_cells + N_ARTICLES
+    ranked = "SELECT DISTINCT agent FROM leaderboard WHERE value IS NOT NULL ORDER BY agent"
+    assert (AGENT,) in rows(evaluated, ranked)
+
+    jobs = server.n_made
+    with serving_agent(server, AGENT):
+        again = backfill(evaluated, AGENT)
+    assert (again.name, server.n_made) == ("Completed", jobs)
+    assert of_others(evaluated) == after
+
+
+def test_the_command_backfills_and_says_what_it_would_cost_first(
+    sample: Path, configs: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path = askable(sample, tmp_path)
+    server = KINDS["gemini"][1]()
+    with serving_agent(server, "gemini"):
+        told = evergreen("backfill", "gemini", "--estimate", "--warehouse", path)
+        assert (told[0], server.n_made) == (0, 0)
+        assert "usd_at_most" in told[1]
+        code, answers, said = evergreen(
+            "backfill", "gemini", "--edition", "sample", "--protocol", "wiki_fact",
+            "--budget", "30", "--first", "2", "--warehouse", path,
+        )  # fmt: skip
+        assert code == 0, said
+        assert server.n_made == 2
+        assert "2 reports came, $" in said
+        assert "gemini" in answers
+        code, _, said = evergreen("backfill", "gemini", "--edition", "nowhere", "--warehouse", path)
+        assert code == 1
+        assert "nowhere" in said
