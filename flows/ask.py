@@ -15,6 +15,8 @@ from flows.console import REMARKS
 from flows.items import partial_message, run_items
 from flows.stages import Failure
 from tasks.agent_sessions import ask_of, asking, check_agents
+from tasks.configuration.agents import FileDropAsk
+from tasks.dropping import PROMPTS, take_dropped
 from tasks.reports import get_report
 from tasks.selection import check_edition
 from tasks.spending import spending
@@ -63,7 +65,8 @@ async def ask(
             for agent in agents
             for item in _wanted(unreported(store, edition, agent, assignments or ()), first)
         ]
-        failures = await _reports(store, edition, agents, wanted)
+        failures = _dropped(store, edition, agents, wanted)
+        failures += await _reports(store, edition, agents, wanted)
         came = len(wanted) - sum(_missing(store, wanted).values())
         if came:
             export_edition(store, edition)
@@ -94,6 +97,8 @@ async def _reports(
     store: Warehouse, edition: str, agents: Sequence[str], wanted: Sequence[Unreported]
 ) -> list[Failure]:
     """A task for every report that can come now; the others are left to a person."""
+    by_hand = _by_hand(agents)
+    wanted = [item for item in wanted if item.agent not in by_hand]
     to_get = [item for item in wanted if item.standing != "person"]
     left = [
         Failure("reports", f"{item.agent} · {item.title}", _left_words(item))
@@ -101,7 +106,7 @@ async def _reports(
         if item.standing == "person"
     ]
     by_agent = Counter(item.agent for item in to_get)
-    at_once = {agent: ask_of(agent).limits.concurrency for agent in agents}
+    at_once = {agent: ask_of(agent).limits.concurrency for agent in by_agent}
     async with AsyncExitStack() as open_agents:
         for agent in sorted(by_agent):
             await open_agents.enter_async_context(asking(store, edition, agent))
@@ -117,6 +122,27 @@ async def _reports(
             group=lambda item: str(item.agent),
         )
     return failures + left
+
+
+def _by_hand(agents: Sequence[str]) -> dict[str, FileDropAsk]:
+    """Those that nobody but a person asks."""
+    asks = {agent: ask_of(agent) for agent in agents}
+    return {agent: ask for agent, ask in asks.items() if isinstance(ask, FileDropAsk)}
+
+
+def _dropped(
+    store: Warehouse, edition: str, agents: Sequence[str], wanted: Sequence[Unreported]
+) -> list[Failure]:
+    """Take what lies in the folders of agents that people ask; what does not lie there yet."""
+    failures: list[Failure] = []
+    for agent, drop in _by_hand(agents).items():
+        missing = [item for item in wanted if item.agent == agent]
+        left = take_dropped(store, edition, agent, drop, missing)
+        failures += [Failure("reports", f"{agent} · {f.path}", "; ".join(f.remarks)) for f in left]
+        if n := _missing(store, missing).total():
+            where = f"{n} prompts lie in {drop.folder}/{PROMPTS}; put the reports into the folder"
+            failures.append(Failure("reports", agent, where))
+    return failures
 
 
 def _left_words(item: Unreported) -> str:

@@ -15,6 +15,7 @@ from flows.console import REMARKS
 from flows.judging_cli import calls, estimate, judges
 from flows.options import WAREHOUSE_OPTION, Shown, WarehousePath
 from flows.questions_cli import register as register_questions
+from flows.reports_cli import register as register_reports
 from flows.run import prefect_home, run_flow
 from flows.server import ServerError, prefect_environment, serve_ui
 from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
@@ -47,6 +48,7 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
 app.add_typer(importing, name="import")
 register_questions(importing)
+register_reports(importing)
 app.add_typer(agents, name="agents")
 app.add_typer(judges, name="judges")
 app.add_typer(annotate, name="annotate")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.flows.asked_runs import (
     KINDS,
@@ -118,8 +119,6 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
 def test_one_agent_with_a_wrong_key_leaves_the_other_alone(
     path: Path, configs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import yaml
-
     listed = yaml.safe_load((configs / "agents.yaml").read_text("utf-8"))
     listed["agents"]["stranger"] = listed["agents"]["openai"] | {}
     listed["agents"]["stranger"]["ask"] = listed["agents"]["openai"]["ask"] | {"key_env": "WRONG"}
@@ -169,6 +168,35 @@ def test_an_agent_that_asks_back_gets_the_standard_reply(path: Path) -> None:
         text = value(path, f"SELECT text FROM reports WHERE agent = '{agent}' AND "
                            "source_path LIKE 'job %'")  # fmt: skip
         assert question not in text
+
+
+def test_an_agent_asked_by_hand_finds_its_prompts_in_a_folder_and_leaves_its_reports_there(
+    path: Path, configs: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    folder = tmp_path / "drop"
+    listed = yaml.safe_load((configs / "agents.yaml").read_text("utf-8"))
+    listed["agents"]["by_hand"] = {
+        "name": "By hand",
+        "ask": {"kind": "file_drop", "folder": str(folder)},
+    }
+    (configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    ask_by_hand = ("ask", "by_hand", "--edition", "sample", "--warehouse", path)
+    code, _, said = evergreen(*ask_by_hand)
+    assert code == 1
+    assert f"{N_ARTICLES} prompts lie in" in said
+    prompts = sorted((folder / "prompts").iterdir())
+    assert len(prompts) == N_ARTICLES
+    assert "Write an article" in prompts[0].read_text("utf-8")
+    for prompt in prompts[:2]:
+        (folder / prompt.name).write_text(
+            "# An article\n\nIt is [1].\n\n[1] https://a.org/b", "utf-8"
+        )
+    (folder / "stranger.pdf").write_bytes(b"%PDF-1.4 nothing")
+    code, _, said = evergreen(*ask_by_hand)
+    assert code == 1
+    assert "stranger.pdf" in said
+    assert len(list((folder / "prompts").iterdir())) == 1
+    assert value(path, "SELECT count(*) FROM reports WHERE agent = 'by_hand'") == 2
 
 
 def test_no_key_is_said_before_anything_starts(

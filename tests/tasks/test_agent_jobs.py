@@ -276,6 +276,19 @@ def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
     assert [job.state for job in jobs(warehouse)] == ["done", "done"]
 
 
+def test_a_second_question_found_by_a_later_run_is_not_answered_either(
+    warehouse: Warehouse,
+) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
+    client = ScriptedAgent([], [ended(QUESTION)])
+    report(warehouse, client)
+    assert (client.asked, text(warehouse)) == ([], QUESTION)
+
+
 def test_claims_in_json_are_no_question_back(tmp_path: Path) -> None:
     with open_warehouse(path_of(tmp_path)) as warehouse:
         with_assignments(warehouse, kind="find_claims")
