@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-questions rig-kills rig-local-model lock bench bench-judges clean
+.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-questions rig-kills rig-local-model lock bench bench-judges clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -27,11 +27,17 @@ lint: $(VENV)/dev ## Ruff and mypy
 # micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core g++ \
+	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core fonts-wqy-zenhei g++ pandoc \
 	  mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu php-curl
 
 rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
 	$(BIN)/python -m tests.rigs.markdown_quality
+
+rig-formats: $(VENV)/dev ## Import ten real reports as Markdown, HTML, DOCX and PDF and compare their claims
+	$(BIN)/python -m tests.rigs.report_formats
+
+rig-baseline: $(VENV)/dev ## Have the baseline agent write the shared edition and compare its coverage
+	$(BIN)/python -m tests.rigs.baseline
 
 rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
 	$(BIN)/python -m tests.rigs.invert_articles

@@ -1,0 +1,90 @@
+"""Word files into Markdown, by way of HTML: notes as footnotes, pictures beside the text."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from importlib.metadata import version
+from io import BytesIO
+from typing import Protocol
+from zipfile import BadZipFile, ZipFile
+
+import mammoth
+
+from tasks.documents import html
+from tasks.documents.document import Document, UnreadableDocument
+from tasks.documents.kinds import OLE
+from tasks.documents.pictures import Pictures
+
+READER = f"mammoth {version('mammoth')}, {html.READER}"
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+MAX_UNPACKED_BYTES = 200_000_000
+MAX_TEXT_BYTES = 30_000_000
+"""Of one XML part unpacked; a report of ten thousand words has one million."""
+MAX_PARTS = 5_000
+_STYLES = """
+p[style-name='Title'] => h1:fresh
+p[style-name='Subtitle'] => p:fresh
+p[style-name='Heading 7'] => h6:fresh
+p[style-name='Quote'] => blockquote > p:fresh
+"""
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+
+class _Image(Protocol):
+    """What mammoth gives of a picture."""
+
+    content_type: str | None
+    alt_text: str | None
+    open: Callable[[], AbstractContextManager[BytesIO]]
+
+
+def read(content: bytes) -> Document:
+    """A Word file; what it says and shows, without its layout."""
+    _refuse_unsafe(content)
+    pictures = Pictures()
+
+    def show(image: _Image) -> list[object]:
+        name = pictures.keep(image.content_type or "application/octet-stream", _bytes(image))
+        attributes = {"src": name, "alt": image.alt_text or ""}
+        return [mammoth.html.element("img", attributes)] if name else []
+
+    page = mammoth.convert_to_html(BytesIO(content), convert_image=show, style_map=_STYLES).value
+    return Document(
+        markdown=html.to_markdown(f"<body>{page}</body>", pictures),
+        media_type=MEDIA_TYPE,
+        reader=READER,
+        pictures=pictures.kept,
+        remarks=pictures.remarks,
+    )
+
+
+def _bytes(image: _Image) -> bytes:
+    """A picture's bytes; none where it lies outside the file, or is missing in it."""
+    try:
+        with image.open() as file:
+            return file.read()
+    except (OSError, KeyError, ValueError):
+        return b""
+
+
+def _refuse_unsafe(content: bytes) -> None:
+    """Refuse what is locked, no Word file, or much larger unpacked than it says."""
+    if content.startswith(OLE):
+        if _ENCRYPTED in content:
+            raise UnreadableDocument("it is locked with a password. Save it without one.")
+        raise UnreadableDocument("it is an old Word file (.doc). Save it as .docx.")
+    try:
+        with ZipFile(BytesIO(content)) as archive:
+            parts = archive.infolist()
+    except (BadZipFile, NotImplementedError) as error:
+        raise UnreadableDocument(f"it is damaged ({error}). Export it afresh.") from None
+    largest = max((p.file_size for p in parts if not p.filename.startswith("word/media/")),
+                  default=0)  # fmt: skip
+    unpacked = sum(part.file_size for part in parts)
+    if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED_BYTES or largest > MAX_TEXT_BYTES:
+        raise UnreadableDocument(
+            f"it unpacks to {unpacked:,} bytes in {len(parts):,} parts, the largest text of "
+            f"{largest:,}; at most {MAX_UNPACKED_BYTES:,}, {MAX_PARTS:,} and {MAX_TEXT_BYTES:,} "
+            "are read. Make its pictures smaller, or export it as Markdown."
+        )
+    if not any(part.filename == "[Content_Types].xml" for part in parts):
+        raise UnreadableDocument("it is a ZIP archive, not a Word file. Save it as .docx.")

@@ -1,0 +1,165 @@
+"""PDFs without tags: what the layout tells is read, and pages without text are named."""
+
+from collections.abc import Callable
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from tasks.documents.pdf import read
+from tests.tasks.documents.builders import (
+    LEFT,
+    PITCH,
+    TOP,
+    both,
+    lines,
+    pdf,
+    ruled_table,
+    scan,
+    spoilt,
+)
+
+PARAGRAPH = (
+    "The bridge over the river was built in the spring of 1907 by the city, which",
+    "had paid for it with a loan that was not repaid before the year 1950. It has",
+    "three arches.",
+)
+WHOLE = " ".join(PARAGRAPH)
+
+
+def text(*pages: Callable[[Canvas], None]) -> str:
+    return read(pdf(*pages)).markdown.strip()
+
+
+def test_lines_of_a_paragraph_are_joined_and_paragraphs_parted() -> None:
+    second = lines(*PARAGRAPH, top=TOP - 4 * PITCH)
+    assert text(both(lines(*PARAGRAPH), second)) == f"{WHOLE}\n\n{WHOLE}"
+
+
+def test_a_line_that_ends_early_ends_the_paragraph() -> None:
+    given = (
+        *PARAGRAPH,
+        "By the time it was torn down, nobody remembered who had wanted it or why,",
+    )
+    assert text(lines(*given)) == f"{WHOLE}\n\n{given[-1]}"
+
+
+def test_larger_letters_make_headings_and_bold_lines_stay_bold() -> None:
+    page = both(
+        lines("The Bridge", size=22),
+        lines("History", size=16, top=TOP - 40),
+        lines("Early years", top=TOP - 70, bold=True),
+        lines(*PARAGRAPH, top=TOP - 90),
+    )
+    assert text(page) == f"# The Bridge\n\n## History\n\n**Early years**\n\n{WHOLE}"
+
+
+def test_items_stay_items() -> None:
+    page = both(lines(*PARAGRAPH), lines("• one", "• two", "1. three", top=TOP - 80))
+    assert text(page).endswith("\n\n- one\n- two\n1. three")
+
+
+def test_a_page_cannot_smuggle_in_markup() -> None:
+    page = both(lines(*PARAGRAPH), lines("# no heading", top=TOP - 80), lines("a <b> c", top=600))
+    assert text(page).endswith("\n\n\\# no heading\n\na \\<b> c")
+
+
+def test_running_heads_and_page_numbers_are_no_text() -> None:
+    def page(number: int) -> Callable[[Canvas], None]:
+        return both(
+            lines("Bridges of the North", size=8, top=820),
+            lines("North of the river stood a", f"{'bridge ' * number}.", top=700),
+            lines(f"Page {number} of 4", size=8, top=20),
+        )
+
+    written = [f"North of the river stood a {'bridge ' * n}." for n in range(1, 5)]
+    assert text(*map(page, range(1, 5))).split("\n\n") == written
+
+
+def test_a_sentence_goes_on_over_the_end_of_a_page() -> None:
+    pages = [both(lines(part), lines(str(n), top=20)) for n, part in enumerate(PARAGRAPH[:2], 1)]
+    assert text(*pages) == " ".join(PARAGRAPH[:2])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("… and it was a recon-", "struction of the year", "reconstruction of the year"),
+        ("… and it was a well-", "known reconstruction", "well-known reconstruction"),
+        ("… from 1907-", "1950 and later", "1907-1950 and later"),
+        (
+            "see https://a.org/the-long-",
+            "bridge.html for more",
+            "https://a.org/the-long-bridge.html",
+        ),
+        ("see https://a.org/bridge", "and the city's own page", "https://a.org/bridge and the"),
+        ("see https://a.org/bridge?", "id=7 or the city's", "https://a.org/bridge?id=7 or"),
+    ],
+)
+def test_what_a_line_s_end_parted_is_joined(first: str, second: str, expected: str) -> None:
+    # Lines as long as the longest, so that no end was meant; the whole words stand elsewhere.
+    known = "A reconstruction is a bridge that is well-known as the one that stood there once."
+    filled = f"{known[: len(known) - len(first) - 1]} {first}"
+    assert expected in text(lines(known, filled, second))
+
+
+def test_words_under_a_link_become_a_link() -> None:
+    def page(canvas: Canvas) -> None:
+        lines("Built by the city in 1907. See https://b.org/x for more of it.")(canvas)
+        start = LEFT + canvas.stringWidth("Built by ", "Helvetica", 11)
+        width = canvas.stringWidth("the city", "Helvetica", 11)
+        canvas.linkURL("https://a.org/a (b)", (start, TOP - 3, start + width, TOP + 9))
+
+    assert text(page) == (
+        "Built by [the city](https://a.org/a%20(b)) in 1907. See https://b.org/x for more of it."
+    )
+
+
+def test_a_raised_number_is_a_citation_and_an_exponent_is_not() -> None:
+    def page(canvas: Canvas) -> None:
+        lines("It was built in that year")(canvas)
+        x = LEFT + canvas.stringWidth("It was built in that year", "Helvetica", 11)
+        canvas.setFont("Helvetica", 7)
+        canvas.drawString(x, TOP + 4, "12")
+        lines("and covers 20 km", top=TOP - PITCH)(canvas)
+        x = LEFT + canvas.stringWidth("and covers 20 km", "Helvetica", 11)
+        canvas.setFont("Helvetica", 7)
+        canvas.drawString(x, TOP - PITCH + 4, "2")
+
+    found = text(page)
+    assert "year[12]" in found
+    assert "km2" in found
+
+
+def test_a_table_with_lines_around_its_cells_stays_a_table() -> None:
+    rows = [["Year", "What"], ["1907", "built | opened"], ["1950", "torn down"]]
+    page = both(lines(*PARAGRAPH), ruled_table(rows, top=TOP - 60), lines("After it.", top=600))
+    assert text(page) == (
+        f"{WHOLE}\n\n| Year | What |\n| --- | --- |\n| 1907 | built \\| opened |\n"
+        "| 1950 | torn down |\n\nAfter it."
+    )
+
+
+def test_a_table_goes_on_on_the_next_page() -> None:
+    head, one, two = ["Year", "What"], ["1907", "built"], ["1950", "torn down"]
+    pages = [ruled_table([head, one]), ruled_table([head, two])]
+    assert text(*pages) == "| Year | What |\n| --- | --- |\n| 1907 | built |\n| 1950 | torn down |"
+
+
+def test_pages_without_text_are_named_and_the_rest_is_read() -> None:
+    document = read(pdf(lines(*PARAGRAPH), scan, scan, lambda canvas: None, scan))
+    assert document.markdown.strip() == WHOLE
+    assert (document.n_pages, [p.number for p in document.unread_pages]) == (5, [2, 3, 5])
+    assert document.page_remarks == ("pages 2-3, 5 of 5 not read: no text, 1 picture",)
+    assert not document.scanned
+
+
+def test_a_pdf_of_pictures_counts_as_scanned() -> None:
+    document = read(pdf(scan, scan))
+    assert document.scanned
+    assert document.markdown.strip() == ""
+
+
+def test_a_broken_page_is_named_and_leaves_the_others() -> None:
+    document = read(spoilt(pdf(lines("One two three."), lines(*PARAGRAPH * 9))))
+    assert document.markdown.strip() == "One two three."
+    assert document.page_remarks == ("page 2 of 2 not read: its content cannot be decoded",)

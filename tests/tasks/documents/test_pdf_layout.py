@@ -1,0 +1,62 @@
+"""However the lines of a page lie, they are put together without an error or a lost word."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.documents.pdf_layout import Table, to_markdown
+from tasks.documents.pdf_tags import Place
+from tasks.documents.pdf_words import Line, Word, without_running_heads
+
+PLACES = st.none() | st.builds(
+    Place,
+    block=st.integers(0, 3),
+    heading=st.none() | st.integers(1, 6),
+    item=st.booleans(),
+)
+WORDS = st.builds(
+    lambda text, x, top, size, bold, url, place: Word(
+        text, x, x + 5 * len(text), top, top + size, size, bold, url, place
+    ),
+    st.sampled_from(
+        ["bridge", "built", "1907", "[1]", "•", "1.", "-", "https://a.org/x-", "y.html", "a|b", "#"]
+    ),
+    st.floats(0, 500),
+    st.floats(0, 800),
+    st.sampled_from([7.0, 11.0, 16.0]),
+    st.booleans(),
+    st.none() | st.just("https://a.org/x-y.html"),
+    PLACES,
+)
+LINES = st.builds(
+    lambda page, words: Line(page, tuple(words)),
+    st.integers(1, 3),
+    st.lists(WORDS, min_size=1, max_size=5),
+)
+TABLES = st.builds(
+    lambda page, rows: Table(page, tuple(tuple((line,) for line in row) for row in rows)),
+    st.integers(1, 3),
+    st.lists(st.lists(LINES, min_size=1, max_size=3), min_size=1, max_size=3),
+)
+
+
+@given(st.lists(LINES | TABLES, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_no_layout_breaks_it_or_loses_a_word(parts: list[Line | Table]) -> None:
+    text = to_markdown(parts)
+    n_words = sum(
+        word.text == "bridge" and word.url is None
+        for part in parts
+        if isinstance(part, Line) and not any(isinstance(p, Table) for p in parts)
+        for word in part.words
+    )
+    assert len(re.findall("bridge", text)) >= n_words
+
+
+@given(st.lists(LINES, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_what_stands_amid_a_page_is_never_a_running_head(lines: list[Line]) -> None:
+    pages = {n: [line for line in lines if line.page == n] for n in (1, 2, 3)}
+    kept = without_running_heads(pages, dict.fromkeys(pages, 800.0))
+    assert all(line in kept for line in lines if line.bottom > 72 and line.top < 728)

@@ -1,0 +1,130 @@
+"""Every file that cannot be read says why in a line; none takes the import with it."""
+
+import re
+from contextlib import suppress
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.documents.document import UnreadableDocument
+from tasks.documents.kinds import OLE
+from tasks.documents.reading import READERS, read, read_document
+from tests.tasks.documents.builders import (
+    lines,
+    pdf,
+    picture,
+    scan,
+    spoilt,
+    with_part,
+    word,
+)
+
+WORD = word(lambda document: document.add_paragraph("A bridge was built in 1907."))
+PDF = pdf(lines("A bridge was built in 1907."))
+PAGE = b"<!doctype html><p>A bridge was built in 1907.</p>"
+
+
+def zipped(**parts: bytes) -> bytes:
+    file = BytesIO()
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.md", b"", "it is empty"),
+        ("a.md", b" \n\n ", "no text and no pictures"),
+        ("a.md", "Müller".encode("latin-1"), "not UTF-8 (byte 1)"),
+        ("a.txt", b"\xff\xfea", "not UTF-16"),
+        ("a.txt", b"a\x00b", "null characters"),
+        ("a.md", PDF, "its content is a PDF"),
+        ("a.md", b"x" * 50_000_001, "50,000,001 bytes; at most 50,000,000"),
+        ("a.html", WORD, "its content is an Office file or ZIP"),
+        ("a.html", b"<meta charset=klingon><p>a", "not the klingon that it says it is"),
+        ("a.html", b"<p>caf\xe9</p>", "not the utf-8 that it says it is"),
+        ("a.html", b"<div>" * 20_000 + b"x", "more than 400 deep"),
+        ("a.html", b"<html><script>alert(1)</script></html>", "no text and no pictures"),
+        ("a.pdf", PAGE, "name ends in .pdf, but its content is HTML"),
+        ("a.pdf", b"nothing of the kind", "name ends in .pdf, but its content is not"),
+        ("a.pdf", b"%PDF-1.7\nbroken", "it is damaged"),
+        ("a.pdf", PDF[:400], "it is damaged"),
+        ("a.pdf", pdf(lines("secret"), password="x"), "locked with a password"),
+        ("a.pdf", pdf(*[lambda canvas: None] * 500), "it has 500 pages; at most 200"),
+        ("a.pdf", pdf(lambda canvas: None), "no text and no pictures"),
+        (
+            "a.pdf",
+            spoilt(pdf(lines(*[f"Line {n} of the page." for n in range(40)]))),
+            "page 1 of 1 not read: its content cannot be decoded. Export it afresh",
+        ),
+        ("a.docx", PDF, "name ends in .docx, but its content is a PDF"),
+        ("a.docx", WORD[:1000], "it is damaged"),
+        ("a.docx", zipped(a=b"b"), "a ZIP archive, not a Word file"),
+        ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "locked with a password"),
+        ("a.docx", OLE + b"\x00" * 600, "an old Word file (.doc)"),
+        ("a.docx", with_part(WORD, "word/bomb.xml", b"\0" * 31_000_000), "it unpacks to"),
+        ("a.docx", with_part(WORD, "word/media/b.png", b"\0" * 201_000_000), "it unpacks to"),
+        ("a.docx", with_part(WORD, "word/document.xml", b"<w:"), "it is damaged"),
+        ("a.png", PAGE, "name ends in .png, but its content is HTML"),
+        ("a.png", picture()[:45], "it is damaged"),
+        ("a.png", picture(size=(12_000, 12_000), mode="1"), "12,000 by 12,000 pixels"),
+        ("a.gif", b"GIF89a", "begins like a picture"),
+        ("a.doc", b"x", "files that end in .doc are not read; expected one of .md"),
+        ("README", b"x", "files that end in nothing are not read"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_says_why(name: str, content: bytes, says: str) -> None:
+    with pytest.raises(UnreadableDocument, match=re.escape(says)) as caught:
+        read_document(name, content)
+    assert len(str(caught.value)) < 500
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a.md", "b.TXT", "c.html", "d.htm", "e.docx", "f.pdf"])
+def test_every_format_gives_its_text(name: str) -> None:
+    ending = name.rpartition(".")[2].lower()
+    content = {"docx": WORD, "pdf": PDF, "html": PAGE, "htm": PAGE}.get(ending)
+    document = read_document(name, content or b"A bridge was built in 1907.")
+    assert document.markdown.strip() == "A bridge was built in 1907."
+    assert not document.scanned
+    assert document.reader
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_text_in_any_encoding_of_unicode_is_read(encoding: str) -> None:
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    read_back = read_document("a.txt", (mark + "Über 椒麻堂会").encode(encoding)).markdown
+    assert read_back == "Über 椒麻堂会"
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP"])
+def test_a_picture_is_kept_without_a_text(form: str) -> None:
+    document = read_document("a.png", picture(form))  # the bytes tell, not the ending
+    assert document.scanned
+    assert document.media_type == f"image/{form.lower()}"
+    assert document.page_remarks == ("page 1 of 1 not read: a picture",)
+
+
+def test_a_file_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(UnreadableDocument, match=r"more than 0\.3 seconds"):
+        read_document("a.pdf", pdf(*[lines(*["word " * 15] * 50)] * 50), seconds=0.3)
+
+
+def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
+    content = pdf(*[scan] * 2)
+    with pytest.raises(UnreadableDocument, match=r"MB of memory|broke the process"):
+        read_document("a.pdf", content, megabytes=60)
+
+
+@pytest.mark.parametrize("kind", sorted(READERS))
+@given(content=st.binary(max_size=300), head=st.sampled_from([b"", b"%PDF-1.4\n", b"PK\x03\x04",
+       b"<html>", b"\x89PNG\r\n\x1a\n", PDF[:300], WORD[:200]]))  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_no_bytes_are_more_than_unreadable(kind: str, content: bytes, head: bytes) -> None:
+    with suppress(UnreadableDocument):
+        assert read(kind, head + content).reader
