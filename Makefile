@@ -36,8 +36,10 @@ rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the publi
 rig-formats: $(VENV)/dev ## Import ten real reports as Markdown, HTML, DOCX and PDF and compare their claims
 	$(BIN)/python -m tests.rigs.report_formats
 
-rig-baseline: $(VENV)/dev ## Have the baseline agent write the shared edition and compare its coverage
-	$(BIN)/python -m tests.rigs.baseline
+rig-baseline: $(VENV)/dev ## Have the baseline write the published edition from its archived pages
+	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
+	  $(BIN)/python -m tests.rigs.baseline --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
+	  code=$$?; rm -rf $$work; exit $$code
 
 rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
 	$(BIN)/python -m tests.rigs.invert_articles

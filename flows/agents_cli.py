@@ -1,4 +1,4 @@
-"""Commands about the systems under test: agents, what they are asked, backfill."""
+"""`evergreen agents`: who there is, a cheap call, jobs, what people spent."""
 
 import asyncio
 import os
@@ -11,17 +11,12 @@ import typer
 
 from flows.console import ANSWERS, REMARKS
 from flows.options import Shown, WarehousePath
-from flows.run import run_flow
-from flows.show import Format, print_frame, print_leaderboard
-from tasks.agent_estimates import estimate_reports
+from flows.show import Format, print_frame
 from tasks.agent_sessions import ask_of, check_agents, open_asked
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
-from tasks.configuration.models import load_judges
-from tasks.judging import check_judges
 from tasks.resolving import ask_again, enter_cost, point_to
-from tasks.selection import check_edition
-from tasks.unreported import check_askable, jobs_frame, prompted_editions
+from tasks.unreported import jobs_frame
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -34,17 +29,6 @@ agents = typer.Typer(
 IMPORTED = "imported"
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 AgentArgument = Annotated[str, typer.Argument(help="An agent of configs/agents.yaml.")]
-BudgetOption = Annotated[
-    float | None,
-    typer.Option("--budget", min=0.0, help="USD this run may spend at most; what is left waits."),
-]
-FirstOption = Annotated[
-    int | None,
-    typer.Option("--first", min=1, help="Only so many of the missing reports, to try it out."),
-]
-EstimateOption = Annotated[
-    bool, typer.Option("--estimate", help="Only say what it would cost; nothing is asked.")
-]
 
 
 @agents.callback()
@@ -118,7 +102,8 @@ def jobs(
         with reading(warehouse) as source:
             if source.notice:
                 REMARKS.print(source.notice, style="yellow", markup=False)
-            print_frame(jobs_frame(source, edition, agent, state), form)
+            listed = jobs_frame(source, edition, agent, state)
+            print_frame(_brief(listed) if form is Format.TABLE else listed, form)
         return
     if again == bool(remote_id) or (remote_id and len(names) > 1):
         raise typer.BadParameter("say --ask-again, or for one job --remote-id.")
@@ -158,104 +143,6 @@ def cost(
     _remark('See: evergreen sql "SELECT * FROM report_costs"')
 
 
-def ask(
-    names: Annotated[list[str], typer.Argument(help="Agents of configs/agents.yaml.")],
-    edition: EditionOption,
-    assignment: Annotated[
-        list[str] | None,
-        typer.Option("--assignment", help="Only this one; may be given again."),
-    ] = None,
-    first: FirstOption = None,
-    budget: BudgetOption = None,
-    estimate: EstimateOption = False,
-    warehouse: WarehousePath = DEFAULT_PATH,
-) -> None:
-    """Get the reports of an edition that agents have not written yet; nothing is bought twice.
-
-    Interrupted or killed, the same command goes on waiting for the jobs under way.
-    """
-    if not estimate:
-        check_agents(names, budget)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
-        check_edition(store, edition)
-        check_askable(store, edition)
-        if estimate:
-            print_frame(estimate_reports(store, [edition], names, first), Format.TABLE)
-            return
-        complete, outcome = run_flow(
-            "ask",
-            {
-                "edition": edition,
-                "agents": names,
-                "assignments": assignment,
-                "first": first,
-                "budget_usd": budget,
-                "warehouse": str(store.path),
-            },
-        )
-    _remark(outcome)
-    if not complete:
-        raise typer.Exit(1)
-    _remark(f"Next: evergreen evaluate --edition {edition}")
-
-
-def backfill(
-    agent: AgentArgument,
-    edition: Annotated[
-        list[str] | None,
-        typer.Option("--edition", help="May be given again; all with prompts if not given."),
-    ] = None,
-    protocol: Annotated[
-        list[str] | None, typer.Option("--protocol", help="All of them if not given.")
-    ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
-    ] = None,
-    extractor: Annotated[
-        str | None, typer.Option("--extractor", help="As for `evaluate`: a judge that extracts.")
-    ] = None,
-    first: FirstOption = None,
-    budget: BudgetOption = None,
-    estimate: EstimateOption = False,
-    warehouse: WarehousePath = DEFAULT_PATH,
-) -> None:
-    """Bring an agent into editions: its missing reports, then only its cells, then the ranks.
-
-    The budget covers reports and verdicts together. No row of another agent is touched.
-    """
-    if not estimate:
-        check_agents([agent], budget)
-        deciders = [judge or load_judges().default, *([extractor] if extractor else [])]
-        check_judges(deciders, budget)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
-        for name in edition or []:
-            check_edition(store, name)
-            check_askable(store, name)
-        names = edition or prompted_editions(store)
-        if estimate:
-            print_frame(estimate_reports(store, names, [agent], first), Format.TABLE)
-            _remark("Reports only; `evergreen estimate` says what judging them would cost.")
-            return
-        complete, outcome = run_flow(
-            "backfill",
-            {
-                "agent": agent,
-                "editions": names,
-                "protocols": protocol,
-                "judge": judge,
-                "extractor": extractor,
-                "first": first,
-                "budget_usd": budget,
-                "warehouse": str(store.path),
-            },
-        )
-        for name in names:
-            print_leaderboard(store, name, Format.TABLE)
-    _remark(outcome)
-    if not complete:
-        raise typer.Exit(1)
-
-
 def _agent_row(name: str, entry: AgentEntry) -> dict[str, Any]:
     ask = entry.ask
     price = ask.price if ask else None
@@ -270,6 +157,24 @@ def _agent_row(name: str, entry: AgentEntry) -> dict[str, Any]:
         "key": _key_state(getattr(ask, "key_env", None)),
         "notes": entry.notes,
     }
+
+
+def _brief(jobs: pl.DataFrame) -> pl.DataFrame:
+    """Jobs in as few columns as a terminal has room for; the end of a name is enough of it."""
+    minutes = (pl.col("seen_at") - pl.col("created_at")).dt.total_seconds() / 60
+    return jobs.select(
+        pl.col("job").str.tail(8),
+        "agent",
+        "assignment",
+        pl.when(pl.col("state") == "running")
+        .then(pl.format("running ({})", pl.col("remote_word").fill_null("?")))
+        .otherwise(pl.col("state"))
+        .alias("state"),
+        pl.col("cost_usd").round(3).alias("usd"),
+        pl.col("created_at").dt.strftime("%m-%d %H:%M").alias("asked"),
+        minutes.round(1).alias("min"),
+        pl.col("error").str.head(200),
+    )
 
 
 def _key_state(variable: str | None) -> str | None:

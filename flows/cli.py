@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from flows.agents_cli import agents, ask, backfill
+from flows.agents_cli import agents
 from flows.annotation_cli import agreement, annotate
+from flows.asking_cli import ask, backfill
 from flows.collecting_cli import assign, collect, edition
 from flows.console import REMARKS
 from flows.judging_cli import calls, estimate, judges
@@ -45,7 +46,7 @@ app = typer.Typer(
     help="A live benchmark for deep-research agents: collect or import an edition, assign, "
     "evaluate, read the leaderboard.",
 )
-importing = typer.Typer(no_args_is_help=True, help="Bring in what somebody has published.")
+importing = typer.Typer(no_args_is_help=True, help="Bring in editions, reports and answers that are there.")
 app.add_typer(importing, name="import")
 register_questions(importing)
 register_reports(importing)
@@ -53,13 +54,8 @@ app.add_typer(agents, name="agents")
 app.add_typer(judges, name="judges")
 app.add_typer(annotate, name="annotate")
 app.add_typer(edition, name="edition")
-app.command()(collect)
-app.command()(assign)
-app.command()(ask)
-app.command()(backfill)
-app.command()(agreement)
-app.command()(estimate)
-app.command()(calls)
+for command in (collect, assign, ask, backfill, agreement, estimate, calls):
+    app.command()(command)
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 Agents = Annotated[
@@ -91,6 +87,8 @@ def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
+        "  evergreen assign --edition sample; evergreen backfill lexical_baseline\n"
+        "                                          a free agent joins the board\n"
         "  evergreen collect --edition NAME        a fresh edition from Wikipedia\n"
         "  evergreen import wlc PATH               a published edition, or your own in its layout",
         markup=False,

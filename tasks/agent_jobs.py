@@ -88,7 +88,7 @@ class Asker:
     def _intention(self, item: Unreported, *, turn: int) -> Job:
         prompt = item.prompt if turn == 1 else self.reply
         return Job(
-            job=f"evergreen-{uuid4().hex[:20]}",
+            job=f"evergreen-{uuid4().hex[:16]}",
             edition=item.edition,
             agent=self.agent,
             assignment=item.assignment,

@@ -96,11 +96,8 @@ def jobs_frame(
 ) -> pl.DataFrame:
     """Jobs as people look at them, the newest last."""
     return source.frame(
-        "SELECT job, edition, agent, assignment, attempt AS try, turn, state, remote_word AS word, "
-        "polls, round(cost_usd, 4) AS usd, "
-        "strftime(created_at, '%m-%d %H:%M') AS asked, "
-        "round(date_diff('second', created_at, coalesce(finished_at, polled_at)) / 60, 1) AS min, "
-        "left(error, 300) AS error FROM jobs "
+        "SELECT job, edition, agent, assignment, attempt, turn, state, remote_word, polls, "
+        "cost_usd, created_at, coalesce(finished_at, polled_at) AS seen_at, error FROM jobs "
         "WHERE ($1 IS NULL OR edition = $1) AND ($2 IS NULL OR agent = $2) "
         "AND ($3 IS NULL OR state = $3) "
         "ORDER BY created_at, job",

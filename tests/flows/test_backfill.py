@@ -94,3 +94,23 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         code, _, said = evergreen("backfill", "gemini", "--edition", "nowhere", "--warehouse", path)
         assert code == 1
         assert "nowhere" in said
+
+
+def test_the_free_baseline_joins_an_edition_and_is_scored_like_any_other(
+    sample: Path, configs: Path, tmp_path: Path
+) -> None:
+    path = askable(sample, tmp_path)
+    state = backfill(path, "lexical_baseline", editions=["sample"], protocols=["wiki_fact"])
+    assert state.name == "Completed", state.message
+    reports = rows(path, "SELECT text FROM reports WHERE agent = 'lexical_baseline'")
+    assert len(reports) == N_ARTICLES
+    assert all("[1]" in text and "## References" in text for (text,) in reports)
+    scored = value(
+        path,
+        "SELECT count(*) FROM scores WHERE agent = 'lexical_baseline' "
+        "AND metric = 'coverage_wiki_soft' AND value > 0",
+    )
+    assert scored == N_ARTICLES
+    searched = "SELECT count(*) FROM search_traces WHERE agent = 'lexical_baseline'"
+    assert value(path, searched) == N_ARTICLES
+    assert value(path, "SELECT sum(cost_usd) FROM jobs") == 0.0

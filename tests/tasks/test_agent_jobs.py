@@ -252,6 +252,7 @@ def test_a_question_back_gets_the_standard_reply_once(warehouse: Warehouse) -> N
     assert [turn.text for turn in client.asked[1].earlier] == ["Write about Tern_0.", QUESTION]
     first, second = jobs(warehouse)
     assert (first.turn, first.state, first.answer) == (1, "done", body(QUESTION))
+    assert (first.input_tokens, second.input_tokens) == (1000, 1000)  # both turns were paid for
     assert (second.turn, second.state) == (2, "done")
     assert text(warehouse).startswith("# Tern")
 

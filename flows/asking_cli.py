@@ -1,0 +1,132 @@
+"""`evergreen ask` and `evergreen backfill`: getting the reports that are missing."""
+
+from typing import Annotated
+
+import typer
+
+from flows.agents_cli import AgentArgument, EditionOption
+from flows.console import REMARKS
+from flows.options import WarehousePath
+from flows.run import run_flow
+from flows.show import Format, print_frame, print_leaderboard
+from tasks.agent_estimates import estimate_reports
+from tasks.agent_sessions import check_agents
+from tasks.configuration.models import load_judges
+from tasks.judging import check_judges
+from tasks.selection import check_edition
+from tasks.unreported import check_askable, prompted_editions
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+
+BudgetOption = Annotated[
+    float | None,
+    typer.Option("--budget", min=0.0, help="USD this run may spend at most; what is left waits."),
+]
+FirstOption = Annotated[
+    int | None,
+    typer.Option("--first", min=1, help="Only so many of the missing reports, to try it out."),
+]
+EstimateOption = Annotated[
+    bool, typer.Option("--estimate", help="Only say what it would cost; nothing is asked.")
+]
+
+
+def ask(
+    names: Annotated[list[str], typer.Argument(help="Agents of configs/agents.yaml.")],
+    edition: EditionOption,
+    assignment: Annotated[
+        list[str] | None,
+        typer.Option("--assignment", help="Only this one; may be given again."),
+    ] = None,
+    first: FirstOption = None,
+    budget: BudgetOption = None,
+    estimate: EstimateOption = False,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Get the reports of an edition that agents have not written yet; nothing is bought twice.
+
+    Interrupted or killed, the same command goes on waiting for the jobs under way.
+    """
+    if not estimate:
+        check_agents(names, budget)
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+        check_askable(store, edition)
+        if estimate:
+            print_frame(estimate_reports(store, [edition], names, first), Format.TABLE)
+            return
+        complete, outcome = run_flow(
+            "ask",
+            {
+                "edition": edition,
+                "agents": names,
+                "assignments": assignment,
+                "first": first,
+                "budget_usd": budget,
+                "warehouse": str(store.path),
+            },
+        )
+    _remark(outcome)
+    if not complete:
+        raise typer.Exit(1)
+    _remark(f"Next: evergreen evaluate --edition {edition}")
+
+
+def backfill(
+    agent: AgentArgument,
+    edition: Annotated[
+        list[str] | None,
+        typer.Option("--edition", help="May be given again; all with prompts if not given."),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None, typer.Option("--protocol", help="All of them if not given.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
+    ] = None,
+    extractor: Annotated[
+        str | None, typer.Option("--extractor", help="As for `evaluate`: a judge that extracts.")
+    ] = None,
+    first: FirstOption = None,
+    budget: BudgetOption = None,
+    estimate: EstimateOption = False,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Bring an agent into editions: its missing reports, then only its cells, then the ranks.
+
+    The budget covers reports and verdicts together. No row of another agent is touched.
+    """
+    if not estimate:
+        check_agents([agent], budget)
+        deciders = [judge or load_judges().default, *([extractor] if extractor else [])]
+        check_judges(deciders, budget)
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        for name in edition or []:
+            check_edition(store, name)
+            check_askable(store, name)
+        names = edition or prompted_editions(store)
+        if estimate:
+            print_frame(estimate_reports(store, names, [agent], first), Format.TABLE)
+            _remark("Reports only; `evergreen estimate` says what judging them would cost.")
+            return
+        complete, outcome = run_flow(
+            "backfill",
+            {
+                "agent": agent,
+                "editions": names,
+                "protocols": protocol,
+                "judge": judge,
+                "extractor": extractor,
+                "first": first,
+                "budget_usd": budget,
+                "warehouse": str(store.path),
+            },
+        )
+        for name in names:
+            print_leaderboard(store, name, Format.TABLE)
+    _remark(outcome)
+    if not complete:
+        raise typer.Exit(1)
+
+
+def _remark(text: str) -> None:
+    REMARKS.print(text, markup=False, highlight=False)

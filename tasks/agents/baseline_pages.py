@@ -1,0 +1,157 @@
+"""What the baseline takes from an archived page: its plain statements, and never an encyclopedia.
+
+All functions are pure, linear in the length of their text and never raise: pages are untrusted.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+from tasks.extraction.urls import normalise_url, same_page
+from tasks.judges.text import STOP_WORDS, readable, sentences
+
+MAX_PAGE_CHARS = 300_000
+"""What is read of a page: a longer one is a book or a list, and its begin says what it is on."""
+MAX_LINE_CHARS = 20_000
+LEAST_WORDS = 7
+MOST_WORDS = 60
+"""Of a statement: shorter ones are labels, longer ones are lists or were never split."""
+
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+_SEARCH_ENGINES = re.compile(r"(?:.*\.)?(?:google|bing|duckduckgo|yahoo|baidu|yandex)(?:\.\w+)+")
+_NO_PAGE = re.compile(
+    r"\b(?:page not found|404|403 forbidden|access denied|just a moment|attention required|"
+    r"are you a robot|captcha|page unavailable|error \d{3})\b",
+    re.IGNORECASE,
+)
+_ENCYCLOPEDIA = re.compile(
+    r"from wikipedia, the free encyclopedia|\bwikipedia\s*$|wikipedia article|"
+    r"(?:material|text|content|article) (?:from|of) (?:the )?wikipedia",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[([^\[\]\n]{0,500})\]\([^()\n]{0,2000}\)")
+_NOT_PROSE = re.compile(r"\s*(?:\||!\[|#{1,6}\s|={3,}|-{3,})")
+_ITEM = re.compile(r"\s*(?:[*+-]|\d{1,3}[.)])\s")
+_OPEN_END = re.compile(r"\A.{39,}[\w,;’'\-]\s*\Z")
+_GOES_ON = re.compile(r"\s*[a-zà-ÿ0-9(“\"]")
+_END = re.compile(r"[^.…]\.[\"”’')\]]{0,3}\Z")
+_BEGIN = re.compile(r"[\"“‘'(\[]{0,2}[A-Z0-9À-Ý]")
+_WORD = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile(r"\"[^\"]{0,1000}\"|“[^“”]{0,1000}”")
+_PERSONAL = re.compile(
+    r"\b(?:[Yy]ou(?:r|rs|rself)?|[Ww]e|[Oo]urs?|us|[Mm]y|me|mine|[Ll]et['’]?s)\b"
+    r"|\bI['’](?:m|ve|d|ll)\b|(?<!War )(?<!Part )\bI(?= [a-z])"
+)
+_BOILERPLATE = re.compile(
+    r"\b(?:cookies?|subscri(?:be|bing|bers?|ptions?)|newsletters?|privacy policy|sign (?:up|in)|"
+    r"log ?in|rights reserved|click|javascript|web ?browsers?|terms of (?:use|service)|"
+    r"advertise(?:ment|rs)?|affiliate|copyright|©|e-?mail|follow us|download|permission|"
+    r"web ?page|website uses|this (?:site|website|video|story|page|content|article)|"
+    r"read more|all comments|comments? (?:section|below)|archived from|retrieved|"
+    r"personal data|third[- ]part(?:y|ies)|consent|password|account)\b",
+    re.IGNORECASE,
+)
+_LEAST_LINKING = 0.55
+"""Share of a line's letters that are links, from which on it is a menu or a teaser."""
+_LEAST_FUNCTION_WORDS = 0.18
+"""Share of `the`, `of`, `was` among a statement's words: lists and other languages have fewer."""
+_MOST_CAPITALS = 0.55
+"""Share of capitalised words: headings and lists of names have more."""
+
+
+def is_source(url: str, title: str, text: str, hosts: Sequence[str]) -> bool:
+    """Whether a page may be used at all: no encyclopedia, copy of one, search or error page.
+
+    hosts: of encyclopedias and mirrors; their subdomains (languages) belong to them.
+    """
+    key = normalise_url(url)
+    if key is None:
+        return False
+    place = urlsplit(key)
+    host = place.hostname or ""
+    if any(host == known or host.endswith(f".{known}") for known in hosts):
+        return False
+    if _SEARCH_ENGINES.fullmatch(host) and re.match(r"/(?:search|url|books/feeds|$)", place.path):
+        return False
+    if _NO_PAGE.search(title[:200]) or _ENCYCLOPEDIA.search(title[:300]):
+        return False
+    return not _ENCYCLOPEDIA.search(text[:3000]) and not _ENCYCLOPEDIA.search(text[-6000:])
+
+
+def is_banned(url: str, banned: Sequence[str]) -> bool:
+    """Whether an address is one of those that must not be used; one without a path is a host.
+
+    banned: addresses, with or without words about them.
+    """
+    key = normalise_url(url)
+    if key is None:
+        return True
+    host = urlsplit(key).hostname or ""
+    for each in _ADDRESS.findall(" ".join(banned)):
+        other = normalise_url(each)
+        if other is None:
+            continue
+        place = urlsplit(other)
+        named = place.hostname or ""
+        whole = place.path in ("", "/") and not place.query
+        if same_page(url, each) or (whole and (host == named or host.endswith(f".{named}"))):
+            return True
+    return False
+
+
+def statements(text: str) -> Iterator[str]:
+    """The plain statements of a page in order, without menus, notices, tables and lists."""
+    for line in _unwrapped(text[:MAX_PAGE_CHARS].splitlines()):
+        if not _NOT_PROSE.match(line) and _is_prose(line[:MAX_LINE_CHARS]):
+            shown = readable(line[:MAX_LINE_CHARS])
+            yield from (s for s in map(_tidy, sentences(shown)) if is_statement(s))
+
+
+def is_statement(sentence: str) -> bool:
+    """Whether a sentence says something of the world, in English, to nobody in particular."""
+    words = _WORD.findall(sentence)
+    if not LEAST_WORDS <= len(words) <= MOST_WORDS:
+        return False
+    if not (_BEGIN.match(sentence) and _END.search(sentence)):
+        return False
+    function = sum(word.lower() in STOP_WORDS for word in words)
+    capitals = sum(word[0].isupper() for word in words)
+    if function < _LEAST_FUNCTION_WORDS * len(words) or capitals > _MOST_CAPITALS * len(words):
+        return False
+    if _BOILERPLATE.search(sentence) or not _whole(sentence):
+        return False
+    return not _PERSONAL.search(_QUOTED.sub(" ", sentence))
+
+
+def _unwrapped(lines: Sequence[str]) -> Iterator[str]:
+    """Lines with those that a narrow page broke amid a sentence put together again."""
+    joined: list[str] = []
+    for line in lines:
+        if joined and not (_OPEN_END.search(joined[-1]) and _GOES_ON.match(line)):
+            yield " ".join(joined)
+            joined = []
+        joined.append(line.strip() if joined else line)
+    if joined:
+        yield " ".join(joined)
+
+
+def _whole(sentence: str) -> bool:
+    """Whether quotation marks and brackets come in pairs; else it was cut amid one."""
+    pairs = (("“", "”"), ("(", ")"))
+    return sentence.count('"') % 2 == 0 and all(
+        sentence.count(one) == sentence.count(other) for one, other in pairs
+    )
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line may hold sentences: long enough, and not mostly links."""
+    if len(line) < 40 or (". " not in line and not line.rstrip("*_ \"”')").endswith(".")):
+        return False
+    labels = sum(len(match[1]) for match in _LINK.finditer(line))
+    visible = len(_LINK.sub(r"\1", line).strip())
+    item = _ITEM.match(line) is not None
+    return labels < (_LEAST_LINKING / 2 if item else _LEAST_LINKING) * max(1, visible)
+
+
+def _tidy(sentence: str) -> str:
+    return re.sub(r"\s+([.,;:])", r"\1", " ".join(sentence.split()))

@@ -1,0 +1,121 @@
+"""Ask the baseline for every article of a snapshot, as an agent of kind `command`; print figures.
+
+    python tests/rigs/baseline.py --snapshot EXPORTS/EDITION/latest --work DIR
+
+starts a program per article (two at a time), as `evergreen ask` does, keeps the reports in
+`DIR/md_data/<article>.md` and prints how long the index and the reports took, their memory, and
+how much of the reference's facts the offline judge finds in them. The agent sees the snapshot's
+pages only; facts are read here, to measure.
+"""
+
+import argparse
+import asyncio
+import shutil
+import statistics
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tasks.agents.agent import Answer, Question
+from tasks.agents.command import CommandClient, read
+from tasks.agents.command_answer import Ended
+from tasks.agents.kinds import Place
+from tasks.configuration.agents import CommandAsk, agent_entry
+from tasks.judges.decisions import CONSISTENT, VerifyClaims
+from tasks.judges.offline import OfflineJudge
+from tasks.judges.retrieval import Bm25
+from tasks.judges.text import readable, sentences
+
+AGENT = "lexical_baseline"
+
+
+async def write_all(
+    client: CommandClient, articles: Iterable[dict[str, Any]], at_once: int
+) -> dict[str, tuple[Answer, Ended]]:
+    """One report per article; what came of each."""
+    turn = asyncio.Semaphore(at_once)
+
+    async def one(article: dict[str, Any]) -> tuple[Answer, Ended]:
+        async with turn:
+            job = str(article["article"])
+            await client.start(
+                Question(job=job, edition=article["edition"], assignment=job,
+                         title=article["title"], kind="write_article",
+                         prompt=f"Write an article about {article['title']}.",
+                         banned=(article["url"],))
+            )  # fmt: skip
+            seen = await client.look(job)
+            while not seen.ended:
+                await asyncio.sleep(0.1)
+                seen = await client.look(job)
+            raw = seen.raw or ""
+            return read(raw), Ended.model_validate_json(raw)
+
+    listed = list(articles)
+    done = await asyncio.gather(*(one(article) for article in listed))
+    return {str(a["article"]): result for a, result in zip(listed, done, strict=True)}
+
+
+async def covered(facts: list[str], report: str) -> tuple[float, float]:
+    """Soft and counted share of the facts, over the report's sentences before its references."""
+    pool = sentences(readable(report.partition("\n## References")[0]))
+    if not pool or not facts:
+        return 0.0, 0.0
+    answers = await OfflineJudge().verify_claims(
+        VerifyClaims(claims=tuple(facts), pool=pool, retrieved=Bm25(pool).top_many(facts, 10))
+    )
+    soft = statistics.fmean(answer.score or 0.0 for answer in answers)
+    return soft, statistics.fmean(answer.label == CONSISTENT for answer in answers)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--snapshot", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="an empty folder for this")
+    parser.add_argument("--articles", type=int, help="the first so many; default: all")
+    parser.add_argument("--at-once", type=int, default=2)
+    options = parser.parse_args()
+    articles = pl.read_parquet(options.snapshot / "articles.parquet").sort("article")
+    facts = pl.read_parquet(options.snapshot / "facts.parquet").sort("article", "number")
+    rows = articles.head(options.articles or articles.height).rows(named=True)
+    ask = agent_entry(AGENT).ask
+    assert isinstance(ask, CommandAsk)
+    client = CommandClient(AGENT, ask, Place(options.work / "jobs", options.snapshot))
+
+    began = time.monotonic()
+    first = asyncio.run(write_all(client, rows[:1], 1))
+    built = time.monotonic() - began
+    began = time.monotonic()
+    done = first | asyncio.run(write_all(client, rows[1:], options.at_once))
+    took = time.monotonic() - began
+
+    folder = options.work / "md_data"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shares, words = [], []
+    for article, (answer, _) in done.items():
+        if answer.outcome == "report":
+            (folder / f"{article}.md").write_text(answer.text, "utf-8")
+            words.append(len(answer.text.partition("\n## References")[0].split()))
+            own = facts.filter(pl.col("article") == article)["text"].to_list()
+            shares.append(asyncio.run(covered(own, answer.text)))
+        else:
+            print(f"{article}: {answer.error}")
+    later = [ended for article, (_, ended) in done.items() if article not in first]
+    of_one = statistics.median(each.exit.seconds or 0 for each in later)
+    with_index, without = (max(each.exit.peak_memory_mb or 0 for each in found)
+                           for found in ([ended for _, ended in done.values()], later))  # fmt: skip
+    soft, counted = (statistics.fmean(column) for column in zip(*shares, strict=True))
+    print(f"first report, with the index: {built:.1f} s")
+    print(f"the other {len(later)}: {took:.1f} s, {options.at_once} at a time; one: {of_one:.1f} s")
+    print(f"peak memory: {with_index:.0f} MB with the index, {without:.0f} MB without")
+    print(f"{len(words)} of {len(done)} written, {statistics.median(words):.0f} words (median)")
+    print(f"of their articles' facts, soft {soft:.1%}, counted {counted:.1%} (mean over articles)")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,234 @@
+"""The baseline writes only what archived pages say, each sentence with its source."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tasks.agents.agent import Answer, Question
+from tasks.agents.baseline_index import UnreadableArchive, open_archive
+from tasks.agents.baseline_questions import question_of
+from tasks.agents.baseline_research import choose, research
+from tasks.agents.command import CommandClient, read
+from tasks.agents.kinds import Place
+from tasks.configuration.agents import CommandAsk, agent_entry
+from tasks.configuration.loading import CONFIGS
+from tasks.configuration.templates import StrictTemplate
+from tasks.extraction.answers import read_answer
+from tasks.questions_import import ANSWER_FORM, PROMPT
+from tests.tasks.agents.archives import PAGES, page, write_archive
+
+TITLE = "Harrow Point Lighthouse"
+CITED = re.compile(r"(.+?)\[(\d+)\](?:\s|\Z)")
+
+
+def ask(
+    tmp_path: Path,
+    archive: Path,
+    *,
+    title: str = TITLE,
+    kind: str = "write_article",
+    prompt: str = "Write it.",
+    banned: tuple[str, ...] = (),
+) -> Answer:
+    """As `evergreen` runs it: the entry of the project's own configuration."""
+    entry = agent_entry("lexical_baseline").ask
+    assert isinstance(entry, CommandAsk)
+    client = CommandClient("lexical_baseline", entry, Place(tmp_path / "work", archive))
+    asked = Question.model_validate(
+        {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": kind,
+         "prompt": prompt, "banned": banned}
+    )  # fmt: skip
+
+    async def run() -> Answer:
+        seen = await client.start(asked)
+        while not seen.ended:
+            await asyncio.sleep(0.05)
+            seen = await client.look("j")
+        return read(seen.raw or "")
+
+    return asyncio.run(run())
+
+
+def test_an_article_holds_sentences_of_the_pages_each_with_its_source(tmp_path: Path) -> None:
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"))
+    assert (answer.outcome, answer.error) == ("report", None)
+    body, _, references = answer.text.partition("\n\n## References\n")
+    urls = dict(re.findall(r"^\[(\d+)\] .* (https://\S+)$", references, re.MULTILINE))
+    texts = {row["url"]: " ".join(row["text"].split()) for row in PAGES}
+    paragraphs = [line for line in body.split("\n\n") if line and not line.startswith("## ")]
+    said = [(text.strip(), number) for line in paragraphs for text, number in CITED.findall(line)]
+    assert len(said) >= 8
+    for text, number in said:
+        assert text in texts[urls[number]]
+    assert {number for _, number in said} == set(urls)
+    assert "".join(f"{text}[{number}]" for text, number in said).replace(" ", "") == "".join(
+        paragraphs
+    ).replace(" ", "")
+    assert "1874" in body
+    assert "Maren Dahl" in body
+    assert not re.search("cookies|newsletter|postcards|Tolmen|31 m|magnificent", answer.text)
+
+
+def test_it_tells_its_queries_and_the_pages_they_led_to(tmp_path: Path) -> None:
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"))
+    first, *others = answer.trace
+    assert first.query == TITLE
+    assert "https://towers.example/harrow" in first.opened
+    assert others
+    assert all(step.parent == 0 and step.query.startswith(f"{TITLE} ") for step in others)
+    assert (answer.cost_usd, answer.usage.searches) == (0.0, len(answer.trace))
+
+
+def test_nothing_of_the_snapshot_but_the_pages_changes_what_it_writes(tmp_path: Path) -> None:
+    alone = ask(tmp_path / "one", write_archive(tmp_path / "alone"))
+    whole = write_archive(tmp_path / "whole")
+    for name in ("articles", "facts", "reports", "claims", "citations", "verdicts"):
+        (whole / f"{name}.parquet").write_text("opened by mistake")
+    assert ask(tmp_path / "two", whole) == alone
+
+
+OPENED = """
+import json, runpy, sys
+opened = []
+sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+sys.argv = ["baseline"]
+try:
+    runpy.run_module("tasks.agents.baseline", run_name="__main__")
+except SystemExit as ended:
+    json.dump([ended.code, opened], open("opened.json", "w"))
+"""
+
+
+def test_it_opens_no_other_file_of_a_snapshot(tmp_path: Path) -> None:
+    archive = write_archive(tmp_path / "archive")
+    for name in ("articles", "facts", "reports"):
+        (archive / f"{name}.parquet").write_text("the answer")
+    told = tmp_path / "assignment.json"
+    told.write_text(json.dumps({"title": TITLE, "kind": "write_article"}))
+    places = {"EVERGREEN_ASSIGNMENT": told, "EVERGREEN_ARCHIVE": archive,
+              "EVERGREEN_CACHE": tmp_path / "cache"}  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-c", OPENED], cwd=tmp_path, check=True, capture_output=True,
+        env={name: str(path) for name, path in places.items()}, timeout=60,
+    )  # fmt: skip
+    code, opened = json.loads((tmp_path / "opened.json").read_text())
+    assert code == 0
+    assert {name for name in opened if name.startswith(str(archive))} == {
+        str(archive / "pages.parquet")
+    }
+
+
+@pytest.mark.parametrize(
+    "banned",
+    [
+        "https://towers.example/harrow",
+        "https://www.towers.example/",
+        "towers: http://towers.example",
+    ],
+)
+def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str) -> None:
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), banned=(banned,))
+    assert answer.outcome == "report"
+    assert "towers.example" not in answer.text
+    assert not [url for step in answer.trace for url in step.opened if "towers.example" in url]
+
+
+def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Path) -> None:
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), title="Quantum Zebra Festival")
+    assert (answer.outcome, answer.text) == ("failed", "")
+    assert "'Quantum Zebra Festival'; nothing was written" in (answer.error or "")
+
+
+def test_an_archive_of_nothing_usable_is_no_crash(tmp_path: Path) -> None:
+    empty = write_archive(tmp_path / "archive", (page("https://en.wikipedia.org/wiki/X", "X."),))
+    assert "none of the 0 archived pages" in (ask(tmp_path, empty).error or "")
+
+
+def test_a_file_that_holds_no_pages_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pages.parquet").write_text("no parquet")
+    with pytest.raises(UnreadableArchive, match=r"pages\.parquet is no file of archived pages"):
+        open_archive(tmp_path, tmp_path / "cache")
+    with pytest.raises(UnreadableArchive, match="cannot be read"):
+        open_archive(tmp_path / "missing", tmp_path / "cache")
+
+
+def test_an_index_is_made_once_and_anew_for_other_pages(tmp_path: Path) -> None:
+    archive, cache = write_archive(tmp_path / "archive"), tmp_path / "cache"
+    (cache / "rest.fresh").mkdir(parents=True)  # of one who was killed in the middle
+    open_archive(archive, cache)
+    [made] = [path for path in cache.iterdir() if path.is_dir() and path.suffix != ".fresh"]
+    before = made.stat().st_mtime_ns
+    assert len(open_archive(archive, cache).pages) == 4
+    assert made.stat().st_mtime_ns == before
+    write_archive(archive, PAGES[:2])
+    assert len(open_archive(archive, cache).pages) == 2
+
+
+def test_those_who_come_at_once_share_one_index(tmp_path: Path) -> None:
+    archive, cache = write_archive(tmp_path / "archive"), tmp_path / "cache"
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(lambda _: len(open_archive(archive, cache)), range(4)))
+    assert len(set(opened)) == 1
+    assert len([path for path in cache.iterdir() if path.is_dir()]) == 1
+
+
+def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Path) -> None:
+    long = " ".join(
+        f"The keeper numbered {n} of {TITLE} recorded storm {n * 7} in volume {n} of the logs."
+        for n in range(1, 400)
+    )
+    pages = (*PAGES, page("https://logs.example/all", long, f"Logs of {TITLE}"))
+    archive = open_archive(write_archive(tmp_path / "archive", pages), tmp_path / "cache")
+    chosen = choose(research(archive, TITLE, ()), 600)
+    urls = [archive.pages[statement.page].url for statement in chosen]
+    of_logs = sum(len(s.text.split()) for s, u in zip(chosen, urls, strict=True) if "logs" in u)
+    assert of_logs <= 220
+    assert len(set(urls)) == 4
+
+
+def prompt_of(question: str) -> str:
+    return StrictTemplate(CONFIGS / PROMPT).render(
+        question=question, today="21 November 2026", banned=["https://en.wikipedia.org/"],
+        answer_form=ANSWER_FORM,
+    )  # fmt: skip
+
+
+def test_a_question_is_found_in_its_prompt() -> None:
+    question = "Which keeper left in 1961?\n\nName the year, too."
+    assert question_of(prompt_of(question)) == question
+    assert question_of("Who was it?") == "Who was it?"
+    assert question_of("") == ""
+
+
+def test_a_question_is_answered_in_the_form_asked_for_with_sources(tmp_path: Path) -> None:
+    prompt = prompt_of("In which year did the last keeper leave the granite lighthouse, and who?")
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), kind="find_claims", prompt=prompt)
+    assert answer.outcome == "report"
+    claims = read_answer(answer.text).claims
+    assert claims
+    assert all(claim.value and claim.sources for claim in claims)
+    assert "Maren Dahl" in [claim.value for claim in claims]
+    assert {(sub.name, sub.value) for claim in claims for sub in claim.sub_claims} == {
+        ("year", "1961")
+    }
+
+
+def test_a_question_of_which_nothing_is_archived_gets_no_answer(tmp_path: Path) -> None:
+    prompt = prompt_of("zzz qqq xxx?")
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), kind="find_claims", prompt=prompt)
+    assert answer.outcome == "failed"
+
+
+def test_what_is_missing_from_its_environment_is_named(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tasks.agents.baseline"],
+        cwd=tmp_path, env={}, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("baseline: EVERGREEN_ASSIGNMENT is not set")
