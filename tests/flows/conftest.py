@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from flows.server import local_server
 from tests.conftest import PREFECT_HOME
@@ -23,8 +24,15 @@ def api() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def sample(api: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample edition with all that comes before an LLM judge; to be copied."""
-    return prepared_sample(tmp_path_factory.mktemp("sample"))
+    """The sample edition with all that comes before an LLM judge; to be copied. The workers of
+    one run share it: it takes half a minute to make."""
+    folder = PREFECT_HOME / "sample"
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / "lock"):
+        done = folder / "path"
+        if not done.exists():
+            done.write_text(str(prepared_sample(folder)), "utf-8")
+        return Path(done.read_text("utf-8"))
 
 
 @pytest.fixture

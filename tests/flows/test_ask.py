@@ -39,7 +39,9 @@ def server_of(agent: str, script: JobScript | None = None) -> Any:
     return KINDS[agent][1](script)
 
 
-@pytest.mark.parametrize("agent", sorted(KINDS))
+@pytest.mark.parametrize(
+    "agent", ["openai", *(pytest.param(a, marks=pytest.mark.long) for a in KINDS if a != "openai")]
+)
 def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
     path: Path, agent: str
 ) -> None:
@@ -59,6 +61,7 @@ def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
     assert value(path, "SELECT count(*) FROM jobs WHERE cost_usd > 0") == N_ARTICLES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("agent", sorted(KINDS))
 def test_a_calm_run_and_a_faulty_one_bring_the_same_reports(
     path: Path, sample: Path, tmp_path: Path, agent: str

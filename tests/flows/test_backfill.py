@@ -74,6 +74,7 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
     assert of_others(evaluated) == after
 
 
+@pytest.mark.long
 def test_the_command_backfills_and_says_what_it_would_cost_first(
     sample: Path, configs: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
@@ -96,6 +97,7 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         assert "nowhere" in said
 
 
+@pytest.mark.long
 def test_the_free_baseline_joins_an_edition_and_is_scored_like_any_other(
     sample: Path, configs: Path, tmp_path: Path
 ) -> None:

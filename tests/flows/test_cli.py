@@ -178,6 +178,7 @@ def test_sql_answers_as_csv_and_json(evergreen, warehouse: Path) -> None:  # typ
     assert as_csv.out.splitlines()[:2] == ["agent,n", "sample_blogger,3"]
 
 
+@pytest.mark.long
 def test_a_full_disk_is_said_plainly_and_a_later_run_goes_on(tmp_path: Path) -> None:
     # A limit on the size of files stands in for a full disk: both end in a failed write.
     def full() -> None:

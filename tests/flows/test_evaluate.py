@@ -199,6 +199,7 @@ def test_killed_at_five_moments_it_ends_with_the_same_tables(
     assert differences(refreshed[0], path) == []
 
 
+@pytest.mark.long
 def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +235,7 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
         assert row.rows() == [(False, 3)]
 
 
+@pytest.mark.long
 def test_a_helper_that_crashes_is_replaced_and_its_cell_tried_again(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +265,7 @@ def decided_at_once(*_: Any) -> list[Any]:
     return []
 
 
+@pytest.mark.long
 def test_a_new_agent_adds_only_its_own_cells(api: str, tmp_path: Path) -> None:
     path = tmp_path / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:

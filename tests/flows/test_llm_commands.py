@@ -79,6 +79,7 @@ def everything_told(api: str) -> str:
     return "\n".join(told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("judge", "server", "ends"),
     [
@@ -124,6 +125,7 @@ def test_a_model_without_a_price_is_refused_under_a_budget(
     assert server.log.entries == []
 
 
+@pytest.mark.long
 def test_an_estimate_says_what_the_evaluation_then_asks(
     folder: Path, judged: Path, evergreen: Evergreen
 ) -> None:

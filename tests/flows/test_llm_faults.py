@@ -90,6 +90,7 @@ def test_both_kinds_of_judge_decide_alike(calm: dict[str, Calm], kind: str) -> N
     assert verdicts(calm[kind].path) == verdicts(calm["gemini"].path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "salt"), [("gemini", "spring"), ("openai", "winter")])
 def test_faults_that_pass_leave_every_verdict_as_it_was(
     calm: dict[str, Calm], path: Path, kind: str, salt: str
@@ -162,6 +163,7 @@ def lasting(prepared: Path) -> Lasting:
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_faults_that_last_are_statuses_without_a_label_and_spoil_no_other_item(
     calm: dict[str, Calm], lasting: Lasting
 ) -> None:
@@ -242,6 +244,7 @@ def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     assert verdicts(path) == verdicts(calm["gemini"].path)
 
 
+@pytest.mark.long
 def test_a_pinned_judge_takes_no_other_version(path: Path) -> None:
     server = GeminiServer(answers_as="other")
     with at_hand(server, "gemini"):
@@ -254,6 +257,7 @@ def test_a_pinned_judge_takes_no_other_version(path: Path) -> None:
     assert value(path, "SELECT count(*) FROM calls") == len(server.log.entries) < 100
 
 
+@pytest.mark.long
 def test_the_first_version_ever_seen_pins_a_judge_whose_configuration_names_none(
     path: Path,
 ) -> None:

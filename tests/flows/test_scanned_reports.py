@@ -23,7 +23,7 @@ from tests.tasks.annotated import ARTICLE, OTHER
 from tests.tasks.models.test_attachments import PAGES
 from tests.tasks.test_scans import PDF, scan
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 OF_SCAN = f"agent = '{OTHER}' AND assignment = '{ARTICLE}'"
 
 

@@ -162,6 +162,7 @@ def test_a_run_with_a_failed_task_prints_nothing_of_its_own(finished: Finished) 
     assert log_tail(finished.home).endswith("ends:\n")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_history_is_still_there_after_the_server_was_killed_and_started_again(
     finished: Finished,
@@ -177,6 +178,7 @@ def test_the_history_is_still_there_after_the_server_was_killed_and_started_agai
     assert "a line of log" in [line["message"] for line in logs]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_ui_is_told_to_talk_to_its_own_server_only(
     shared: Shared,

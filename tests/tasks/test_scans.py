@@ -242,6 +242,7 @@ def scores(warehouse: Warehouse, name: str, by: str) -> list[Score]:
     ]
 
 
+@pytest.mark.long
 def test_a_scan_is_estimated_bought_scored_and_counted_like_a_text(
     warehouse: Warehouse, server: GeminiServer
 ) -> None:

@@ -85,6 +85,7 @@ def test_it_tells_its_queries_and_the_pages_they_led_to(tmp_path: Path) -> None:
     assert (answer.cost_usd, answer.usage.searches) == (0.0, len(answer.trace))
 
 
+@pytest.mark.long
 def test_nothing_of_the_snapshot_but_the_pages_changes_what_it_writes(tmp_path: Path) -> None:
     alone = ask(tmp_path / "one", write_archive(tmp_path / "alone"))
     whole = write_archive(tmp_path / "whole")
@@ -105,6 +106,7 @@ except SystemExit as ended:
 """
 
 
+@pytest.mark.long
 def test_it_opens_no_other_file_of_a_snapshot(tmp_path: Path) -> None:
     archive = write_archive(tmp_path / "archive")
     for name in ("articles", "facts", "reports"):
@@ -225,6 +227,7 @@ def test_a_question_of_which_nothing_is_archived_gets_no_answer(tmp_path: Path) 
     assert answer.outcome == "failed"
 
 
+@pytest.mark.long
 def test_what_is_missing_from_its_environment_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tasks.agents.baseline"],

@@ -407,11 +407,13 @@ def seconds(unit: str, length: int, how: Any) -> float:
     return time.monotonic() - started
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["after", "instead"])
 def test_a_megabyte_with_ten_thousand_annotations_takes_seconds(how: Any) -> None:
     assert seconds(PROSE, 1_000_000, how) < 15  # 2 to 3 alone
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", HOSTILE)
 @pytest.mark.parametrize("how", ["after", "instead"])
 def test_no_text_takes_long(unit: str, how: Any) -> None:

@@ -167,6 +167,7 @@ def test_a_secret_that_it_repeats_is_seen_nowhere(
     assert not [path.name for path in ours if SECRET.encode() in path.read_bytes()]
 
 
+@pytest.mark.long
 def test_what_it_leaves_behind_is_ended_with_it_wherever_it_went(place: Place) -> None:
     script = "(trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 987.25' &) ; sleep 987.25"
     answer = answer_to(shell(place, script, seconds=0.5))
@@ -176,6 +177,7 @@ def test_what_it_leaves_behind_is_ended_with_it_wherever_it_went(place: Place) -
     assert not [line for line in running if "sleep 987.25" in line]
 
 
+@pytest.mark.long
 def test_children_that_outlive_a_good_end_are_ended_too(place: Place) -> None:
     answer = answer_to(shell(place, "(setsid sleep 986.25 >/dev/null 2>&1 &); echo done"))
     assert (answer.outcome, answer.text) == ("report", "done\n")
@@ -183,6 +185,7 @@ def test_children_that_outlive_a_good_end_are_ended_too(place: Place) -> None:
     assert ["sleep", "986.25"] not in running
 
 
+@pytest.mark.long
 def test_more_memory_than_allowed_is_refused_and_said(place: Place) -> None:
     answer = answer_to(client(place, "{python}", "-c", "x = b'1' * 10**9", memory_mb=400))
     assert answer.outcome == "failed"
@@ -190,6 +193,7 @@ def test_more_memory_than_allowed_is_refused_and_said(place: Place) -> None:
     assert "MemoryError" in (answer.error or "")
 
 
+@pytest.mark.long
 def test_a_huge_output_is_cut_and_no_report(place: Place) -> None:
     answer = answer_to(shell(place, "head -c 60000000 /dev/zero | tr '\\0' x; echo over >&2"))
     assert answer.outcome == "failed"
@@ -197,6 +201,7 @@ def test_a_huge_output_is_cut_and_no_report(place: Place) -> None:
     assert (home(place).parent / "stdout").stat().st_size == 16 * 2**20
 
 
+@pytest.mark.long
 def test_a_huge_log_does_no_harm(place: Place) -> None:
     script = "head -c 30000000 /dev/zero | tr '\\0' x >&2; echo the end >&2; echo fine"
     assert answer_to(shell(place, script)).text == "fine\n"
@@ -299,6 +304,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("step", "when"),
     [
@@ -354,6 +360,7 @@ def test_a_job_that_nobody_started_is_gone(place: Place) -> None:
         asyncio.run(shell(place, "true").look("job-9"))
 
 
+@pytest.mark.long
 def test_twenty_at_once_all_end_well(place: Place) -> None:
     agent = shell(place, "sleep 0.2; cat")
 

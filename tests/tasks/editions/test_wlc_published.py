@@ -12,6 +12,7 @@ from tasks.editions.wlc import PublishedEdition, known_agents, read_agent, read_
 ROOT = Path(__file__).resolve().parents[4] / "shared" / "data" / "wlc" / "2025_Mar_Nov"
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.published,
     pytest.mark.skipif(not ROOT.is_dir(), reason="the published edition is not in ../shared"),
 ]

@@ -20,6 +20,7 @@ from tasks.extraction.facts import locate_facts
 EDITION = Path(__file__).parents[4] / "shared/data/wlc/2025_Mar_Nov"
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.published,
     pytest.mark.skipif(not EDITION.is_dir(), reason=f"{EDITION} is absent"),
 ]
