@@ -46,7 +46,7 @@ app = typer.Typer(
     help="A live benchmark for deep-research agents: collect or import an edition, assign, "
     "evaluate, read the leaderboard.",
 )
-importing = typer.Typer(no_args_is_help=True, help="Bring in editions, reports and answers that are there.")
+importing = typer.Typer(no_args_is_help=True, help="Bring in editions, reports and answers.")
 app.add_typer(importing, name="import")
 register_questions(importing)
 register_reports(importing)

@@ -29,12 +29,12 @@ from tasks.agents.citation_lists import (
 )
 from tasks.agents.citation_places import Ground
 from tasks.extraction.citations import Marker
+from tasks.extraction.prose import left_of, right_of
 from tasks.extraction.urls import normalise_url
 
 _CITE = re.compile(
     r"\[cite:\s{0,3}(\d{1,3}(?:\s{0,3},\s{0,3}\d{1,3}){0,40})\s{0,3}\]|\[cite_start\]"
 )
-_BLANKS = " \t"
 _CLOSERS = " \t*_`"
 _STOPS = (".", "!", "?", "…", '"', "”", "’", "]", ")", ";")
 
@@ -130,7 +130,7 @@ def _replacements(ground: Ground, replaced: dict[Marker, list[Annotation]]) -> l
     changes: list[_Change] = []
     for row in _rows(text, sorted(replaced, key=lambda marker: marker.start)):
         start, end = row[0].start, row[-1].end
-        before, after = _left_of(text, start), _right_of(text, end)
+        before, after = left_of(text, start), right_of(text, end)
         in_brackets = text[before - 1 : before] == "(" and text[after : after + 1] == ")"
         if in_brackets:
             start, end = before - 1, after + 1
@@ -158,7 +158,7 @@ def _within(
 
 def _close_to_words(text: str, start: int, end: int) -> int:
     """Where a marker in place of `text[start:end]` begins: after the word before it."""
-    before = _left_of(text, start)
+    before = left_of(text, start)
     stays = before == 0 or text[before - 1] in "\r\n|" or text[end : end + 1].isalnum()
     return start if stays else before
 
@@ -177,18 +177,6 @@ def _rows(text: str, markers: Iterable[Marker]) -> list[list[Marker]]:
 def _is_aside(text: str, start: int) -> bool:
     """Whether what stands at `start` comes after a sentence's end: it only cites."""
     return text[max(0, start - 40) : start].rstrip(_CLOSERS).endswith(_STOPS)
-
-
-def _left_of(text: str, place: int) -> int:
-    while place > 0 and text[place - 1] in _BLANKS:
-        place -= 1
-    return place
-
-
-def _right_of(text: str, place: int) -> int:
-    while place < len(text) and text[place] in _BLANKS:
-        place += 1
-    return place
 
 
 def _plain_numbers(

@@ -26,6 +26,7 @@ from filelock import FileLock, Timeout
 
 from tasks.agents.agent import Gone, Question, Seen
 from tasks.agents.command_answer import SAID, Ended, Exit, read
+from tasks.agents.given import told
 from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.kinds import Place
 from tasks.agents.supervise import Work, end_what_is_left, write_work
@@ -163,7 +164,7 @@ class CommandClient:
         self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "program" / "tmp").mkdir(parents=True, exist_ok=True)
         _put(folder / "prompt.md", _said(question))
-        _put(folder / "assignment.json", json.dumps(_assignment(question), ensure_ascii=False))
+        _put(folder / "assignment.json", json.dumps(told(question), ensure_ascii=False))
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(folder / "program"),
@@ -225,19 +226,6 @@ def _said(question: Question) -> str:
         for turn in question.earlier
     ]
     return "\n\n".join([*turns, question.prompt])
-
-
-def _assignment(question: Question) -> dict[str, object]:
-    return {
-        "job": question.job,
-        "edition": question.edition,
-        "assignment": question.assignment,
-        "title": question.title,
-        "kind": question.kind,
-        "prompt": question.prompt,
-        "banned": list(question.banned),
-        "conversation": [turn.model_dump() for turn in question.earlier],
-    }
 
 
 def _held(lock: Path) -> bool:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from tasks.agents.agent import AgentUsage, Answer, Source, UnreadableAnswer
+from tasks.agents.agent import AgentUsage, Answer, Question, Source, UnreadableAnswer
 from tasks.agents.json_values import MOST
 from tasks.warehouse.rows import ForeignText
 from tasks.warehouse.traces import SearchStep
@@ -69,6 +69,20 @@ class Given(GivenForm):
     model_version: Text | None = None
     question: StrictBool = False
     error: Text | None = None
+
+
+def told(question: Question) -> dict[str, Any]:
+    """What a program or service is told of the question, as JSON holds it."""
+    return {
+        "job": question.job,
+        "edition": question.edition,
+        "assignment": question.assignment,
+        "title": question.title,
+        "kind": question.kind,
+        "prompt": question.prompt,
+        "banned": list(question.banned),
+        "conversation": [turn.model_dump() for turn in question.earlier],
+    }
 
 
 def answer_of(given: Any) -> Answer:

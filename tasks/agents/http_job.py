@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tasks.agents.agent import Answer, Gone, Question, Seen
-from tasks.agents.given import answer_of, without_nulls
+from tasks.agents.given import answer_of, told, without_nulls
 from tasks.agents.http import CONFIGURED_IN, JsonApi, check_reached
 from tasks.agents.json_values import count, parsed_object, string
 from tasks.agents.kinds import Place
@@ -48,7 +48,7 @@ class HttpJobClient:
         )
 
     async def start(self, question: Question) -> Seen:
-        answer = await self._api.buy("", request_body(question), {"Idempotency-Key": question.job})
+        answer = await self._api.buy("", told(question), {"Idempotency-Key": question.job})
         seen = self._seen(answer, None)
         if seen is None or (not seen.ended and seen.remote_id is None):
             raise Transient(
@@ -116,20 +116,6 @@ class HttpJobClient:
 
 def open_client(agent: str, ask: HttpAsk, key: str | None, place: Place) -> HttpJobClient:
     return HttpJobClient(agent, ask, key)
-
-
-def request_body(question: Question) -> dict[str, Any]:
-    """What the service is told."""
-    return {
-        "job": question.job,
-        "edition": question.edition,
-        "assignment": question.assignment,
-        "title": question.title,
-        "kind": question.kind,
-        "prompt": question.prompt,
-        "banned": list(question.banned),
-        "conversation": [turn.model_dump() for turn in question.earlier],
-    }
 
 
 def read(raw: str) -> Answer:

@@ -37,10 +37,10 @@ def _with_surroundings(text: str, markers: Iterable[tuple[int, int]]) -> Iterato
     """
     for row in _rows(text, markers):
         start, end = row
-        before, after = _left_of(text, start), _right_of(text, end)
+        before, after = left_of(text, start), right_of(text, end)
         if text[before - 1 : before] == "(" and text[after : after + 1] == ")":
             start, end = before - 1, after + 1
-            before = _left_of(text, start)
+            before = left_of(text, start)
         begins_line = before == 0 or text[before - 1] in "\r\n"
         would_glue = text[end : end + 1].isalnum()
         yield (start if begins_line or would_glue else before), end
@@ -59,13 +59,15 @@ def _rows(text: str, markers: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         yield row
 
 
-def _left_of(text: str, place: int) -> int:
+def left_of(text: str, place: int) -> int:
+    """Where the blanks before a place begin."""
     while place > 0 and text[place - 1] in _BLANKS:
         place -= 1
     return place
 
 
-def _right_of(text: str, place: int) -> int:
+def right_of(text: str, place: int) -> int:
+    """Where the blanks from a place on end."""
     while place < len(text) and text[place] in _BLANKS:
         place += 1
     return place

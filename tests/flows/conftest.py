@@ -10,6 +10,7 @@ from filelock import FileLock
 
 from flows.server import local_server
 from tests.conftest import PREFECT_HOME
+from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.llm_runs import prepared_sample
 
 Said = tuple[int, str, str]
@@ -33,6 +34,14 @@ def sample(api: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not done.exists():
             done.write_text(str(prepared_sample(folder)), "utf-8")
         return Path(done.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def agent_configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Configuration with an agent for each job server; this process and its own read it."""
+    written = write_agents(tmp_path_factory.mktemp("agents"))
+    with agents_of(written):
+        yield written
 
 
 @pytest.fixture

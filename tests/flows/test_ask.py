@@ -1,6 +1,5 @@
 """Asking agents over real sockets, through the flow and the command."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,9 @@ import yaml
 from tests.flows.asked_runs import (
     KINDS,
     N_ARTICLES,
-    agents_of,
     ask,
     askable,
     serving_agent,
-    write_agents,
 )
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows, value
@@ -23,15 +20,8 @@ from tests.servers.jobs import JobScript
 STATES = "SELECT state, count(*) FROM jobs GROUP BY ALL ORDER BY ALL"
 
 
-@pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_agents(tmp_path_factory.mktemp("agents"))
-    with agents_of(written):
-        yield written
-
-
 @pytest.fixture
-def path(sample: Path, configs: Path, tmp_path: Path) -> Path:
+def path(sample: Path, agent_configs: Path, tmp_path: Path) -> Path:
     return askable(sample, tmp_path)
 
 
@@ -120,19 +110,19 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
 
 
 def test_one_agent_with_a_wrong_key_leaves_the_other_alone(
-    path: Path, configs: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, agent_configs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = yaml.safe_load((configs / "agents.yaml").read_text("utf-8"))
+    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
     listed["agents"]["stranger"] = listed["agents"]["openai"] | {}
     listed["agents"]["stranger"]["ask"] = listed["agents"]["openai"]["ask"] | {"key_env": "WRONG"}
     monkeypatch.setenv("WRONG", "another-key")
-    before = (configs / "agents.yaml").read_text("utf-8")
-    (configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    before = (agent_configs / "agents.yaml").read_text("utf-8")
+    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
     try:
         with serving_agent(server_of("openai"), "openai"):
             state = ask(path, "openai", "stranger")
     finally:
-        (configs / "agents.yaml").write_text(before, "utf-8")
+        (agent_configs / "agents.yaml").write_text(before, "utf-8")
     assert state.name == "Partial"
     assert "stranger 3 of 3 are left" in state.message
     assert "another-key" not in state.message
@@ -174,15 +164,15 @@ def test_an_agent_that_asks_back_gets_the_standard_reply(path: Path) -> None:
 
 
 def test_an_agent_asked_by_hand_finds_its_prompts_in_a_folder_and_leaves_its_reports_there(
-    path: Path, configs: Path, tmp_path: Path, evergreen: Evergreen
+    path: Path, agent_configs: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
     folder = tmp_path / "drop"
-    listed = yaml.safe_load((configs / "agents.yaml").read_text("utf-8"))
+    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
     listed["agents"]["by_hand"] = {
         "name": "By hand",
         "ask": {"kind": "file_drop", "folder": str(folder)},
     }
-    (configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
     ask_by_hand = ("ask", "by_hand", "--edition", "sample", "--warehouse", path)
     code, _, said = evergreen(*ask_by_hand)
     assert code == 1
@@ -218,7 +208,7 @@ def test_no_key_is_said_before_anything_starts(
 
 @pytest.mark.parametrize("agent", sorted(KINDS))
 def test_check_says_in_words_what_is_wrong(
-    configs: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch, agent: str
+    agent_configs: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
     server = server_of(agent)
     with serving_agent(server, agent):

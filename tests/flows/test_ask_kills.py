@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from tasks.resolving import point_to
 from tasks.warehouse.store import open_warehouse
-from tests.flows.asked_runs import KEY, KINDS, URL, agents_of, askable, serving_agent, write_agents
+from tests.flows.asked_runs import KEY, KINDS, URL, askable, serving_agent
 from tests.flows.llm_runs import rows, value
 from tests.rigs.asking_process import asking_process
 from tests.servers.jobs import Job, JobScript
@@ -23,14 +22,7 @@ STATE = "SELECT state FROM jobs ORDER BY turn DESC LIMIT 1"
 
 
 @pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_agents(tmp_path_factory.mktemp("agents"))
-    with agents_of(written):
-        yield written
-
-
-@pytest.fixture(scope="module")
-def single(sample: Path, configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def single(sample: Path, agent_configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample edition with one article's prompt: one report is missing."""
     path = askable(sample, tmp_path_factory.mktemp("single"))
     with duckdb.connect(str(path)) as connection:

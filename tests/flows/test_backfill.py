@@ -1,6 +1,5 @@
 """An agent brought into an edition that others are in already."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -11,11 +10,9 @@ from tasks.warehouse.tables import TABLES
 from tests.flows.asked_runs import (
     KINDS,
     N_ARTICLES,
-    agents_of,
     askable,
     backfill,
     serving_agent,
-    write_agents,
 )
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import evaluate, rows, value
@@ -25,14 +22,7 @@ EXPORTED_BY_TIME = {"finished_at", "imported_at"}
 
 
 @pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_agents(tmp_path_factory.mktemp("agents"))
-    with agents_of(written):
-        yield written
-
-
-@pytest.fixture(scope="module")
-def evaluated(sample: Path, configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def evaluated(sample: Path, agent_configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample edition with prompts, and every protocol judged that can be."""
     path = askable(sample, tmp_path_factory.mktemp("evaluated"))
     assert evaluate(path, "offline").name == "Completed"
@@ -76,7 +66,7 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
 
 @pytest.mark.long
 def test_the_command_backfills_and_says_what_it_would_cost_first(
-    sample: Path, configs: Path, tmp_path: Path, evergreen: Evergreen
+    sample: Path, agent_configs: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
     path = askable(sample, tmp_path)
     server = KINDS["gemini"][1]()
@@ -99,7 +89,7 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
 
 @pytest.mark.long
 def test_the_free_baseline_joins_an_edition_and_is_scored_like_any_other(
-    sample: Path, configs: Path, tmp_path: Path
+    sample: Path, agent_configs: Path, tmp_path: Path
 ) -> None:
     path = askable(sample, tmp_path)
     state = backfill(path, "lexical_baseline", editions=["sample"], protocols=["wiki_fact"])
