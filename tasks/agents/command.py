@@ -17,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -61,6 +62,8 @@ class CommandClient:
         self._jobs = place.work / file_name(agent)
         self._cache = place.work / ".cache" / file_name(agent)
         self._grace_seconds = grace_seconds
+        self._laying_out = threading.Lock()
+        """The same job may be started from two threads; its files are written by one at a time."""
 
     async def start(self, question: Question) -> Seen:
         """Start the job's program, or find the one that was started for the same job.
@@ -95,7 +98,8 @@ class CommandClient:
         if not (folder / "begun").exists():
             command, secrets = self._command(), self._secrets()
             try:
-                self._lay_out(folder, question, command)
+                with self._laying_out:
+                    self._lay_out(folder, question, command)
                 self._supervise(folder, secrets)
             except OSError as error:
                 raise Misconfigured(

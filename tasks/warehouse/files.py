@@ -1,6 +1,7 @@
 """Files kept as they came, beside the warehouse: each under the sha-256 of its bytes."""
 
 import os
+import threading
 from hashlib import sha256
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class FileStore:
         path = self.path(sha)
         if path.exists() and path.stat().st_size == len(content):
             return sha
-        fresh = path.with_name(f".{sha}-{os.getpid()}")
+        fresh = path.with_name(f".{sha}-{os.getpid()}-{threading.get_ident()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with fresh.open("wb") as file:
