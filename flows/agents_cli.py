@@ -19,6 +19,7 @@ from tasks.resolving import ask_again, enter_cost, point_to
 from tasks.unreported import jobs_frame
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.reading import reading
+from tasks.warehouse.snapshot import latest_manifests
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
 
 agents = typer.Typer(
@@ -49,7 +50,7 @@ def list_agents(context: typer.Context, form: Shown = Format.TABLE) -> None:
 
 
 @agents.command("check")
-def check(agent: AgentArgument) -> None:
+def check(agent: AgentArgument, warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Make one cheap call to an agent, and say what is wrong if it cannot be asked."""
     ask = ask_of(agent)
     if isinstance(ask, FileDropAsk):
@@ -58,10 +59,12 @@ def check(agent: AgentArgument) -> None:
         ANSWERS.print(f"{agent}: reports are put into {folder} ({state}).", markup=False)
         return
     check_agents([agent], None)
+    exported = [folder for folder, _ in latest_manifests(warehouse)]
 
     async def checked() -> str:
         with TemporaryDirectory() as work:
-            client = await open_asked(agent, ask, Place(work=Path(work), archive=None))
+            place = Place(work=Path(work), archive=exported[0] if exported else None)
+            client = await open_asked(agent, ask, place)
             try:
                 return await client.check()
             finally:

@@ -157,8 +157,8 @@ class CommandClient:
         pages = self._archive and self._archive / "pages.parquet"
         if pages is None or not pages.is_file():
             raise Misconfigured(
-                f"{self._agent}: its entry in {CONFIGURED_IN} says `archive`, but no pages of this "
-                "edition have been exported. Import or evaluate the edition first."
+                f"{self._agent}: its entry in {CONFIGURED_IN} says `archive`, but no pages have "
+                "been exported yet. Import or evaluate an edition first."
             )
         return pages
 
