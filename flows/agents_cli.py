@@ -16,7 +16,7 @@ from tasks.agent_sessions import ask_of, check_agents, open_asked
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
 from tasks.resolving import ask_again, enter_cost, point_to
-from tasks.unreported import jobs_frame
+from tasks.unreported import job_frame, jobs_frame
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_manifests
@@ -76,7 +76,8 @@ def check(agent: AgentArgument, warehouse: WarehousePath = DEFAULT_PATH) -> None
 @agents.command("jobs")
 def jobs(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Jobs to decide about, by name or its end.")
+        list[str] | None,
+        typer.Argument(help="Jobs to look at or to decide about, by name or its end."),
     ] = None,
     edition: Annotated[str | None, typer.Option("--edition", help="Only this edition's.")] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="Only this agent's.")] = None,
@@ -94,7 +95,10 @@ def jobs(
     form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
-    """Every report that was asked for: its job, what became of it, what it cost.
+    """Every report that was asked for: its job, what became of it, what it cost; one whole.
+
+    running, overdue: looked at by the next run. answered: its report is made by the next run.
+    refused: nothing was bought, the next run asks. failed, lost: left to you.
 
     A job that is `lost` was sent, but its answer never came: it may have been bought. Look for
     it at the provider, then say `--remote-id ID`, or `--ask-again` if it is not there.
@@ -108,8 +112,13 @@ def jobs(
             listed = jobs_frame(source, edition, agent, state)
             print_frame(_brief(listed) if form is Format.TABLE else listed, form)
         return
-    if again == bool(remote_id) or (remote_id and len(names) > 1):
+    if (again and remote_id) or (remote_id and len(names) > 1):
         raise typer.BadParameter("say --ask-again, or for one job --remote-id.")
+    if not again and not remote_id:
+        with reading(warehouse) as source:
+            for name in names:
+                print_frame(job_frame(source, name), form)
+        return
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         if remote_id:
             found = point_to(store, names[0], remote_id)
@@ -169,10 +178,9 @@ def _brief(jobs: pl.DataFrame) -> pl.DataFrame:
         pl.col("job").str.tail(8),
         "agent",
         "assignment",
-        pl.when(pl.col("state") == "running")
-        .then(pl.format("running ({})", pl.col("remote_word").fill_null("?")))
-        .otherwise(pl.col("state"))
-        .alias("state"),
+        pl.concat_str(
+            "state", pl.when(pl.col("turn") > 1).then(pl.lit(" (its reply)")).otherwise(pl.lit(""))
+        ).alias("state"),
         pl.col("cost_usd").round(3).alias("usd"),
         pl.col("created_at").dt.strftime("%m-%d %H:%M").alias("asked"),
         minutes.round(1).alias("min"),

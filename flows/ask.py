@@ -17,6 +17,7 @@ from flows.stages import Failure
 from tasks.agent_sessions import ask_of, asking, check_agents
 from tasks.configuration.agents import FileDropAsk
 from tasks.dropping import PROMPTS, take_dropped
+from tasks.job_words import again_words
 from tasks.reports import get_report
 from tasks.selection import check_edition
 from tasks.spending import spending
@@ -25,7 +26,7 @@ from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 COSTS = """
-SELECT agent, reports, jobs, round(usd, 4) AS usd, jobs_without_cost, searches, input_tokens,
+SELECT agent, asked_reports, jobs, round(usd, 4) AS usd, jobs_without_cost, searches, input_tokens,
     output_tokens, reasoning_tokens
 FROM report_costs WHERE edition = $1 AND agent IN (SELECT unnest($2)) ORDER BY agent
 """
@@ -76,7 +77,7 @@ async def ask(
             description=f"{edition}: what was asked of the agents, and what it cost, so far.",
         )
         left = _missing(store, wanted)
-    message = f"{edition}: {came} reports came" + (
+    message = f"{edition}: {came} {'report' if came == 1 else 'reports'} came" + (
         f", ${budget.spent:,.2f} spent in this run." if budget.spent else "."
     )
     if not left:
@@ -109,7 +110,7 @@ async def _reports(
     at_once = {agent: ask_of(agent).limits.concurrency for agent in by_agent}
     async with AsyncExitStack() as open_agents:
         for agent in sorted(by_agent):
-            await open_agents.enter_async_context(asking(store, edition, agent))
+            await open_agents.enter_async_context(asking(store, edition, agent, _say))
 
         def start(_: str, item: Unreported) -> Any:
             return get_report(str(store.path), item, return_state=True)
@@ -147,10 +148,7 @@ def _dropped(
 
 def _left_words(item: Unreported) -> str:
     job = item.jobs[-1]
-    return (
-        f"{job.state}: {job.error} (job {job.job}; `evergreen agents jobs {job.job} --ask-again` "
-        "buys another)"
-    )
+    return f"{job.state}: {job.error}; {again_words(job)}"
 
 
 def _missing(store: Warehouse, wanted: Sequence[Unreported]) -> Counter[str]:
@@ -162,3 +160,7 @@ def _missing(store: Warehouse, wanted: Sequence[Unreported]) -> Counter[str]:
         ).iter_rows()
     )
     return Counter(w.agent for w in wanted if (w.agent, w.assignment) not in there)
+
+
+def _say(text: str) -> None:
+    REMARKS.print(text, style="yellow", markup=False, highlight=False)

@@ -73,6 +73,6 @@ async def run_items(
 
 
 def partial_message(failures: Sequence[Failure]) -> str:
-    """The first failures in words, and how many more there are."""
-    shown = "; ".join(f"{f.item}: {f.error}" for f in failures[:3])
-    return shown + (f" (and {len(failures) - 3} more)" if len(failures) > 3 else "")
+    """The first failures in words, each on a line, and how many more there are."""
+    shown = "".join(f"\n  {f.item}: {f.error}" for f in failures[:5])
+    return shown + (f"\n  (and {len(failures) - 5} more)" if len(failures) > 5 else "")

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from flows.console import REMARKS
 from flows.options import WarehousePath
+from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
 from tasks.reports_matching import Given, Matched, match_reports
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -101,6 +102,8 @@ def _say(summary: ReportsSummary, matched: Matched, yes: bool) -> None:
         f"{summary.count('unchanged')} unchanged, {summary.count('unreadable')} not read, "
         f"{summary.count('left out')} left out."
     )
+    if strangers := sorted(set(agents) - set(load_agents().agents)):
+        _remark(f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}.")
     if not yes and any(given.match.guessed for given in matched.given):
         _remark("Agree to the guesses with --yes, or rename the files by assignment.")
     if summary.count("new", "changed", "unchanged"):

@@ -18,6 +18,7 @@ from flows.console import REMARKS
 from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
 from flows.progress import StageProgress, stage_progress
 from flows.server import is_local
+from tasks.agent_jobs import NoReport
 from tasks.cases import loading
 from tasks.cells import CellPlan, plan_cells
 from tasks.claims import extract_for
@@ -255,4 +256,6 @@ def _say(text: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0][:500]
+    """What went wrong; the error's name only where its words are not meant for people."""
+    named = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
+    return f"{named}{error}".splitlines()[0][:500]

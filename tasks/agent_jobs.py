@@ -7,7 +7,7 @@ is in `tasks/reports.py`.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,8 +18,9 @@ from uuid import uuid4
 from tasks.agents.agent import AgentClient, Answer, Gone, Question, Seen, Turn, UnreadableAnswer
 from tasks.agents.kinds import read_answer
 from tasks.configuration.agents import Ask
+from tasks.job_words import again_words, lost_words, overdue_words
 from tasks.models.budget import Budget
-from tasks.models.errors import QuotaExhausted, Rejected, StopsTheStage, Transient
+from tasks.models.errors import Misconfigured, QuotaExhausted, Rejected, StopsTheStage, Transient
 from tasks.report_rows import asks_back, cost_of, facts_of, report_rows
 from tasks.unreported import Unreported
 from tasks.warehouse.jobs import Job, JobState
@@ -29,6 +30,8 @@ from tasks.warehouse.writer import Change
 
 IDEMPOTENT = frozenset({"command", "http"})
 """Kinds of which a second start with the same job is the same job: by their own contract."""
+UNREACHED_TRIES = 3
+"""Without a connection, until an agent that has never been reached is taken to be down."""
 LOOKS_AT_OVERDUE = 3
 """Tries of the one look that a job gets in a run after its time."""
 SHOWN = 2000
@@ -50,6 +53,10 @@ class Asker:
     budget: Budget
     reply: str
     """What it is told if it answers with a question."""
+    say: Callable[[str], None] = lambda text: None
+    """Told of each try that surely started nothing."""
+    reached: bool = False
+    """Whether it has ever answered in this run."""
     under_way: set[asyncio.Task[Any]] = field(default_factory=set)
     """Requests that are being paid for: they are not given up when a run is interrupted."""
 
@@ -110,7 +117,7 @@ class Asker:
         held: float | None = None
         if job.state == "sending" and not self._repeatable:
             await self._keep(job, state="lost", error="the run ended while the request was sent")
-            raise NoReport(_lost(job))
+            raise NoReport(lost_words(job))
         if job.state in ("refused", "sending"):
             job, held = await self._started(item, job, earlier)
         if job.state in ("running", "overdue"):
@@ -123,7 +130,7 @@ class Asker:
         """Send the request, once unless it surely started nothing."""
         question = self._question(item, job, earlier)
         most = self.ask.price.most_usd if self.ask.price else 0.0
-        for wait in self._waits():
+        for tries, wait in enumerate(self._waits(), start=1):
             await self.budget.reserve(most)
             sending = asyncio.create_task(self._sent(job, question, earlier, most))
             self.under_way.add(sending)
@@ -132,10 +139,22 @@ class Asker:
             job, refused = await asyncio.shield(sending)
             if refused is None:
                 return job, most
+            again = max(wait or 0.0, refused.hint_seconds or 0.0)
             if wait is None:
-                raise NoReport(f"not asked, nothing was bought: {refused}") from None
-            await asyncio.sleep(max(wait, refused.hint_seconds or 0.0))
+                raise NoReport(f"not asked, the next run does: {refused}") from None
+            self._check_reached(refused, tries)
+            self.say(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
+            await asyncio.sleep(again)
         raise AssertionError("the last wait is None")
+
+    def _check_reached(self, error: Transient, tries: int) -> None:
+        """Raise Misconfigured for an agent that could not be reached even once."""
+        self.reached |= error.kind != "connection" or error.maybe_billed
+        if not self.reached and tries >= UNREACHED_TRIES:
+            raise Misconfigured(
+                f"{self.agent} cannot be reached ({error}). Start it, or check its address; "
+                f"`evergreen agents check {self.agent}` says more."
+            )
 
     async def _sent(
         self, job: Job, question: Question, earlier: list[Job], most: float
@@ -155,6 +174,7 @@ class Asker:
             seen = await self.client.start(question)
         except (Transient, Rejected, StopsTheStage) as error:
             return await self._not_sent(job, error, most)
+        self.reached = True
         return await self._saw(job, seen), None
 
     async def _not_sent(
@@ -166,7 +186,7 @@ class Asker:
         state: JobState = "lost" if lost else "refused"
         job = await self._keep(job, state=state, error=str(error)[:SHOWN])
         if lost:
-            raise NoReport(_lost(job)) from None
+            raise NoReport(lost_words(job)) from None
         if isinstance(error, StopsTheStage):
             raise error
         if isinstance(error, Rejected):
@@ -198,7 +218,7 @@ class Asker:
             longer = max(1.5 * wait, limits.first_poll_seconds)
             hint = failed.hint_seconds if failed else None
             wait = max(hint or 0.0, min(limits.longest_poll_seconds, longer))
-        raise NoReport(_overdue(job))
+        raise NoReport(overdue_words(job))
 
     async def _looked(self, job: Job, held: float | None) -> tuple[Job, Transient | None]:
         """One look, kept; with what failed where nothing was seen."""
@@ -209,7 +229,7 @@ class Asker:
             await self._settle(held, None)
             error = f"the provider knows no such job any more: {gone}"
             await self._keep(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
-            raise NoReport(f"{error} (job {job.job}; --ask-again buys another)") from None
+            raise NoReport(f"{error}; {again_words(job)}") from None
         except Transient as failed:
             return await self._keep(job, polls=polls, error=str(failed)[:SHOWN]), failed
         return await self._saw(job, seen, polls=polls), None
@@ -230,14 +250,14 @@ class Asker:
             await self._settle(held, None)
             await self._keep(job, error=f"the answer cannot be read: {error}"[:SHOWN])
             raise NoReport(
-                f"its answer is kept (job {job.job}) but cannot be read: {error}"
+                f"its answer is kept (table jobs) but cannot be read: {error}; {again_words(job)}"
             ) from None
         await self._settle(held, cost_of(answer, self.ask)[0])
         if answer.outcome == "failed" or not answer.text.strip():
             error_text = answer.error or "it ended without a text"
             await self._keep(job, state="failed", error=error_text[:SHOWN],
                              **facts_of(answer, self.ask))  # fmt: skip
-            raise NoReport(f"{error_text} (job {job.job}; --ask-again buys another)")
+            raise NoReport(f"{error_text}; {again_words(job)}")
         return answer
 
     async def _finish(self, item: Unreported, job: Job, answer: Answer) -> None:
@@ -280,18 +300,3 @@ class Asker:
             yield wait * random.uniform(0.8, 1.2)
             wait *= 2
         yield None
-
-
-def _lost(job: Job) -> str:
-    return (
-        f"sent, but the answer was lost: nobody here knows whether it was bought. Look for it at "
-        f"the provider; then `evergreen agents jobs {job.job} --remote-id ID` if it is there, or "
-        f"`evergreen agents jobs {job.job} --ask-again`."
-    )
-
-
-def _overdue(job: Job) -> str:
-    return (
-        f"it has not ended in time (job {job.job}, last seen {job.remote_word!r}); every run looks "
-        "once more, --ask-again buys another"
-    )

@@ -1,7 +1,7 @@
 """Agents that can be asked now: with their keys, their places and the run's budget."""
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,15 @@ def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
 
 
 @asynccontextmanager
-async def asking(warehouse: Warehouse, edition: str, agent: str) -> AsyncIterator[Asker]:
+async def asking(
+    warehouse: Warehouse,
+    edition: str,
+    agent: str,
+    say: Callable[[str], None] = lambda text: None,
+) -> AsyncIterator[Asker]:
     """While open, `asker` gives this agent; closing waits for what is being paid for.
+
+    say: told of each try that surely started nothing.
 
     Raises:
         ConfigurationError, Misconfigured: see `check_agents`.
@@ -81,6 +88,7 @@ async def asking(warehouse: Warehouse, edition: str, agent: str) -> AsyncIterato
         warehouse=warehouse,
         budget=budget_of(warehouse),
         reply=load_agents().clarification_reply,
+        say=say,
     )
     key = (warehouse, edition, agent)
     _askers[key] = opened

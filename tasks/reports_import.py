@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from tasks.configuration.agents import load_agents
 from tasks.configuration.loading import CONFIGS
 from tasks.documents.document import MAX_FILE_BYTES, Document, UnreadableDocument
+from tasks.documents.kinds import said_kind
 from tasks.documents.matching import Match
 from tasks.documents.reading import read_document
 from tasks.editions.reports import report_status
@@ -28,6 +29,7 @@ from tasks.warehouse.writer import Change
 
 ASKED = "job "
 """How the source of a report begins that an agent was asked for."""
+SCAN = "it is kept as pictures: judges that see get the file, for all others it is not assessed"
 REMARK = "file_remark"
 KIND_OF: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
 KINDS = frozenset([REMARK, *KIND_OF.values()])
@@ -135,6 +137,10 @@ class _Importer:
 
     def take(self, item: Given) -> FileOutcome:
         """Read one file and write its report."""
+        try:
+            said_kind(item.file.name)
+        except UnreadableDocument as error:
+            return self._outcome(item, "unreadable", str(error))
         assignment, before = item.match.assignment, self._before(item)
         reason = self._left_out(item.match, before)
         if assignment is None or reason is not None:
@@ -155,7 +161,8 @@ class _Importer:
             if (before.text_sha, before.status) == (report.text_sha, report.status)
             else "changed"
         )
-        return self._outcome(item, outcome, *document.page_remarks, *document.remarks)
+        scan = (SCAN,) if report.status == "scanned" else ()
+        return self._outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
 
     def _left_out(self, match: Match, before: Report | None) -> str | None:
         """Why a file is not read at all; None if it is."""

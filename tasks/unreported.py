@@ -105,6 +105,24 @@ def jobs_frame(
     )
 
 
+def job_frame(source: Readable, name: str) -> pl.DataFrame:
+    """All fields of one job, a field a row; its answer's beginning.
+
+    Raises:
+        UnknownName: there is no such job.
+    """
+    found = source.frame(
+        "SELECT * REPLACE (left(answer, 1000) AS answer, left(prompt, 200) AS prompt), "
+        "length(answer) AS answer_characters FROM jobs WHERE job = $1 OR ends_with(job, $1)",
+        [name],
+    ).to_dicts()
+    if not found:
+        raise UnknownName(f"{name!r} is no job; `evergreen agents jobs` lists them.")
+    rows = [(field, str(value)) for job in found for field, value in job.items()
+            if value is not None]  # fmt: skip
+    return pl.DataFrame(rows, schema=["field", "value"], orient="row")
+
+
 def _item(edition: str, agent: str, record: dict[str, object], jobs: Sequence[Job]) -> Unreported:
     last = max((job.attempt for job in jobs), default=0)
     current = [job for job in jobs if job.attempt == last]

@@ -161,8 +161,8 @@ def check_reached(error: ModelError, agent: str, base_url: str) -> ModelError:
     """For `check`: what is wrong with an address, in words a person can act on."""
     if isinstance(error, Transient) and error.kind == "connection":
         return Misconfigured(
-            f"{agent}: {base_url} cannot be reached ({error}). Check `base_url` in "
-            f"{CONFIGURED_IN}, and your network."
+            f"{agent}: {base_url} cannot be reached ({error}). Check its address "
+            f"in {CONFIGURED_IN}, and your network."
         )
     if isinstance(error, Transient) and error.kind == "garbled":
         return Misconfigured(

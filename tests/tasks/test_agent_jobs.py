@@ -105,12 +105,28 @@ def test_what_surely_started_nothing_is_asked_again(warehouse: Warehouse) -> Non
 
 
 def test_when_every_try_is_put_off_the_next_run_asks(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="nothing was bought"):
+    with pytest.raises(NoReport, match="the next run does"):
         report(warehouse, ScriptedAgent([LATER, LATER, LATER]))
     assert only(warehouse).state == "refused"
     assert missing(warehouse)[0].standing == "ask"
     report(warehouse, ScriptedAgent([running()], [ended()]))
     assert only(warehouse).state == "done"
+
+
+def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
+    warehouse: Warehouse,
+) -> None:
+    down = Transient("cannot connect", "connection")
+    said: list[str] = []
+    client = ScriptedAgent([down] * 8)
+    patient = QUICK.model_copy(update={"start_tries": 8})
+    asked = asker_of(warehouse, client, limits=patient)
+    asked.say = said.append
+    with pytest.raises(Misconfigured, match="evergreen agents check scripted"):
+        asyncio.run(asked.report(missing(warehouse)[0]))
+    assert (len(client.asked), len(said)) == (3, 2)
+    assert "again in 0 s" in said[0]
+    assert missing(warehouse)[0].standing == "ask"
 
 
 def test_a_hint_of_hours_stops_the_agent(warehouse: Warehouse) -> None:

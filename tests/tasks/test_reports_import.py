@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_listed_and_the_rest_goes_in(
         f"{LIGHTHOUSE}.pdf": "unreadable",
         f"{MERCURY}.pdf": "new",
         f"{BRIDGES}.md": "unreadable",
-        "notes.xlsx": "left out",
+        "notes.xlsx": "unreadable",
     }
     assert not summary.complete
     assert set(reports(warehouse)) == {MERCURY}

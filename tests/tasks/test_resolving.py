@@ -49,9 +49,9 @@ def test_costs_entered_by_hand_stand_beside_what_the_interface_said(tmp_path: Pa
         assert enter_cost(warehouse, EDITION, AGENT, [], usd=None, minutes=7, note="") == 2
         assert enter_cost(warehouse, EDITION, AGENT, ["Tern_0"], usd=1, minutes=5, note="") == 1
         (row,) = warehouse.frame("SELECT * FROM report_costs").to_dicts()
-        assert (row["reports"], row["jobs"], row["usd"]) == (1, 2, 2.5)
+        assert (row["asked_reports"], row["jobs"], row["usd"]) == (1, 2, 2.5)
         assert row["jobs_without_cost"] == 1
-        assert (row["people_usd"], row["people_minutes"]) == (1.0, 12.0)
+        assert (row["people_reports"], row["people_usd"], row["people_minutes"]) == (2, 1.0, 12.0)
         with pytest.raises(UnknownName, match="Tern_9"):
             enter_cost(warehouse, EDITION, AGENT, ["Tern_9"], usd=1, minutes=None, note=None)
         with pytest.raises(UnknownName, match="no reports of 'nobody'"):

@@ -62,7 +62,7 @@ CREATE TABLE collection_costs (
 CREATE VIEW report_costs AS
 WITH asked AS (
     SELECT edition, agent,
-        count(DISTINCT assignment) FILTER (state = 'done') AS reports,
+        count(DISTINCT assignment) FILTER (state = 'done') AS asked_reports,
         count(*) AS jobs,
         sum(cost_usd) AS usd,
         count(*) FILTER (cost_usd IS NULL AND state IN ('done', 'failed', 'lost', 'abandoned'))
@@ -74,7 +74,7 @@ WITH asked AS (
     FROM jobs GROUP BY ALL
 ),
 entered AS (
-    SELECT edition, agent, sum(usd) AS people_usd, sum(minutes) AS people_minutes
+    SELECT edition, agent, count(*) AS people_reports, sum(usd) AS people_usd, sum(minutes) AS people_minutes
     FROM collection_costs GROUP BY ALL
 )
 SELECT * FROM asked FULL JOIN entered USING (edition, agent) ORDER BY edition, agent;

@@ -400,7 +400,7 @@ def test_a_file_that_is_no_program_is_a_failure(place: Place, tmp_path: Path) ->
 def test_of_the_archive_it_sees_the_pages_and_nothing_else(place: Place) -> None:
     agent = shell(place, 'ls "$EVERGREEN_ARCHIVE"; cat "$EVERGREEN_ARCHIVE"/pages.parquet',
                   archive=True)  # fmt: skip
-    with pytest.raises(Misconfigured, match="no pages of this edition"):
+    with pytest.raises(Misconfigured, match="no pages have been exported"):
         asyncio.run(agent.start(question()))
     assert place.archive is not None
     place.archive.mkdir()
