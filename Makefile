@@ -13,7 +13,7 @@ demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
 test: $(VENV)/dev ## Run the tests, on two cores in under 5 minutes
-	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long"
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long"
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
 	$(BIN)/python -m pytest -n 2 -m long

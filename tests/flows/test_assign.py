@@ -31,6 +31,7 @@ def warehouse(api: str, tmp_path: Path) -> Path:
 ASSIGN = ("assign", "--edition", "e", "--protocol", "claim_discovery", "--judge", "gemini")
 
 
+@pytest.mark.long
 def test_questions_are_made_once_and_answers_to_them_ranked(
     warehouse: Path, server: GeminiServer, evergreen: Evergreen, tmp_path: Path
 ) -> None:

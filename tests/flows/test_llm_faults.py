@@ -223,6 +223,7 @@ def test_a_finished_evaluation_calls_nothing_and_starts_no_task(
     assert task_runs(api, state) == []
 
 
+@pytest.mark.long
 def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     calm: dict[str, Calm], path: Path
 ) -> None:

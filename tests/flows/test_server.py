@@ -149,6 +149,7 @@ def shared(finished: Finished) -> Iterator[Shared]:
             user.wait()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_history_of_a_run_is_complete_when_it_ends(
     finished: Finished,
