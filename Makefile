@@ -27,7 +27,7 @@ lint: $(VENV)/dev ## Ruff and mypy
 # micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core fonts-wqy-zenhei g++ pandoc \
+	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core g++ pandoc \
 	  mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu php-curl
 
 rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one

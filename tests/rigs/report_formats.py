@@ -245,7 +245,8 @@ def main() -> None:
     parser.add_argument("--worst", type=int, default=3)
     options = parser.parse_args()
     if reason := missing():
-        raise SystemExit(reason)
+        print(f"Skipped: {reason}.")
+        return
     with TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         found = compare_all(options.edition, folder)
