@@ -1,5 +1,6 @@
 """Ask agents for the reports of an edition that are missing."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -58,15 +59,16 @@ async def ask(
         spending(store, budget_usd) as budget,
         tags(f"edition:{edition}"),
     ):
+        agents = list(dict.fromkeys(agents))  # one that is named twice is asked once
         check_edition(store, edition)
-        check_askable(store, edition)
+        check_askable(store, edition, assignments or ())
         check_agents(agents, budget.usd)
         wanted = [
             item
             for agent in agents
             for item in _wanted(unreported(store, edition, agent, assignments or ()), first)
         ]
-        failures = _dropped(store, edition, agents, wanted)
+        failures = await asyncio.to_thread(_dropped, store, edition, agents, wanted)
         failures += await _reports(store, edition, agents, wanted)
         came = len(wanted) - sum(_missing(store, wanted).values())
         if came:

@@ -50,7 +50,7 @@ def ask(
         check_agents(names, budget)
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         check_edition(store, edition)
-        check_askable(store, edition)
+        check_askable(store, edition, assignment or ())
         if estimate:
             print_frame(estimate_reports(store, [edition], names, first), Format.TABLE)
             return

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
 from typing import Any
-from uuid import uuid4
 
-from tasks.agents.agent import AgentClient, Answer, Gone, Question, Seen, Turn, UnreadableAnswer
+from tasks.agents.agent import AgentClient, Answer, Gone, Question, Seen, UnreadableAnswer
 from tasks.agents.kinds import read_answer
 from tasks.configuration.agents import Ask
+from tasks.job_rows import intention, question_of
 from tasks.job_words import again_words, lost_words, overdue_words
-from tasks.models.budget import Budget
+from tasks.models.budget import Budget, SetAside
 from tasks.models.errors import Misconfigured, QuotaExhausted, Rejected, StopsTheStage, Transient
 from tasks.report_rows import asks_back, cost_of, facts_of, report_rows
 from tasks.unreported import Unreported
 from tasks.warehouse.jobs import Job, JobState
-from tasks.warehouse.rows import content_sha, utc_now
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
@@ -67,14 +67,15 @@ class Asker:
             NoReport: it has not come; its row says why.
             StopsTheStage: no report of this agent can come now.
         """
-        job = item.jobs[-1] if item.jobs else self._intention(item, turn=1)
-        job, held = await self._ended(item, job, list(item.jobs[:-1]))
-        answer = await self._read(job, held)
-        if job.turn == 1 and asks_back(item.kind, answer):
-            job = await self._keep(job, **facts_of(answer, self.ask))
-            first, job = job, self._intention(item, turn=2)
-            job, held = await self._ended(item, job, [first])
-            answer = await self._read(job, held)
+        job = item.jobs[-1] if item.jobs else intention(item, self.kind)
+        async with SetAside(self.budget) as money:
+            job = await self._ended(item, job, list(item.jobs[:-1]), money)
+            answer = await self._read(job, money)
+            if job.turn == 1 and asks_back(item.kind, answer):
+                first = await self._keep(job, **facts_of(answer, self.ask))
+                second = intention(item, self.kind, self.reply)
+                job = await self._ended(item, second, [first], money)
+                answer = await self._read(job, money)
         await self._finish(item, job, answer)
 
     @asynccontextmanager
@@ -92,57 +93,35 @@ class Asker:
         """Whether asking again costs nothing where nobody knows what became of a request."""
         return self.ask.repeatable or self.kind in IDEMPOTENT
 
-    def _intention(self, item: Unreported, *, turn: int) -> Job:
-        prompt = item.prompt if turn == 1 else self.reply
-        return Job(
-            job=f"evergreen-{uuid4().hex[:16]}",
-            edition=item.edition,
-            agent=self.agent,
-            assignment=item.assignment,
-            attempt=item.attempt,
-            turn=turn,
-            kind=self.kind,
-            model=getattr(self.ask, "model", None),
-            parameters=self.ask.model_dump_json(exclude={"limits", "price"}),
-            prompt=prompt,
-            prompt_sha=item.prompt_sha if turn == 1 else content_sha(prompt),
-            state="refused",  # until the request is about to leave: nothing has been bought
-        )
-
-    async def _ended(
-        self, item: Unreported, job: Job, earlier: list[Job]
-    ) -> tuple[Job, float | None]:
-        """The job once its answer is kept, and what of the budget is held for it (None: an
-        earlier run has bought it)."""
-        held: float | None = None
+    async def _ended(self, item: Unreported, job: Job, earlier: list[Job], money: SetAside) -> Job:
+        """The job once its answer is kept."""
         if job.state == "sending" and not self._repeatable:
             await self._keep(job, state="lost", error="the run ended while the request was sent")
             raise NoReport(lost_words(job))
         if job.state in ("refused", "sending"):
-            job, held = await self._started(item, job, earlier)
+            job = await self._started(item, job, earlier, money)
         if job.state in ("running", "overdue"):
-            job = await self._waited(job, held)
-        return job, held
+            job = await self._waited(job, money)
+        return job
 
     async def _started(
-        self, item: Unreported, job: Job, earlier: list[Job]
-    ) -> tuple[Job, float | None]:
+        self, item: Unreported, job: Job, earlier: list[Job], money: SetAside
+    ) -> Job:
         """Send the request, once unless it surely started nothing."""
-        question = self._question(item, job, earlier)
-        most = self.ask.price.most_usd if self.ask.price else 0.0
+        question = question_of(item, job, earlier)
         for tries, wait in enumerate(self._waits(), start=1):
-            await self.budget.reserve(most)
-            sending = asyncio.create_task(self._sent(job, question, earlier, most))
+            await money.reserve(self.ask.price.most_usd if self.ask.price else 0.0)
+            sending = asyncio.create_task(self._sent(job, question, earlier, money))
             self.under_way.add(sending)
             sending.add_done_callback(self.under_way.discard)
             # Whoever is cancelled leaves the request under way: it has been paid for.
             job, refused = await asyncio.shield(sending)
             if refused is None:
-                return job, most
-            again = max(wait or 0.0, refused.hint_seconds or 0.0)
+                return job
             if wait is None:
                 raise NoReport(f"not asked, the next run does: {refused}") from None
             self._check_reached(refused, tries)
+            again = max(wait, refused.hint_seconds or 0.0)
             self.say(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
             await asyncio.sleep(again)
         raise AssertionError("the last wait is None")
@@ -157,7 +136,7 @@ class Asker:
             )
 
     async def _sent(
-        self, job: Job, question: Question, earlier: list[Job], most: float
+        self, job: Job, question: Question, earlier: list[Job], money: SetAside
     ) -> tuple[Job, Transient | None]:
         """One request with its intention before and its outcome after it; with the refusal
         where it may be sent again.
@@ -166,22 +145,30 @@ class Asker:
             NoReport: it may not.
             StopsTheStage: nothing more can be asked.
         """
-        intention = {"state": "sending", "error": None, "created_at": utc_now()}
-        job = job.model_copy(update=intention)
+        job = job.model_copy(
+            update={
+                "state": "sending",
+                "error": None,
+                "created_at": utc_now(),
+                "kind": self.kind,
+                "model": getattr(self.ask, "model", None),
+                "parameters": self.ask.model_dump_json(exclude={"limits", "price"}),
+            }
+        )
         done = [before.model_copy(update={"state": "done"}) for before in earlier]
         await self.warehouse.write_async(Change(Job, [*done, job]))
         try:
             seen = await self.client.start(question)
         except (Transient, Rejected, StopsTheStage) as error:
-            return await self._not_sent(job, error, most)
+            return await self._not_sent(job, error, money)
         self.reached = True
         return await self._saw(job, seen), None
 
     async def _not_sent(
-        self, job: Job, error: Transient | Rejected | StopsTheStage, most: float
+        self, job: Job, error: Transient | Rejected | StopsTheStage, money: SetAside
     ) -> tuple[Job, Transient]:
         billed = isinstance(error, Transient) and error.maybe_billed
-        await self.budget.settle(most, None, maybe_billed=billed)
+        await money.settle(None, maybe_billed=billed)
         lost = billed and not self._repeatable
         state: JobState = "lost" if lost else "refused"
         job = await self._keep(job, state=state, error=str(error)[:SHOWN])
@@ -198,21 +185,26 @@ class Asker:
             )
         return job, error
 
-    async def _waited(self, job: Job, held: float | None) -> Job:
+    async def _waited(self, job: Job, money: SetAside) -> Job:
         """Look at a job until it has ended or its time is over."""
+        if job.kind != self.kind:
+            raise NoReport(
+                f"it was asked as {job.kind}, but configs/agents.yaml says {self.kind} now: say "
+                f"`kind: {job.kind}` again until it has come, or {again_words(job)}"
+            )
         limits = self.ask.limits
         late = job.state == "overdue"
         deadline = job.created_at + timedelta(minutes=limits.deadline_minutes)
-        wait = 0.0 if held is None else limits.first_poll_seconds
+        wait = limits.first_poll_seconds if money.is_held else 0.0
         for look in count(1):
             await asyncio.sleep(wait)
-            job, failed = await self._looked(job, held)
+            job, failed = await self._looked(job, money)
             if job.state == "answered":
                 return job
             if late and (failed is None or look >= LOOKS_AT_OVERDUE):
                 break
             if not late and utc_now() > deadline:
-                await self._settle(held, None)
+                await money.settle(None)
                 job = await self._keep(job, state="overdue")
                 break
             longer = max(1.5 * wait, limits.first_poll_seconds)
@@ -220,18 +212,19 @@ class Asker:
             wait = max(hint or 0.0, min(limits.longest_poll_seconds, longer))
         raise NoReport(overdue_words(job))
 
-    async def _looked(self, job: Job, held: float | None) -> tuple[Job, Transient | None]:
+    async def _looked(self, job: Job, money: SetAside) -> tuple[Job, Transient | None]:
         """One look, kept; with what failed where nothing was seen."""
         polls = job.polls + 1
         try:
             seen = await self.client.look(job.remote_id or "")
         except Gone as gone:
-            await self._settle(held, None)
+            await money.settle(None)
             error = f"the provider knows no such job any more: {gone}"
             await self._keep(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
             raise NoReport(f"{error}; {again_words(job)}") from None
         except Transient as failed:
             return await self._keep(job, polls=polls, error=str(failed)[:SHOWN]), failed
+        self.reached = True
         return await self._saw(job, seen, polls=polls), None
 
     async def _saw(self, job: Job, seen: Seen, **more: Any) -> Job:
@@ -242,17 +235,17 @@ class Asker:
         return await self._keep(job, state=state, remote_id=remote_id, remote_word=seen.word,
                                 polled_at=utc_now(), error=None, **ended, **more)  # fmt: skip
 
-    async def _read(self, job: Job, held: float | None) -> Answer:
+    async def _read(self, job: Job, money: SetAside) -> Answer:
         """The answer in the form that all have; one that tells of a failure is kept as such."""
         try:
-            answer = read_answer(self.kind, job.answer or "")
+            answer = read_answer(job.kind, job.answer or "")
         except UnreadableAnswer as error:
-            await self._settle(held, None)
+            await money.settle(None)
             await self._keep(job, error=f"the answer cannot be read: {error}"[:SHOWN])
             raise NoReport(
                 f"its answer is kept (table jobs) but cannot be read: {error}; {again_words(job)}"
             ) from None
-        await self._settle(held, cost_of(answer, self.ask)[0])
+        await money.settle(cost_of(answer, self.ask)[0])
         if answer.outcome == "failed" or not answer.text.strip():
             error_text = answer.error or "it ended without a text"
             await self._keep(job, state="failed", error=error_text[:SHOWN],
@@ -267,31 +260,10 @@ class Asker:
             Change(Job, [done]), *report_rows(item, done, answer, self.ask.citations)
         )
 
-    async def _settle(self, held: float | None, cost: float | None) -> None:
-        if held is not None:
-            await self.budget.settle(held, cost, maybe_billed=True)
-
     async def _keep(self, job: Job, **changes: Any) -> Job:
         changed = job.model_copy(update=changes)
         await self.warehouse.write_async(Change(Job, [changed]))
         return changed
-
-    def _question(self, item: Unreported, job: Job, earlier: list[Job]) -> Question:
-        turns: list[Turn] = []
-        for before in earlier:
-            said = read_answer(self.kind, before.answer or "").text
-            turns += [Turn(role="user", text=before.prompt), Turn(role="agent", text=said)]
-        return Question(
-            job=job.job,
-            edition=item.edition,
-            assignment=item.assignment,
-            title=item.title,
-            kind=item.kind,
-            prompt=job.prompt,
-            banned=item.banned,
-            earlier=tuple(turns),
-            earlier_id=earlier[-1].remote_id if earlier else None,
-        )
 
     def _waits(self) -> Iterator[float | None]:
         """Seconds after each try that surely started nothing; None after the last."""

@@ -80,6 +80,12 @@ async def asking(
         ConfigurationError, Misconfigured: see `check_agents`.
     """
     ask = ask_of(agent)
+    key = (warehouse, edition, agent)
+    if key in _askers:
+        raise Misconfigured(
+            f"{agent} is being asked about {edition} in this process already: two would buy each "
+            "report twice. Wait for that run to end."
+        )
     opened = Asker(
         agent=agent,
         kind=ask.kind,
@@ -90,7 +96,6 @@ async def asking(
         reply=load_agents().clarification_reply,
         say=say,
     )
-    key = (warehouse, edition, agent)
     _askers[key] = opened
     try:
         async with opened.closing():

@@ -82,12 +82,21 @@ def prompted_editions(source: Readable) -> list[str]:
     return list(source.frame(PROMPTED)["edition"])
 
 
-def check_askable(source: Readable, edition: str) -> None:
-    """Raise UnknownName if no assignment of the edition has a prompt."""
-    if edition not in prompted_editions(source):
+def check_askable(source: Readable, edition: str, assignments: Sequence[str] = ()) -> None:
+    """Raise UnknownName unless these assignments of the edition (any, where none is named) have a
+    prompt."""
+    prompted = source.frame(
+        "SELECT assignment FROM assignments WHERE edition = $1 AND prompt IS NOT NULL", [edition]
+    )["assignment"]
+    if prompted.is_empty():
         raise UnknownName(
             f"{edition} has no prompts to ask agents with; make them with `evergreen assign "
             f"--edition {edition}`."
+        )
+    if unknown := sorted(set(assignments) - set(prompted)):
+        raise UnknownName(
+            f"{edition} has no assignment {unknown[0]!r} with a prompt; see `evergreen sql "
+            f"\"SELECT assignment FROM assignments WHERE edition = '{edition}'\"`."
         )
 
 

@@ -55,3 +55,36 @@ class Budget:
     @property
     def _committed(self) -> float:
         return self.spent + self.maybe_spent + self._reserved
+
+
+class SetAside:
+    """What of a budget is held for one thing that is being bought: settled once, whatever ends it.
+
+    What is left unsettled when the block is left (a key that stopped working, an interruption)
+    counts as perhaps spent, so that nobody waits for it.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._held: float | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self._held is not None
+
+    async def reserve(self, amount: float) -> None:
+        """As `Budget.reserve`."""
+        await self._budget.reserve(amount)
+        self._held = amount
+
+    async def settle(self, cost: float | None, *, maybe_billed: bool = True) -> None:
+        """As `Budget.settle`; nothing where nothing is held."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            await self._budget.settle(held, cost, maybe_billed=maybe_billed)
+
+    async def __aenter__(self) -> "SetAside":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.settle(None)

@@ -226,3 +226,18 @@ def test_check_says_in_words_what_is_wrong(
     code, _, said = evergreen("agents", "check", agent)
     assert code == 1
     assert "cannot be reached" in said
+
+
+def test_an_agent_named_twice_is_asked_once(path: Path) -> None:
+    server = server_of("openai")
+    with serving_agent(server, "openai"):
+        assert ask(path, "openai", "openai").name == "Completed"
+    assert (server.n_made, server.n_bought_again) == (N_ARTICLES, 0)
+
+
+def test_an_assignment_that_does_not_exist_is_said(path: Path, evergreen: Evergreen) -> None:
+    with serving_agent(server_of("openai"), "openai"):
+        code, _, said = evergreen("ask", "openai", "--edition", "sample", "--assignment", "Nobody",
+                                  "--warehouse", path)  # fmt: skip
+    assert code == 1
+    assert "Nobody" in said

@@ -369,3 +369,46 @@ def test_what_the_interface_says_it_cost_takes_the_place_of_what_was_set_aside(
     assert budget.spent == pytest.approx(0.007)
     assert only(warehouse).cost_usd == pytest.approx(0.007)
     assert only(warehouse).cost_source == "prices"
+
+
+def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waiting_for_the_budget(
+    tmp_path: Path,
+) -> None:
+    with open_warehouse(path_of(tmp_path)) as warehouse:
+        with_assignments(warehouse, 4)
+        revoked = Misconfigured("the key is not accepted")
+        client = ScriptedAgent([running(), running()], [revoked])
+        asked = asker_of(warehouse, client, budget=Budget(11.0))
+
+        async def run() -> list[Any]:
+            work = (asked.report(item) for item in missing(warehouse))
+            return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 5)
+
+        found = asyncio.run(run())
+        assert sorted(type(error).__name__ for error in found) == [
+            "BudgetExhausted", "BudgetExhausted", "Misconfigured", "Misconfigured",
+        ]  # fmt: skip
+        assert [job.state for job in jobs(warehouse)] == ["running", "running"]
+
+
+def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind(
+    warehouse: Warehouse,
+) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([running()], [killed]))
+    changed = asker_of(warehouse, ScriptedAgent([], [ended()]))
+    changed.kind = "perplexity"
+    with pytest.raises(NoReport, match="openai_responses"):
+        asyncio.run(changed.report(missing(warehouse)[0]))
+    assert only(warehouse).state == "running"
+
+
+def test_a_job_that_is_asked_again_says_how_it_is_asked_now(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport):
+        report(warehouse, ScriptedAgent([LATER, LATER, LATER]))
+    report(warehouse, ScriptedAgent([running()], [ended()]), model="another")
+    assert only(warehouse).model == "another"
+    assert '"model":"another"' in only(warehouse).parameters
