@@ -25,9 +25,10 @@ from typing import IO
 
 import httpx
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from flows.history import send_pending
+from tasks.frozen import Frozen
 
 START_SECONDS = 90.0
 """How long a server may take until it answers; the first start creates the database."""
@@ -40,10 +41,8 @@ class ServerError(RuntimeError):
     """No Prefect server can be had; the message says why and what to do."""
 
 
-class ServerRecord(BaseModel):
+class ServerRecord(Frozen):
     """What server.json says of the running server."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     pid: int
     port: int

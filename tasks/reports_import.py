@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from tasks.configuration.agents import load_agents
 from tasks.configuration.loading import CONFIGS
 from tasks.documents.document import MAX_FILE_BYTES, Document, UnreadableDocument
@@ -18,6 +16,7 @@ from tasks.documents.kinds import said_kind
 from tasks.documents.matching import Match
 from tasks.documents.reading import read_document
 from tasks.editions.reports import report_status
+from tasks.frozen import Frozen
 from tasks.reports_matching import Given, Matched
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
@@ -34,10 +33,6 @@ REMARK = "file_remark"
 KIND_OF: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
 KINDS = frozenset([REMARK, *KIND_OF.values()])
 """Kinds of import issues that are made here; those of other imports stay."""
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 Outcome = Literal["new", "changed", "unchanged", "left out", "unreadable"]

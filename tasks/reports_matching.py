@@ -3,20 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from tasks.documents.kinds import KINDS as ENDINGS
 from tasks.documents.matching import Known, Match, match_names
 from tasks.editions.errors import EditionError
+from tasks.frozen import Frozen
 from tasks.selection import check_edition
 from tasks.warehouse.store import Warehouse
 
 REPORTS = "report"
 """A folder of this name may stand between the given one and those of the agents."""
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Given(Frozen):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from tasks.frozen import Frozen
 from tasks.judges.decisions import (
     CONFLICT,
     CONSISTENT,
@@ -10,7 +11,6 @@ from tasks.judges.decisions import (
     SUPPORT,
     Answer,
     CompareArticles,
-    Frozen,
     GradeValues,
     MatchClaims,
     VerifyAgainstPage,

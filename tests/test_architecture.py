@@ -24,6 +24,7 @@ LEVELS: list[set[str]] = [
     {"tasks.judges", "tasks.extraction"},
     {"tasks.models"},
     {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
+    {"tasks.frozen"},
 ]
 """Rooms from the top down: a room may import its own level and those below."""
 
@@ -53,8 +54,11 @@ def imports(path: Path) -> set[str]:
 
 def room(module: str) -> str:
     parts = module.split(".")
+    named = ".".join(parts[:2])
+    if any(named in rooms for rooms in LEVELS):
+        return named
     if parts[0] == "tasks" and len(parts) > 1 and (ROOT / "tasks" / parts[1]).is_dir():
-        return ".".join(parts[:2])
+        return named
     return parts[0]
 
 

@@ -7,15 +7,10 @@ code without being bought again.
 
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.frozen import Frozen
 from tasks.models.errors import ModelError
 from tasks.warehouse.rows import ForeignText
 from tasks.warehouse.traces import SearchStep
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Turn(Frozen):

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.frozen import Frozen
 
 CONFIGS = Path(
     os.environ.get("EVERGREEN_CONFIGS") or Path(__file__).resolve().parents[2] / "configs"
@@ -19,10 +20,8 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Compiled where there is one: the judges alone take 100 ms otherwise, at every run's start."""
 
 
-class Configured(BaseModel):
+class Configured(Frozen):
     """Base of every configuration model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 ConfiguredT = TypeVar("ConfiguredT", bound=BaseModel)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from pydantic import BaseModel, ConfigDict
+from tasks.frozen import Frozen
 
 MAX_FILE_BYTES = 50_000_000
 """Larger files are not read; a report of ten thousand words with pictures is far below."""
@@ -17,10 +17,6 @@ MAX_PICTURE_BYTES = 100_000_000
 """Pictures in one file, and their bytes together; further ones are left out, with a remark."""
 _SHOWN = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 """Where the text shows a picture."""
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Picture(Frozen):

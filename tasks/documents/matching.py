@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Literal
 from unicodedata import normalize
 
-from pydantic import BaseModel, ConfigDict
 from rapidfuzz import fuzz
+
+from tasks.frozen import Frozen
 
 How = Literal["id", "title", "number", "likeness"]
 """`number`: the n-th assignment of the edition in order of the ids. The last two are guesses."""
@@ -23,10 +24,6 @@ MIN_LEAD = 5.0
 
 _NUMBER = re.compile(r"(?:(?:idx|task|assignment|no|nr)[\s_.-]*)?0*(\d{1,6})", re.IGNORECASE)
 _NOT_WORD = re.compile(r"[\W_]+")
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Known(Frozen):

@@ -17,8 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.frozen import Frozen
 from tasks.warehouse.rows import storable
 
 MAX_ANSWER_CHARS = 1_000_000
@@ -45,10 +44,8 @@ class UnreadableAnswer(Exception):
     """The answer holds no claims in a known form; the message says why."""
 
 
-class AnsweredClaim(BaseModel):
+class AnsweredClaim(Frozen):
     """One claim of an answer, with what it says of it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: str
     name: str = ""

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from tasks.judges.decisions import ExtractClaims, ExtractFacts, Frozen
+from tasks.frozen import Frozen
+from tasks.judges.decisions import ExtractClaims, ExtractFacts
 from tasks.judges.llm import LlmJudge
 from tasks.judges.registry import judge
 from tasks.models.exchange import ModelRequest

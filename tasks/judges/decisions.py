@@ -9,8 +9,7 @@ the others are `not_assessed` and are never sent to it.
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.frozen import Frozen
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Status
 
@@ -29,10 +28,6 @@ NO_TRUTH = "none"
 def truth_label(index: int | str) -> str:
     """The label of an answered claim that states the true claim of this index (or path)."""
     return f"truth:{index}"
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Answer(Frozen):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from tasks.frozen import Frozen
 from tasks.judges.asking import AsksModel, ok, still_open
 from tasks.judges.attached import why_not_shown
 from tasks.judges.decisions import (
@@ -16,7 +17,6 @@ from tasks.judges.decisions import (
     ExtractClaims,
     Extracted,
     ExtractFacts,
-    Frozen,
     GradeValues,
     MatchClaims,
     Statement,

@@ -11,13 +11,13 @@ from hashlib import sha256
 from math import exp
 from pathlib import Path
 
+from tasks.frozen import Frozen
 from tasks.judges.decisions import (
     CONSISTENT,
     NOT_SUPPORT,
     SUPPORT,
     Answer,
     CompareArticles,
-    Frozen,
     GradeValues,
     MatchClaims,
     VerifyAgainstPage,

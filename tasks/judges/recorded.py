@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tasks.frozen import Frozen
 from tasks.judges.decisions import (
     CONFLICT,
     CONSISTENT,
@@ -17,7 +18,6 @@ from tasks.judges.decisions import (
     REFERENCE,
     REPORT,
     SUPPORT,
-    Frozen,
 )
 from tasks.warehouse.rows import Status
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from tasks.frozen import Frozen
 from tasks.warehouse.files import FileStore
 
 Medium = Literal["image", "pdf"]
@@ -29,11 +30,9 @@ CODE_LENGTH = 16
 """Hex digits of the code between whose lines a file stands."""
 
 
-class Attachment(BaseModel):
+class Attachment(Frozen):
     """One file as a request names it. Its bytes are read when it is sent, and known by its sha:
     what is only counted, or waits for a batch, does not hold them in memory."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     media_type: str
     sha: str

@@ -6,14 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from tasks.frozen import Frozen
 from tasks.models.attachments import Attachment, laid_out
 from tasks.warehouse.rows import ForeignText, content_sha
 
 Finish = Literal["ok", "truncated", "refused", "blocked", "empty"]
-
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Turn(Frozen):

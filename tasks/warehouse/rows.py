@@ -9,7 +9,9 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from tasks.frozen import Frozen
 
 
 def content_sha(*parts: str) -> str:
@@ -62,10 +64,9 @@ OPEN_STATUSES = frozenset({Status.JUDGE_ERROR, Status.UNPARSABLE})
 """Statuses a later run may heal: while any is left, a figure is provisional."""
 
 
-class Row(BaseModel):
+class Row(Frozen):
     """A record of one table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
     """Columns that name one record; a second write of the same key changes nothing or replaces."""

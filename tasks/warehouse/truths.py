@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, PositiveFloat, TypeAdapter
 
+from tasks.frozen import Frozen
 from tasks.warehouse.rows import Row, content_sha
 
 QuestionCategory = Literal[
@@ -20,13 +21,11 @@ QuestionCategory = Literal[
 """The eight published categories, as LiveDRBench names them."""
 
 
-class TruthClaim(BaseModel):
+class TruthClaim(Frozen):
     """One true claim: a value, with the sub-claims that must hold of it.
 
     Source: LiveDRBench, which scores answers as nested claims.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: str
     name: str = ""
