@@ -95,7 +95,8 @@ class Asker:
 
     async def _ended(self, item: Unreported, job: Job, earlier: list[Job], money: SetAside) -> Job:
         """The job once its answer is kept."""
-        if job.state == "sending" and not self._repeatable:
+        # Another kind's request is not this one: that it may be repeated says nothing of it.
+        if job.state == "sending" and not (self._repeatable and job.kind == self.kind):
             await self._keep(job, state="lost", error="the run ended while the request was sent")
             raise NoReport(lost_words(job))
         if job.state in ("refused", "sending"):

@@ -412,3 +412,19 @@ def test_a_job_that_is_asked_again_says_how_it_is_asked_now(warehouse: Warehouse
     report(warehouse, ScriptedAgent([running()], [ended()]), model="another")
     assert only(warehouse).model == "another"
     assert '"model":"another"' in only(warehouse).parameters
+
+
+def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
+    warehouse: Warehouse,
+) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([killed]))
+    client = ScriptedAgent([running()], [ended()])
+    changed = asker_of(warehouse, client)
+    changed.kind = "http"  # of which a second request would be the same job
+    with pytest.raises(NoReport):
+        asyncio.run(changed.report(missing(warehouse)[0]))
+    assert (only(warehouse).state, client.asked) == ("lost", [])
