@@ -1,11 +1,16 @@
 """Asking agents over real sockets, through the flow and the command."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tasks.agent_sessions import asking
+from tasks.models.errors import Misconfigured
+from tasks.spending import spending
+from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import (
     KINDS,
     N_ARTICLES,
@@ -241,3 +246,16 @@ def test_an_assignment_that_does_not_exist_is_said(path: Path, evergreen: Evergr
                                   "--warehouse", path)  # fmt: skip
     assert code == 1
     assert "Nobody" in said
+
+
+def test_an_agent_that_is_being_asked_is_not_asked_again_beside_it(path: Path) -> None:
+    async def twice() -> None:
+        with open_warehouse(path) as store, spending(store, None):
+            async with asking(store, "sample", "openai"):
+                with pytest.raises(Misconfigured, match="in this process already"):
+                    await asking(store, "sample", "openai").__aenter__()
+            async with asking(store, "sample", "openai"):
+                pass
+
+    with serving_agent(server_of("openai"), "openai"):
+        asyncio.run(twice())
