@@ -58,6 +58,8 @@ class Verdict(Row):
     call_id: str | None = None
     asked_together: int | None = None
     """Items decided by the same call; null where no model was called."""
+    shown_share: float | None = None
+    """Of the cited page's characters, the share that the judge was shown; null: all of it."""
 
 
 class Score(Row):

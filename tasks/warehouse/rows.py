@@ -231,21 +231,49 @@ class Extraction(Row):
     pairs_reason: str | None = None
 
 
+PageStatus = Literal[
+    "ok", "unfetchable", "refused", "robots", "too_large", "unreadable",
+    "bot_wall", "login_wall", "cookie_wall", "soft_404", "empty",
+]  # fmt: skip
+"""Only what an `ok` page says is judged. `unfetchable`: no answer, or an HTTP error. `refused`,
+`robots`, `too_large`: as a fetch's outcome. `unreadable`: it has no text, or its bytes are not what
+they say. The others came, but are not what was cited: a test for robots, a request to log in or to
+accept cookies, a "not found" that says 200, a page without text."""
+
+PageSource = Literal["published", "direct", "jina", "wayback"]
+"""Who had the page: the publisher of an imported edition, or one of our ways to fetch."""
+
+
 class Page(Row):
-    """A web page as it was when fetched. The first good copy of a URL is kept for ever."""
+    """What a web page said when it was fetched. The first good copy of a URL is kept for ever."""
 
     table: ClassVar[str] = "pages"
     key: ClassVar[tuple[str, ...]] = ("edition", "url")
 
     edition: str
     url: str
-    status: Literal["ok", "unfetchable"]
+    status: PageStatus
     title: str | None = None
     text: str | None = None
+    """Of `ok` pages only."""
     text_sha: str | None = None
     error: str | None = None
+    """Why it is not `ok`, in words."""
     fetched_by: str | None = None
+    """What fetched it, in its publisher's words."""
     fetched_at: UtcDatetime | None = None
+    source: PageSource | None = None
+    """Null in warehouses older than this column: published."""
+    final_url: str | None = None
+    """The key of the page that its redirects led to, where that is another."""
+    language: str | None = None
+    """ISO 639-1, where the page or its text says it."""
+    published_on: date | None = None
+    media_type: str | None = None
+    signals: str | None = None
+    """JSON: what speaks against the page being what was cited, also where it does not suffice."""
+    reader: str | None = None
+    """What took the text out of its bytes, with its version."""
 
 
 class ImportIssue(Row):

@@ -4,6 +4,7 @@ from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.jobs import CollectionCost, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
+from tasks.warehouse.pages import Fetch
 from tasks.warehouse.questions import Question
 from tasks.warehouse.results import Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
@@ -26,6 +27,6 @@ from tasks.warehouse.truths import GroundTruth
 TABLES: tuple[type[Row], ...] = (
     Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
     Question, Assignment, GroundTruth, Job, Report, ReportFile, CollectionCost, SearchTrace,
-    ImportIssue, Fact, Claim, Citation, Extraction, Page, Call, BatchJob, Cell, Verdict, Score,
-    LeaderboardRow, Diagnostic, AnnotationItem, HumanLabel,
+    ImportIssue, Fact, Claim, Citation, Extraction, Fetch, Page, Call, BatchJob, Cell, Verdict,
+    Score, LeaderboardRow, Diagnostic, AnnotationItem, HumanLabel,
 )  # fmt: skip

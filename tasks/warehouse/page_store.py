@@ -1,0 +1,130 @@
+"""The bytes of web pages, kept for ever beside the warehouse: packed, each under its sha-256."""
+
+import gzip
+import os
+import threading
+import zlib
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
+
+PACKING = 3
+"""gzip's level: pages of text become a fifth; more takes longer than the network."""
+_NUMBERS = count()
+
+
+def pages_folder(warehouse: Path) -> Path:
+    """Where the pages of a warehouse lie: `pages/<its file's stem>` beside it."""
+    return warehouse.resolve().parent / "pages" / warehouse.stem
+
+
+class PageStore:
+    """Keeps bytes that come in pieces; the same bytes are kept once, whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def receive(self) -> "Receiving":
+        """A page that is about to come.
+
+        Raises:
+            UnwritableWarehouse: the folder cannot be written.
+        """
+        return Receiving(self._folder)
+
+    def get(self, sha: str) -> bytes:
+        """The bytes kept under `sha`.
+
+        Raises:
+            DamagedWarehouse: they are not there, or not what they were.
+        """
+        path = packed_path(self._folder, sha)
+        try:
+            content = gzip.decompress(path.read_bytes())
+        except FileNotFoundError:
+            raise DamagedWarehouse(
+                f"{path}: the bytes of a page are missing. Restore them from a copy; the folder "
+                "belongs to the warehouse."
+            ) from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise DamagedWarehouse(
+                f"{path} cannot be unpacked ({error}). Restore it from a copy."
+            ) from error
+        if sha256(content).hexdigest() != sha:
+            raise DamagedWarehouse(f"{path} is not what it was. Restore it from a copy.")
+        return content
+
+
+class Receiving:
+    """One page in the making: write pieces, then `keep`. Left without, it is gone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._fresh = folder / f".{os.getpid()}-{threading.get_ident()}-{next(_NUMBERS)}"
+        self._digest = sha256()
+        self.n_bytes = 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._raw = self._fresh.open("wb")
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        self._packed = gzip.GzipFile("", "wb", PACKING, self._raw, mtime=0)
+
+    def write(self, piece: bytes) -> None:
+        """Add bytes.
+
+        Raises:
+            UnwritableWarehouse: the disk is full, or the like.
+        """
+        self._digest.update(piece)
+        self.n_bytes += len(piece)
+        try:
+            self._packed.write(piece)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
+
+    def keep(self) -> str:
+        """The sha-256 under which the page is kept. On disk when this returns.
+
+        Raises:
+            UnwritableWarehouse: as `write`.
+        """
+        sha = self._digest.hexdigest()
+        path = packed_path(self._folder, sha)
+        try:
+            self._packed.close()
+            self._raw.flush()
+            os.fsync(self._raw.fileno())
+            self._raw.close()
+            path.parent.mkdir(exist_ok=True)
+            self._fresh.replace(path)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
+        return sha
+
+    def __enter__(self) -> "Receiving":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._raw.close()
+        self._fresh.unlink(missing_ok=True)
+
+
+def packed_path(folder: Path, sha: str) -> Path:
+    """The file of the page with this sha."""
+    return folder / sha[:2] / f"{sha}.gz"
+
+
+def _unwritable(folder: Path, error: OSError) -> UnwritableWarehouse:
+    return UnwritableWarehouse(
+        f"{folder}: a page could not be kept ({error.strerror or error}). Free some space or fix "
+        "the permissions, then run again."
+    )
