@@ -42,12 +42,14 @@ class Evidence:
         return frame["text"].to_list()
 
     def _claims(self, agent: str, assignment: str) -> list[str]:
-        """Without those that cite the target article itself."""
+        """Without those that cite the target article itself, or what leads to it."""
         frame = self._source.frame(
-            "SELECT c.text, t.url, list(z.url) FILTER (z.url IS NOT NULL) AS cited "
+            "SELECT c.text, t.url, list_filter(list(z.url) || list(p.final_url), "
+            "lambda url: url IS NOT NULL) AS cited "
             "FROM claims AS c JOIN assignments AS a USING (edition, assignment) "
             "JOIN articles AS t USING (edition, article) "
             "LEFT JOIN citations AS z USING (edition, agent, assignment, number) "
+            "LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = z.url "
             "WHERE c.edition = $1 AND c.agent = $2 AND c.assignment = $3 "
             "GROUP BY c.number, c.text, t.url ORDER BY c.number",
             [self._edition, agent, assignment],

@@ -11,6 +11,7 @@ from tasks.extraction.urls import same_page
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import judge
 from tasks.protocols.case import ANSWERS, Judged, Protocol
+from tasks.protocols.redirects import Redirects, addresses
 from tasks.protocols.registry import protocol
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
@@ -84,10 +85,12 @@ def _judged(warehouse: Warehouse, protocol: Protocol, plans: Sequence[CellPlan])
         [first.edition, first.protocol, first.agent, first.judge],
     )
     reports = frame_of(plans)
+    redirects = _redirects(warehouse, first.edition)
     return Judged(
         reports=reports,
         verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
-        claims=_claims(warehouse, plans),
+        claims=_claims(warehouse, plans, redirects),
+        redirects=redirects,
         answers=_answers(warehouse, plans)
         if "truth" in protocol.inputs
         else pl.DataFrame(schema=ANSWERS),
@@ -107,7 +110,12 @@ def _answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
     )
 
 
-def _claims(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
+def _redirects(warehouse: Warehouse, edition: str) -> Redirects:
+    query = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
+    return dict(warehouse.frame(query, [edition]).iter_rows())
+
+
+def _claims(warehouse: Warehouse, plans: Sequence[CellPlan], redirects: Redirects) -> pl.DataFrame:
     first = plans[0]
     urls = {plan.assignment: plan.article_url for plan in plans}
     frame = warehouse.frame(
@@ -118,7 +126,11 @@ def _claims(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
         [first.edition, first.agent, list(urls)],
     )
     leaked = [
-        any(same_page(url, urls[row["assignment"]]) for url in row["urls"] or ())
+        any(
+            same_page(each, urls[row["assignment"]])
+            for url in row["urls"] or ()
+            for each in addresses(url, redirects)
+        )
         for row in frame.iter_rows(named=True)
     ]
     return frame.select(

@@ -59,7 +59,7 @@ LEFT JOIN extractions AS x
 WHERE r.edition = $1 AND r.status <> 'empty'
 UNION ALL
 SELECT 'pages', count(*) FILTER (p.status = 'ok'), count(*) FILTER (p.status IS NULL), 0,
-    count(*) FILTER (p.status = 'unfetchable')
+    count(*) FILTER (p.status <> 'ok')
 FROM (SELECT DISTINCT url FROM citations WHERE edition = $1) AS c
 LEFT JOIN pages AS p ON p.edition = $1 AND p.url = c.url
 """

@@ -104,4 +104,5 @@ def _verdict(plan: CellPlan, decided: Decided) -> Verdict:
         status=answer.status,
         call_id=answer.call_id,
         asked_together=answer.asked_together,
+        shown_share=answer.shown_share,
     )

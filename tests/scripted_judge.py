@@ -40,6 +40,9 @@ class ScriptedJudge:
     def prompt_sha(self, protocol: str) -> str:
         return f"sha-of-{protocol}"
 
+    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
+        return ()
+
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         self.asked.append(request)
         evidence = [" ".join(request.pool[index] for index in found) for found in request.retrieved]

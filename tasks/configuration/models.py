@@ -91,6 +91,12 @@ class LlmJudgeEntry(Configured):
     that do not read what they came as."""
     context_tokens: PositiveInt
     """Prompts that cannot fit are not sent; their items are `not_assessed`."""
+    page_tokens: int | None = Field(default=None, ge=2_000)
+    """The longest cited page that is shown whole, about; of a longer one an excerpt of this size.
+    Null: three quarters of the context; the rest is for prompt, statements, answer, and for texts
+    with more tokens than their length lets expect."""
+    page_claims_per_call: PositiveInt = 60
+    """Most statements that one call holds against the page they cite."""
     max_output_tokens: PositiveInt | None = None
     """The longest answer it can give, thinking included; null: as long as the step allows."""
     claims_per_call: PositiveInt = 1

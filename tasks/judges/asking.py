@@ -8,6 +8,7 @@ from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.attached import Attached, load_wording
 from tasks.judges.decisions import Answer
+from tasks.judges.excerpts import Notice, load_notice
 from tasks.judges.prompts import load_prompt
 from tasks.judges.replies import (
     ReplyModel,
@@ -34,6 +35,19 @@ class Asker(Protocol):
         """The value that `read` makes of the answer, or why there is none."""
 
 
+class Beside(Protocol):
+    """What goes with a question beside its prompt's file: files, or a notice."""
+
+    @property
+    def files(self) -> tuple[Attachment, ...]: ...
+    @property
+    def system(self) -> str:
+        """Added to the prompt's system text."""
+
+    @property
+    def sha(self) -> str: ...
+
+
 class Asking:
     """The steps of all protocols as requests to one model of `configs/judges.yaml`."""
 
@@ -44,6 +58,9 @@ class Asking:
         self.entry = entry
         self._asker = asker
         self._configs = configs
+        tokens = entry.page_tokens or entry.context_tokens * 3 // 4
+        self.page_bytes = int(tokens * BYTES_PER_TOKEN)
+        """As much of a page's text, in UTF-8, as is shown in one request."""
 
     def prompt_sha(self, protocol: str) -> str:
         """Sha of a protocol's prompts and of how they are sent."""
@@ -61,6 +78,10 @@ class Asking:
         """Files to go with a question, and what is to be said of them in it."""
         return load_wording(self._configs).attached(files)
 
+    def notice(self) -> Notice:
+        """What is to be said of an excerpt of a page."""
+        return load_notice(self._configs)
+
     async def decided(
         self,
         prompt_name: str,
@@ -69,12 +90,12 @@ class Asking:
         key: str,
         expected: Sequence[Any],
         also: Callable[[Sequence[Any]], None] = lambda results: None,
-        attached: Attached | None = None,
+        beside: Beside | None = None,
     ) -> Outcome[list[Any]]:
         """One request with one result for each item of `expected`, which they name by `key`.
 
-        attached: files that go with it.
         also: raises InvalidReply for results that a form alone cannot tell to be wrong.
+        beside: what goes with it.
         """
         schema = schema_of(form)
         if self.entry.schema_names_items:
@@ -86,7 +107,7 @@ class Asking:
             also(results)
             return results
 
-        request = self._request(prompt_name, values, len(expected), schema, attached)
+        request = self._request(prompt_name, values, len(expected), schema, beside)
         return await self._asked(request, check)
 
     async def stated(
@@ -114,7 +135,7 @@ class Asking:
         values: dict[str, Any],
         n_items: int,
         reply_schema: str,
-        attached: Attached | None = None,
+        beside: Beside | None = None,
     ) -> ModelRequest:
         protocol, _, step = prompt_name.partition("/")
         prompt = load_prompt(protocol, step, self._configs)
@@ -130,14 +151,14 @@ class Asking:
             parameters=self._parameters(limit),
             reply_name=step,
             reply_schema=reply_schema,
-            system=f"{prompt.system}\n\n{attached.system}" if attached else prompt.system,
+            system=f"{prompt.system}\n\n{beside.system}" if beside else prompt.system,
             turns=(Turn(role="user", text=user),),
-            attachments=attached.files if attached else (),
+            attachments=beside.files if beside else (),
             purpose=Purpose(
                 judge=self.judge,
                 protocol=protocol,
                 step=step,
-                prompt_sha=content_sha(prompt.sha, attached.sha) if attached else prompt.sha,
+                prompt_sha=content_sha(prompt.sha, beside.sha) if beside else prompt.sha,
                 n_items=n_items,
             ),
             typical_output_tokens=typical + self.entry.typical_thinking_tokens,
@@ -172,9 +193,16 @@ class AsksModel:
 
 
 def ok(
-    outcome: Outcome[Any], n_items: int, label: str, reason: str, evidence: str | None = None
+    outcome: Outcome[Any],
+    n_items: int,
+    label: str,
+    reason: str,
+    evidence: str | None = None,
+    shown_share: float | None = None,
 ) -> Answer:
-    return _answer(outcome, n_items, label=label, reason=reason, evidence=evidence)
+    return _answer(
+        outcome, n_items, label=label, reason=reason, evidence=evidence, shown_share=shown_share
+    )
 
 
 def still_open(outcome: Outcome[Any], n_items: int) -> Answer:

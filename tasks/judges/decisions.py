@@ -44,6 +44,8 @@ class Answer(Frozen):
     attempt: int = 1
     asked_together: int | None = None
     """Items decided by the same call; None where no model was called."""
+    shown_share: float | None = None
+    """Of the page's characters, the share 0-1 that was looked at; None: all of it, or no page."""
 
 
 class VerifyClaims(Frozen):
@@ -184,6 +186,14 @@ class Judge(Protocol):
 
     def prompt_sha(self, protocol: str) -> str:
         """Sha of the prompts (or weights) its verdicts for a protocol rest on."""
+
+    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
+        """How it reads the pages of a cell, where not all of them whole and each in one go; part
+        of the keys of such cells alone, so that the others keep theirs.
+
+        longest_bytes: of the longest page that is judged, in UTF-8.
+        most_claims: that cite one such page.
+        """
 
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         """One answer per claim, in order."""

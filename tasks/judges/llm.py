@@ -24,17 +24,16 @@ from tasks.judges.decisions import (
     VerifyClaims,
 )
 from tasks.judges.llm_claims import graded_values, matched_claims
+from tasks.judges.llm_page import answers_against_page, page_reading
 from tasks.judges.replies import (
     ClaimVerdict,
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,
-    PageVerdict,
-    PageVerdicts,
     StatedClaims,
     StatedFacts,
 )
-from tasks.judges.text import one_line, stands_in
+from tasks.judges.text import one_line
 from tasks.models.gateway import Outcome
 from tasks.warehouse.rows import Status
 
@@ -84,18 +83,11 @@ class LlmJudge(AsksModel):
                 answers[index] = answer
         return answers
 
+    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
+        return page_reading(self._asking, longest_bytes, most_claims)
+
     async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
-        n = len(request.claims)
-        values = {"page": request.page, "claims": [one_line(claim) for claim in request.claims]}
-        outcome: Outcome[list[PageVerdict]] = await self._asking.decided(
-            request.prompt, values, PageVerdicts, "statement", range(1, n + 1)
-        )
-        if outcome.value is None:
-            return [still_open(outcome, n)] * n
-        return [
-            ok(outcome, n, verdict.verdict, verdict.reason, _passage(verdict, request.page))
-            for verdict in outcome.value
-        ]
+        return await answers_against_page(self._asking, request)
 
     async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
         n = len(request.criteria)
@@ -115,7 +107,7 @@ class LlmJudge(AsksModel):
             attached = self._asking.attached(request.attachments)
             values[request.attached] = attached.article
         outcome: Outcome[list[Any]] = await self._asking.decided(
-            request.prompt, values, form, "criterion", ids, attached=attached
+            request.prompt, values, form, "criterion", ids, beside=attached
         )
         if outcome.value is None:
             return [still_open(outcome, n)] * n
@@ -181,8 +173,3 @@ def _pointed_at(verdict: ClaimVerdict, evidence: Sequence[str]) -> str | None:
     """The pieces of evidence a verdict names, those that exist."""
     named = [evidence[n - 1] for n in verdict.evidence if 1 <= n <= len(evidence)]
     return "\n".join(dict.fromkeys(named)) or None
-
-
-def _passage(verdict: PageVerdict, page: str) -> str | None:
-    """The passage a verdict quotes, if it does stand on the page."""
-    return verdict.passage.strip() if stands_in(verdict.passage, page) else None

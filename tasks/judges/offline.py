@@ -31,8 +31,11 @@ from tasks.warehouse.rows import Status
 
 DISCLAIMER = "offline lexical judge, no LLM used"
 TOP_K = 10
-MAX_PAGE_CHARS = 1_000_000
-"""What is read of a page; the reason of its answers says when it was cut."""
+MAX_PAGE_CHARS = 2_000_000
+"""What is read of a page: as much as the archive keeps of one. It takes some two seconds, of odd
+texts ten. Answers say when it was cut."""
+ONCE_READ = 1_000_000
+"""What earlier versions read: verdicts about pages up to this length keep their keys."""
 MAX_EVIDENCE_CHARS = 500
 CACHED_PAGES = 8
 VETO_MARGIN = 0.01
@@ -69,6 +72,13 @@ class OfflineJudge:
         """Sha-256 of the weights file: the same for every protocol."""
         return self._sha
 
+    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
+        """Told where a page may be longer than ONCE_READ: its bytes are never fewer than its
+        characters."""
+        if longest_bytes <= ONCE_READ:
+            return ()
+        return (f"the first {MAX_PAGE_CHARS} characters of a page",)
+
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         """`consistent` or `not_support` per claim; evidence is the best retrieved sentence."""
         pool = Pool(request.pool)
@@ -83,15 +93,11 @@ class OfflineJudge:
         if not pool:
             answer = self._no_answer(Status.UNFETCHABLE, "the page holds no readable text")
             return [answer] * len(request.claims)
-        note = (
-            ""
-            if len(request.page) <= MAX_PAGE_CHARS
-            else f"; page cut at {MAX_PAGE_CHARS:,} characters"
-        )
-        return [
-            self._answer("claim_in_page", SUPPORT, claim, pool, index.top(claim, TOP_K), note)
+        answers = [
+            self._answer("claim_in_page", SUPPORT, claim, pool, index.top(claim, TOP_K))
             for claim in request.claims
         ]
+        return answers if len(request.page) <= MAX_PAGE_CHARS else _of_a_part(answers, request.page)
 
     async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
         """`not_assessed`: no lexical rule for article quality could be validated."""
@@ -127,7 +133,6 @@ class OfflineJudge:
         claim: str,
         pool: Pool,
         retrieved: Sequence[int],
-        note: str = "",
     ) -> Answer:
         if not terms(claim):
             return self._no_answer(Status.NOT_ASSESSED, "the claim holds no words to look for")
@@ -140,7 +145,7 @@ class OfflineJudge:
             status=Status.OK,
             label=positive if probability >= threshold else NOT_SUPPORT,
             score=round(max(probability, 0.0), 6),
-            reason=f"{DISCLAIMER}: {_reason(found)}{note}",
+            reason=f"{DISCLAIMER}: {_reason(found)}",
             evidence=None if found.best is None else pool[found.best][:MAX_EVIDENCE_CHARS],
             model_version=self.model_version,
         )
@@ -158,6 +163,16 @@ class OfflineJudge:
         return Answer(
             status=status, reason=f"{DISCLAIMER}: {reason}", model_version=self.model_version
         )
+
+
+def _of_a_part(answers: Sequence[Answer], page: str) -> list[Answer]:
+    """The answers with what they rest on, where only the beginning of the page was read."""
+    share = MAX_PAGE_CHARS / len(page)
+    cut = f"; page cut at {MAX_PAGE_CHARS:,} characters"
+    return [
+        answer.model_copy(update={"reason": f"{answer.reason}{cut}", "shown_share": share})
+        for answer in answers
+    ]
 
 
 def _reason(found: Comparison) -> str:

@@ -137,4 +137,10 @@ def one_line(text: str) -> str:
 def stands_in(passage: str, text: str) -> bool:
     """Whether a text holds a passage word for word; white space and case do not matter."""
     wanted = one_line(passage).casefold().strip(" .…\"'“”")
-    return bool(wanted) and wanted in one_line(text).casefold()
+    return bool(wanted) and wanted in _comparable(text)
+
+
+@lru_cache(maxsize=8)
+def _comparable(text: str) -> str:
+    """Kept for a while: the passages of many verdicts are looked for on one page."""
+    return one_line(text).casefold()

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from tasks.configuration.models import MetricEntry
 from tasks.judges.decisions import Answer, Judge
 from tasks.models.attachments import Attachment
+from tasks.protocols.redirects import Redirects
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
@@ -67,6 +68,7 @@ class Judged(BaseModel):
     verdicts: assignment, step, item, status, label, score; of `done` reports only.
     claims: assignment, number, cited, leaked.
     answers: a frame of ANSWERS; of questions only.
+    redirects: of the edition's fetched pages.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -75,6 +77,7 @@ class Judged(BaseModel):
     verdicts: pl.DataFrame
     claims: pl.DataFrame
     answers: pl.DataFrame = pl.DataFrame(schema=ANSWERS)
+    redirects: Redirects = {}
 
 
 FIGURES = {

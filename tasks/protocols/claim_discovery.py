@@ -45,6 +45,7 @@ from tasks.protocols.claim_matching import (
 from tasks.protocols.claim_profiles import Marked, profile_decisions, profile_figures
 from tasks.protocols.claim_search import Figure, search_decisions, search_figures
 from tasks.protocols.claim_sources import leakage_figure
+from tasks.protocols.redirects import Redirects
 from tasks.protocols.versions import checked_parameters, version_of
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
@@ -149,11 +150,13 @@ class ClaimDiscovery:
         rows = [
             row
             for record in answers.iter_rows(named=True)
-            for row in self._rows(record, verdicts.get(record["assignment"], {}))
+            for row in self._rows(record, verdicts.get(record["assignment"], {}), judged.redirects)
         ]
         return pl.DataFrame(rows, schema=FIGURES, orient="row")
 
-    def _rows(self, record: dict[str, Any], verdicts: Verdicts) -> list[tuple[Any, ...]]:
+    def _rows(
+        self, record: dict[str, Any], verdicts: Verdicts, redirects: Redirects
+    ) -> list[tuple[Any, ...]]:
         posed = Posed(
             record["category"], record["truths"], record["settings"], record["text"],
             record["trace"],
@@ -163,7 +166,7 @@ class ClaimDiscovery:
             "answered_share": (answered, 1, 0, None),
             **_named("claim", _tree(posed, verdicts)),
             **_named("compat", self._compat(posed, verdicts)),
-            "claim_leakage": leakage_figure(posed.claims, posed.settings.banned),
+            "claim_leakage": leakage_figure(posed.claims, posed.settings.banned, redirects),
             **search_figures(posed.trace, posed.settings.needed_queries, verdicts),
         }
         return [

@@ -29,6 +29,7 @@ from tasks.judges.fused import Fused
 from tasks.judges.retrieval import Bm25
 from tasks.metrics.shares import resolve_citations, shares
 from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
+from tasks.protocols.redirects import Redirects, addresses, redirects_of
 from tasks.protocols.versions import checked_parameters, version_of
 from tasks.warehouse.rows import Citation, Page, Status
 
@@ -70,7 +71,7 @@ class WikiFact:
         return [item for items in await asyncio.gather(*steps) for item in items]
 
     async def _coverage(self, case: Case, judge: Judge) -> list[Decided]:
-        leaked = leaked_claims(case.reference.url, case.citations)
+        leaked = leaked_claims(case.reference.url, case.citations, redirects_of(case.pages))
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
         answers = await self._verified([fact.text for fact in case.facts], pool, judge)
         return [
@@ -115,13 +116,21 @@ class WikiFact:
         )
 
 
-def leaked_claims(article_url: str, citations: Sequence[Citation]) -> frozenset[int]:
-    """Numbers of the claims that cite the target article itself (any-URL rule)."""
-    return frozenset(c.number for c in citations if same_page(c.url, article_url))
+def leaked_claims(
+    article_url: str, citations: Sequence[Citation], redirects: Redirects
+) -> frozenset[int]:
+    """Numbers of the claims that cite the target article itself (any-URL rule), be it by an
+    address that redirects to it."""
+    return frozenset(
+        citation.number
+        for citation in citations
+        if any(same_page(each, article_url) for each in addresses(citation.url, redirects))
+    )
 
 
 async def _citations(case: Case, judge: Judge) -> list[Decided]:
-    """One decision per (claim, URL) pair; each page is put to the judge once."""
+    """One decision per (claim, URL) pair; a page is put to the judge with all claims that cite it.
+    Two URLs that led to the same page are two pairs, as in the published code."""
     if case.extraction is None or not case.extraction.pairs_reliable:
         return []
     pages = {page.url: page for page in case.pages}
@@ -148,11 +157,16 @@ async def _against_page(
         reason = "the page has never been fetched"
         return [Answer(status=Status.SKIPPED, reason=reason)] * len(claims)
     if page.status != "ok" or page.text is None:
-        reason = page.error or "the page could not be fetched"
-        return [Answer(status=Status.UNFETCHABLE, reason=reason)] * len(claims)
+        return [Answer(status=Status.UNFETCHABLE, reason=_why_not(page))] * len(claims)
     return await judge.verify_against_page(
         VerifyAgainstPage(claims=claims, url=url, page=page.text)
     )
+
+
+def _why_not(page: Page) -> str:
+    """Why a page is not judged: `bot_wall: …`."""
+    missing = "its text is missing" if page.status == "ok" else "nothing more is known of it"
+    return f"{page.status}: {page.error or missing}"
 
 
 def _step(judged: Judged, step: str) -> pl.DataFrame:

@@ -113,7 +113,7 @@ def test_an_unfetchable_page_is_a_status_and_no_score(refreshed: tuple[Path, Any
     with reading(refreshed[0]) as source:
         dead = source.frame("SELECT * FROM verdicts WHERE status = 'unfetchable'")
     assert dead.height == 1
-    assert dead["reason"].to_list() == ["Failed to fetch"]
+    assert dead["reason"].to_list() == ["unfetchable: Failed to fetch"]
     assert dead["label"].to_list() == [None]
 
 

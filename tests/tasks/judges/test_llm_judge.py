@@ -197,7 +197,8 @@ def test_facts_and_claims_are_extracted(kind: type[ModelServer]) -> None:
 @pytest.mark.parametrize("words", [100, 3000])
 def test_a_prompt_that_does_not_fit_is_not_assessed_and_not_sent(words: int) -> None:
     server = OpenAiServer()
-    long = ON_PAGE.model_copy(update={"page": PAGE + " and more" * words})
+    claims = (*ON_PAGE.claims[:2], ON_PAGE.claims[2] + " And more" * words)
+    long = ON_PAGE.model_copy(update={"claims": claims})
     answers = at_server(server, lambda judge: judge.verify_against_page(long), context_tokens=4000)
     if words == 100:
         assert labels(answers) == ["support", "conflict", "not_support"]

@@ -108,6 +108,14 @@ def test_a_page_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = page_verified(POOL[2], " ".join(POOL))
     assert answer.label == NOT_SUPPORT
     assert "page cut at 100 characters" in str(answer.reason)
+    assert answer.shown_share == 100 / len(" ".join(POOL))
+    assert page_verified(POOL[0], POOL[0]).shown_share is None
+
+
+def test_only_pages_longer_than_ever_read_before_change_the_keys_of_their_verdicts() -> None:
+    assert JUDGE.page_reading(offline.ONCE_READ, 1_000) == ()
+    (reading,) = JUDGE.page_reading(offline.ONCE_READ + 1, 1)
+    assert str(offline.MAX_PAGE_CHARS) in reading
 
 
 def test_the_evidence_is_short() -> None:

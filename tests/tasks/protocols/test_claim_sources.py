@@ -30,17 +30,31 @@ def claim(*sources: str, below: tuple[AnsweredClaim, ...] = ()) -> AnsweredClaim
     ],
 )
 def test_a_banned_page_or_host_is_known_in_any_form(url: str, banned: bool) -> None:
-    assert is_banned(url, BANNED) is banned
+    assert is_banned(url, BANNED, {}) is banned
+
+
+def test_a_redirect_to_a_banned_page_or_host_is_banned() -> None:
+    redirects = {
+        "https://redirect.example/r/1": ARTICLE,
+        "https://redirect.example/r/2": "https://en.wikipedia.org/wiki/Anything",
+        "https://redirect.example/r/3": "https://paper.example",
+    }
+    urls = [f"https://redirect.example/r/{n}" for n in range(1, 5)]
+    assert [is_banned(url, BANNED, redirects) for url in urls] == [True, True, False, False]
+    assert is_banned("HTTP://redirect.example:80/r/1/?utm_source=x", BANNED, redirects)
+    claims = [claim(urls[0]), claim(urls[2])]
+    assert leakage_figure(claims, BANNED, redirects) == (1.0, 2, 0, None)
+    assert leakage_figure(claims, BANNED, {}) == (0.0, 2, 0, None)
 
 
 def test_claims_with_a_banned_source_are_counted_among_those_with_any() -> None:
     clean = claim("https://paper.example/1")
     leaked = claim("https://paper.example/1", ARTICLE)
     below = claim(below=(claim("https://en.wikipedia.org/wiki/X"),))
-    assert leakage_figure([clean, leaked, below, claim()], BANNED) == (2.0, 3, 0, None)
+    assert leakage_figure([clean, leaked, below, claim()], BANNED, {}) == (2.0, 3, 0, None)
 
 
 def test_where_there_is_nothing_to_count_there_is_no_figure() -> None:
-    assert leakage_figure([claim("https://a.example/")], ()) == (None, 0, 0, NOTHING_BANNED)
-    assert leakage_figure([claim()], BANNED) == (None, 0, 0, NO_SOURCES)
-    assert leakage_figure([], BANNED) == (None, 0, 0, NO_SOURCES)
+    assert leakage_figure([claim("https://a.example/")], (), {}) == (None, 0, 0, NOTHING_BANNED)
+    assert leakage_figure([claim()], BANNED, {}) == (None, 0, 0, NO_SOURCES)
+    assert leakage_figure([], BANNED, {}) == (None, 0, 0, NO_SOURCES)

@@ -2,15 +2,26 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import get_args
 
 import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import VerifyClaims
+from tasks.judges.decisions import VerifyAgainstPage, VerifyClaims
 from tasks.protocols.case import Case, Decided, Judged
+from tasks.protocols.redirects import redirects_of
 from tasks.protocols.wiki_fact import WikiFact, leaked_claims
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.rows import (
+    Article,
+    Citation,
+    Claim,
+    Extraction,
+    Fact,
+    Page,
+    PageStatus,
+    Report,
+)
 from tests.scripted_judge import ScriptedJudge
 
 URL = "https://en.wikipedia.org/wiki/Red_Lighthouse"
@@ -64,9 +75,17 @@ def case(
     )
 
 
+def redirected(of: Case, **final_urls: str) -> Case:
+    """The case with pages that led elsewhere, by the first letter of their hosts."""
+    pages = [
+        page.model_copy(update={"final_url": final_urls.get(page.url[8])}) for page in of.pages
+    ]
+    return of.model_copy(update={"pages": tuple(pages)})
+
+
 def judged(of: Case, decided: Sequence[Decided]) -> Judged:
     assert of.extraction
-    leaked = leaked_claims(of.reference.url, of.citations)
+    leaked = leaked_claims(of.reference.url, of.citations, redirects_of(of.pages))
     cited = {citation.number for citation in of.citations}
     return Judged(
         reports=pl.DataFrame(
@@ -156,6 +175,28 @@ def test_a_mobile_or_encoded_address_of_the_article_is_a_leak_as_well() -> None:
         assert figures(case([], [("red tower", [key])]))["leakage_rate"] == (1.0, 1)
 
 
+def test_a_claim_that_cites_a_redirect_to_the_article_leaks_as_well() -> None:
+    pages: dict[str, str | None] = {"https://a.org/r/1": "red tower", "https://b.org": "red tower"}
+    claims = [("red tower", ["https://a.org/r/1"]), ("blue door", ["https://b.org"])]
+    of = case(["red tower", "blue door"], claims, pages)
+    plain = figures(of)
+    assert (plain["coverage_wiki"], plain["leakage_rate"]) == ((1.0, 2), (0.0, 2))
+    seen_through = figures(redirected(of, a=URL, b="https://b.org/elsewhere"))
+    assert (seen_through["coverage_wiki"], seen_through["leakage_rate"]) == ((0.5, 2), (0.5, 2))
+    assert seen_through["ref_acc"] == plain["ref_acc"]
+
+
+def test_a_redirect_leaks_also_where_the_page_behind_it_could_not_be_read() -> None:
+    of = case(["red tower"], [("red tower", ["https://a.org/r"])], {"https://a.org/r": None})
+    assert figures(redirected(of, a=URL))["leakage_rate"] == (1.0, 1)
+
+
+def test_two_addresses_that_lead_to_one_page_are_two_pairs() -> None:
+    pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": "red tower"}
+    of = redirected(case([], [("red tower", list(pages))], pages), a="https://b.org")
+    assert figures(of)["ref_acc_pairs"] == (1.0, 2)
+
+
 def test_a_report_without_claims_covers_nothing_and_leaks_nothing() -> None:
     found = figures(case(["red tower"]))
     assert found["coverage_wiki"] == (0.0, 1)
@@ -179,6 +220,32 @@ def test_an_unfetchable_page_leaves_ref_acc_and_counts_in_the_strict_variant() -
     assert found["ref_acc_strict"] == (0.5, 2)
     assert found["evaluated_share"] == (0.5, 2)
     assert found["ref_acc_pairs"] == (1.0, 1)
+
+
+@pytest.mark.parametrize("status", [s for s in get_args(PageStatus) if s != "ok"])
+def test_only_what_a_page_says_is_judged_and_the_reason_names_what_it_was(
+    status: PageStatus,
+) -> None:
+    of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "red tower"})
+    walled = of.pages[0].model_copy(update={"status": status, "error": "as its server said"})
+    of = of.model_copy(update={"pages": (walled,)})
+    judge = ScriptedJudge()
+    (decided,) = asyncio.run(PROTOCOL.judge(of, judge))[-1:]
+    assert (decided.step, decided.answer.status) == ("citation", "unfetchable")
+    assert decided.answer.reason == f"{status}: as its server said"
+    assert not any(isinstance(request, VerifyAgainstPage) for request in judge.asked)
+    found = figures(of)
+    assert found["ref_acc"] == (None, 0)
+    assert found["ref_acc_strict"] == (0.0, 1)
+    assert found["evaluated_share"] == (0.0, 1)
+
+
+def test_an_ok_page_without_text_is_no_evidence() -> None:
+    of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "red tower"})
+    of = of.model_copy(update={"pages": (of.pages[0].model_copy(update={"text": None}),)})
+    (decided,) = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))[-1:]
+    assert decided.answer.status == "unfetchable"
+    assert decided.answer.reason == "ok: its text is missing"
 
 
 def test_a_page_that_was_never_fetched_is_open_not_wrong() -> None:

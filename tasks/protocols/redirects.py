@@ -1,0 +1,20 @@
+"""Where cited addresses lead: who cites a page by a redirect cites the page."""
+
+from collections.abc import Iterable, Mapping
+
+from tasks.extraction.urls import normalise_url
+from tasks.warehouse.rows import Page
+
+Redirects = Mapping[str, str]
+"""By the key of a page that redirects: the key of the page that it led to when it was fetched."""
+
+
+def redirects_of(pages: Iterable[Page]) -> Redirects:
+    """Of those pages that led to others."""
+    return {page.url: page.final_url for page in pages if page.final_url}
+
+
+def addresses(url: str, redirects: Redirects) -> tuple[str, ...]:
+    """An address, and the one it leads to where that is another page's."""
+    led_to = redirects.get(normalise_url(url) or url)
+    return (url, led_to) if led_to else (url,)
