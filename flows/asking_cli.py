@@ -89,9 +89,13 @@ def backfill(
     first: FirstOption = None,
     budget: BudgetOption = None,
     estimate: EstimateOption = False,
+    fetch: Annotated[
+        bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
+    ] = True,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
-    """Bring an agent into editions: its missing reports, then only its cells, then the ranks.
+    """Bring an agent into editions: its missing reports, the pages they cite, then only its
+    cells, then the ranks.
 
     The budget covers reports and verdicts together. No row of another agent is touched.
     """
@@ -118,6 +122,7 @@ def backfill(
                 "extractor": extractor,
                 "first": first,
                 "budget_usd": budget,
+                "fetch_pages": fetch,
                 "warehouse": str(store.path),
             },
         )

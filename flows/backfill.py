@@ -1,4 +1,5 @@
-"""Bring an agent into editions that are there already: its reports, its cells, the leaderboards."""
+"""Bring an agent into editions that are there already: its reports, the pages they cite, its cells,
+the leaderboards."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from prefect.states import Completed
 from flows.ask import ask
 from flows.console import REMARKS
 from flows.evaluate import evaluate
+from flows.fetch import fetch
 from tasks.configuration.models import load_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
@@ -26,9 +28,11 @@ async def backfill(
     extractor: str | None = None,
     first: int | None = None,
     budget_usd: float | None = None,
+    fetch_pages: bool = True,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Get the reports that an agent has not written, judge only its cells, rank anew.
+    """Get the reports that an agent has not written, fetch what they cite, judge only its cells,
+    rank anew.
 
     No row of another agent is touched; places on the leaderboard follow from the rows.
 
@@ -39,6 +43,7 @@ async def backfill(
         extractor: a judge that extracts the claims; the offline extraction unless named.
         first: of each edition only so many of the missing reports.
         budget_usd: what this run may spend at most, on reports and verdicts together.
+        fetch_pages: ask for the pages that its reports cite and nobody has fetched.
         warehouse: the DuckDB file; waited for while another process owns it.
 
     Returns:
@@ -60,6 +65,11 @@ async def backfill(
             asked: Any = await ask(name, [agent], first=first, warehouse=path, return_state=True)
             states = [asked]
             if asked.is_completed() and _has_reports(store, name, agent):
+                if fetch_pages:
+                    fetched: Any = await fetch(
+                        name, [agent], extractor=extractor, warehouse=path, return_state=True
+                    )
+                    states.append(fetched)
                 judged: Any = await evaluate(
                     name, protocols, [agent], chosen, path, extractor, return_state=True
                 )

@@ -15,6 +15,7 @@ from flows.collecting_cli import assign, collect, edition
 from flows.console import REMARKS
 from flows.judging_cli import calls, estimate, judges
 from flows.options import WAREHOUSE_OPTION, Shown, WarehousePath
+from flows.pages_cli import fetch, pages, say_unfetched
 from flows.questions_cli import register as register_questions
 from flows.reports_cli import register as register_reports
 from flows.run import prefect_home, run_flow
@@ -52,9 +53,10 @@ register_questions(importing)
 register_reports(importing)
 app.add_typer(agents, name="agents")
 app.add_typer(judges, name="judges")
+app.add_typer(pages, name="pages")
 app.add_typer(annotate, name="annotate")
 app.add_typer(edition, name="edition")
-for command in (collect, assign, ask, backfill, agreement, estimate, calls):
+for command in (collect, assign, ask, backfill, fetch, agreement, estimate, calls):
     app.command()(command)
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
@@ -195,6 +197,7 @@ def evaluate(
             },
         )
         print_leaderboard(store, edition, Format.TABLE)
+        say_unfetched(store, edition)
     _say_where(warehouse, edition, outcome)
     _exit(complete)
 

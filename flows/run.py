@@ -41,11 +41,12 @@ def _flow(name: str) -> Callable[..., Any]:
     from flows.backfill import backfill
     from flows.collect import collect
     from flows.evaluate import evaluate
+    from flows.fetch import fetch, read
     from flows.refresh import refresh
 
     flows: dict[str, Callable[..., Any]] = {
         "ask": ask, "assign": assign, "backfill": backfill, "collect": collect,
-        "evaluate": evaluate, "refresh": refresh,
+        "evaluate": evaluate, "fetch": fetch, "read": read, "refresh": refresh,
     }  # fmt: skip
     return flows[name]
 

@@ -90,6 +90,7 @@ def _page(edition: str, url: str, record: Mapping[str, Any]) -> Page:
         text_sha=content_sha(content) if error is None else None,
         error=error,
         fetched_by=text_of(record.get("fetched_by")) or None,
+        source="published",
     )
 
 

@@ -35,7 +35,7 @@ def normalise_url(url: str) -> str | None:
 
     Idempotent. Always `https`: a page served under both schemes is one page.
     """
-    cleaned = _cleaned(url)
+    cleaned = written_address(url)
     if cleaned is None:
         return None
     try:
@@ -64,6 +64,18 @@ def same_page(url: str, article_url: str) -> bool:
     return page is not None and page == _page(article_url)
 
 
+def written_address(url: str) -> str | None:
+    """The address that somebody wrote, without Markdown escapes, wrapping and trailing
+    punctuation: what can be asked for. None if it is no http(s) address."""
+    if len(url) > 2 * MAX_LENGTH:
+        return None
+    text = _MARKDOWN_ESCAPE.sub(r"\1", url.strip().strip("<>")).strip()
+    text = _trimmed(_AMPERSAND.sub("&", text))
+    if len(text) > MAX_LENGTH or not text.lower().startswith(("http://", "https://")):
+        return None
+    return None if re.search(r"\s", text) else text
+
+
 @lru_cache(maxsize=2**16)
 def _page(url: str) -> tuple[str, str] | None:
     """(host, title) of a wiki page; (host, path and query) of any other page."""
@@ -78,17 +90,6 @@ def _page(url: str) -> tuple[str, str] | None:
         title = dict(parse_qsl(parts.query)).get("title", title)
     title = re.sub(r"[\s_]+", "_", normalize("NFC", title)).strip("_")
     return parts.netloc, title[:1].upper() + title[1:]
-
-
-def _cleaned(url: str) -> str | None:
-    """Without Markdown escapes, wrapping and trailing punctuation."""
-    if len(url) > 2 * MAX_LENGTH:
-        return None
-    text = _MARKDOWN_ESCAPE.sub(r"\1", url.strip().strip("<>")).strip()
-    text = _trimmed(_AMPERSAND.sub("&", text))
-    if len(text) > MAX_LENGTH or not text.lower().startswith(("http://", "https://")):
-        return None
-    return None if re.search(r"\s", text) else text
 
 
 def _trimmed(text: str) -> str:

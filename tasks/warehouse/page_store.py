@@ -35,6 +35,12 @@ class PageStore:
         """
         return Receiving(self._folder)
 
+    def sweep(self) -> None:
+        """Remove what runs that were killed have left half-written. For whoever owns the
+        warehouse."""
+        for left in self._folder.glob(".*-*-*"):
+            left.unlink(missing_ok=True)
+
     def get(self, sha: str) -> bytes:
         """The bytes kept under `sha`.
 

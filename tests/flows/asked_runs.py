@@ -97,10 +97,11 @@ def ask(path: Path, *agents: str, **parameters: Any) -> Any:
 
 
 def backfill(path: Path, agent: str, **parameters: Any) -> Any:
-    """The flow in this process; its final state."""
+    """The flow in this process, which fetches nothing unless told; its final state."""
     from flows.backfill import backfill as flow
 
     async def run() -> Any:
-        return await flow(agent, warehouse=str(path), **parameters, return_state=True)
+        chosen = {"warehouse": str(path), "fetch_pages": False} | parameters
+        return await flow(agent, **chosen, return_state=True)
 
     return asyncio.run(run())

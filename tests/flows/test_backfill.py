@@ -75,7 +75,7 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         assert (told[0], server.n_made) == (0, 0)
         assert "usd_at_most" in told[1]
         code, answers, said = evergreen(
-            "backfill", "gemini", "--edition", "sample", "--protocol", "wiki_fact",
+            "backfill", "gemini", "--edition", "sample", "--no-fetch", "--protocol", "wiki_fact",
             "--budget", "30", "--first", "2", "--warehouse", path,
         )  # fmt: skip
         assert code == 0, said

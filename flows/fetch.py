@@ -1,0 +1,156 @@
+"""Fetch the pages that an edition's reports cite: each once, kept for ever, then read."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from prefect import flow, tags
+from prefect.artifacts import acreate_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.console import REMARKS
+from flows.items import partial_message
+from flows.progress import stage_progress
+from flows.stages import (
+    Evaluation,
+    Failure,
+    claims_stage,
+    error_of,
+    finished,
+    first_line,
+    pending_extractions,
+)
+from tasks.archiving import Follow, sources
+from tasks.configuration.models import load_judges
+from tasks.configuration.web import load_web
+from tasks.pages import fetch_pages, read_pages
+from tasks.selection import check_edition
+from tasks.spending import spending
+from tasks.unfetched import unfetched, unread
+from tasks.warehouse.pages import FetchSource
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import Warehouse, open_warehouse
+
+PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
+
+
+@flow(name="fetch", flow_run_name="fetch · {edition}")
+async def fetch(
+    edition: str,
+    agents: list[str] | None = None,
+    fallbacks: list[FetchSource] | None = None,
+    again: bool = False,
+    extractor: str | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Ask for every cited page that nobody has asked for yet, and take out what it says.
+
+    Args:
+        agents: only what their reports cite; all unless named.
+        fallbacks: other ways to pages that do not come; those of `configs/web.yaml` unless named.
+        again: also pages that were asked for in vain before.
+        extractor: a judge that extracts the claims nobody has; the offline extraction unless named.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed` when every cited page has its status, whatever that is; `Partial` when pages
+        are left to ask for.
+    """
+    with (
+        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        spending(store, None),
+        tags(f"edition:{edition}"),
+    ):
+        check_edition(store, edition)
+        failures = await _claims(store, edition, agents or [], extractor)
+        for way in sources(load_web().fallbacks if fallbacks is None else fallbacks):
+            failures += await _fetched(store, edition, way, agents or [], again)
+            failures += await _read(store, edition)
+        export_edition(store, edition)
+        counts = store.frame(PAGES, [edition])
+        await acreate_table_artifact(
+            key="pages",
+            table=counts.to_dicts(),
+            description=f"{edition}: what became of the pages that its reports cite.",
+        )
+    n_ok = counts.filter(counts["status"] == "ok")["pages"].sum()
+    message = f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
+    if failures:
+        return Completed(name="Partial", message=f"{message} {partial_message(failures)}")
+    return Completed(message=message)
+
+
+@flow(name="read", flow_run_name="read · {edition}")
+async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[None]:
+    """Take the text out of every fetched page anew, from the archive; nothing is fetched.
+
+    Reports that cite a page whose text becomes another one are judged again by the next
+    evaluation.
+    """
+    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+        n = len(unread(store, edition, again=True))
+        failures = await _read(store, edition, again=True)
+        export_edition(store, edition)
+    if failures:
+        return Completed(name="Partial", message=partial_message(failures))
+    return Completed(message=f"{edition}: {n:,} pages were read again.")
+
+
+async def _claims(
+    store: Warehouse, edition: str, agents: Sequence[str], extractor: str | None
+) -> list[Failure]:
+    """What reports cite is known once their claims are."""
+    run = Evaluation(
+        warehouse=str(store.path),
+        edition=edition,
+        protocols=(),
+        agents=tuple(agents),
+        judge=load_judges().default,
+        extractor=extractor,
+    )
+    todo = pending_extractions(run)
+    return await claims_stage(run, len(todo)) if todo else []
+
+
+async def _fetched(
+    store: Warehouse, edition: str, way: FetchSource, agents: Sequence[str], again: bool
+) -> list[Failure]:
+    wanted = unfetched(store, edition, way, agents, again=again)
+    if not wanted:
+        return []
+    hosts = {urlsplit(page.url).netloc for page in wanted}
+    REMARKS.print(f"Pages to fetch ({way}): {len(wanted):,}, of hosts: {len(hosts):,}.")
+    path = str(store.path)
+    return await _followed(
+        f"fetch {way}",
+        len(wanted),
+        lambda follow: fetch_pages(path, edition, way, agents, again, follow, return_state=True),
+    )
+
+
+async def _read(store: Warehouse, edition: str, *, again: bool = False) -> list[Failure]:
+    todo = unread(store, edition, again=again)
+    if not todo:
+        return []
+    path = str(store.path)
+    return await _followed(
+        "read",
+        len(todo),
+        lambda follow: read_pages(path, edition, again, follow, return_state=True),
+    )
+
+
+async def _followed(stage: str, total: int, start: Callable[[Follow], Any]) -> list[Failure]:
+    """Run one task that tells how far it is."""
+    async with stage_progress(stage, total) as progress:
+        loop = asyncio.get_running_loop()
+
+        def follow(n: int) -> None:
+            loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
+
+        error = await error_of(await finished(start(follow)))
+    return [Failure(stage, "pages", first_line(error))] if error else []

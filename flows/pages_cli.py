@@ -1,0 +1,223 @@
+"""`evergreen fetch` and `evergreen pages`: the archive of what reports cite."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flows.console import ANSWERS, REMARKS
+from flows.options import Shown, WarehousePath
+from flows.run import run_flow
+from flows.show import Format, print_frame
+from flows.show_references import print_references
+from tasks.configuration.web import load_web
+from tasks.extraction.urls import normalise_url
+from tasks.page_export import write_export
+from tasks.selection import UnknownName, check_edition
+from tasks.status import known_editions
+from tasks.warehouse.page_store import PageStore, pages_folder
+from tasks.warehouse.reading import Reading, reading
+from tasks.warehouse.store import DEFAULT_PATH, Readable, open_warehouse
+
+pages = typer.Typer(
+    no_args_is_help=True, help="The archive: pages as they were when they were fetched."
+)
+EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
+FETCHES = """
+SELECT source, asked_url, outcome, http_status, final_url, redirects, n_bytes, tries, error,
+    fetched_at, round(seconds, 2) AS seconds, headers, sha
+FROM fetches WHERE edition = $1 AND url = $2 ORDER BY fetched_at
+"""
+SHOWN_CHARACTERS = 3000
+
+
+def fetch(
+    edition: EditionOption,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", help="Only what this one's reports cite; may be given again."),
+    ] = None,
+    fallback: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fallback",
+            help="Another way to pages that do not come: jina, wayback; `none` for none. Those of "
+            "configs/web.yaml if not given.",
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also ask for pages that were asked for in vain.")
+    ] = False,
+    extractor: Annotated[
+        str | None,
+        typer.Option("--extractor", help="A judge that extracts the claims nobody has."),
+    ] = None,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Fetch every page that an edition's reports cite, once, and keep it for ever.
+
+    Interrupted or killed, the same command goes on. `evergreen evaluate` judges by what is here.
+    """
+    ways = None if fallback is None else _ways(fallback)
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+    if not load_web().named_operator():
+        REMARKS.print(
+            "Nobody is named in the User-Agent; say whom site owners can write to: "
+            "EVERGREEN_OPERATOR, or `operator` in configs/web.yaml.",
+            style="yellow",
+        )
+    complete, outcome = run_flow(
+        "fetch",
+        {
+            "edition": edition, "agents": agent, "fallbacks": ways, "again": again,
+            "extractor": extractor, "warehouse": str(warehouse),
+        },
+    )  # fmt: skip
+    with reading(warehouse) as source:
+        print_frame(source.frame(COUNTS, [edition]), Format.TABLE)
+    REMARKS.print(outcome, markup=False, highlight=False)
+    if not complete:
+        raise typer.Exit(1)
+    REMARKS.print(f"Next: evergreen evaluate --edition {edition}")
+
+
+@pages.command("counts")
+def counts(
+    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
+) -> None:
+    """What became of the cited pages, by status and by the way they came."""
+    with _reading(warehouse, edition) as source:
+        print_frame(source.frame(COUNTS, [edition]), form)
+
+
+@pages.command("references")
+def references(
+    edition: EditionOption,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Whose verdicts; the default judge's.")
+    ] = None,
+    form: Shown = Format.TABLE,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Per agent: claims that cite nothing, whose pages did not come, and what the others said."""
+    with _reading(warehouse, edition) as source:
+        print_references(source, edition, judge, form)
+
+
+@pages.command("show")
+def show(
+    url: Annotated[str, typer.Argument(help="A cited address, in any spelling.")],
+    edition: EditionOption,
+    whole: Annotated[bool, typer.Option("--whole", help="All of its text.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Its bytes as they came, to standard output.")
+    ] = False,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """One page of the archive: how it was had, and what it says."""
+    with _reading(warehouse, edition) as source:
+        key = normalise_url(url)
+        page = source.frame(
+            "SELECT * FROM pages WHERE edition = $1 AND url = $2", [edition, key]
+        ).to_dicts()
+        fetches = source.frame(FETCHES, [edition, key]).to_dicts()
+    if not page and not fetches:
+        raise UnknownName(
+            f"{url} is not in the archive of {edition} (as {key}). If a report cites it: "
+            f"`evergreen fetch --edition {edition}`."
+        )
+    if raw:
+        _print_bytes(warehouse, url, fetches)
+        return
+    text: str = page[0].pop("text") or "" if page else ""
+    for record in [*page, *fetches]:
+        _print_record(record)
+    if text:
+        shown = text if whole else text[:SHOWN_CHARACTERS]
+        ANSWERS.print(shown, markup=False, highlight=False, soft_wrap=True)
+        if len(shown) < len(text):
+            REMARKS.print(f"({len(text) - len(shown):,} characters more: --whole)")
+
+
+@pages.command("export")
+def export(
+    edition: EditionOption,
+    to: Annotated[
+        Path, typer.Option("--to", help="A file: NAME.warc.gz, or NAME.jsonl.gz with texts only.")
+    ],
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Write an edition's archive as one file: WARC with bytes and texts, or texts alone."""
+    if not to.name.endswith((".warc.gz", ".jsonl.gz")):
+        raise typer.BadParameter("give a name that ends in .warc.gz or .jsonl.gz", param_hint="to")
+    with _reading(warehouse, edition) as source:
+        try:
+            n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
+        except OSError as error:
+            raise typer.BadParameter(
+                f"{to} cannot be written: {error.strerror or error}", param_hint="to"
+            ) from None
+    REMARKS.print(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.", highlight=False)
+
+
+@pages.command("read")
+def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """Take the text out of all fetched pages anew, after a change of the reader; fetches nothing.
+
+    Cells whose pages say something else now are judged again by the next evaluation.
+    """
+    complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)})
+    REMARKS.print(outcome, markup=False, highlight=False)
+    if not complete:
+        raise typer.Exit(1)
+
+
+def say_unfetched(source: Readable, edition: str) -> None:
+    """A remark where figures of references rest on fewer pages than they could."""
+    counted = source.frame(COUNTS, [edition])
+    left = int(counted.filter(counted["status"] == "not fetched")["pages"].sum())
+    if left:
+        REMARKS.print(
+            f"Cited pages that were never fetched: {left:,}. `evergreen fetch --edition {edition}` "
+            "asks for them; then evaluate again.",
+            style="yellow", markup=False, highlight=False,
+        )  # fmt: skip
+
+
+def _ways(named: Sequence[str]) -> list[str]:
+    ways = [way for way in dict.fromkeys(named) if way != "none"]
+    if unknown := sorted(set(ways) - {"jina", "wayback"}):
+        raise typer.BadParameter(
+            f"{unknown[0]!r} is no other way; there are jina and wayback.", param_hint="--fallback"
+        )
+    return ways
+
+
+@contextmanager
+def _reading(warehouse: Path, edition: str) -> Iterator[Reading]:
+    with reading(warehouse) as source:
+        if source.notice:
+            REMARKS.print(source.notice, style="yellow", markup=False)
+        known = known_editions(source)
+        if edition not in known:
+            raise UnknownName(f"There is no edition {edition!r}; there are: {', '.join(known)}.")
+        yield source
+
+
+def _print_record(record: dict[str, Any]) -> None:
+    for name, value in record.items():
+        if value not in (None, "", "[]", "{}") and name not in ("edition", "text_sha"):
+            ANSWERS.print(f"{name:<13} {value}", markup=False, highlight=False, soft_wrap=True)
+    ANSWERS.print()
+
+
+def _print_bytes(warehouse: Path, url: str, fetches: Sequence[dict[str, Any]]) -> None:
+    shas = [fetch["sha"] for fetch in fetches if fetch["sha"]]
+    if not shas:
+        raise UnknownName(f"{url}: nobody has its bytes; only its text, or nothing, came.")
+    sys.stdout.buffer.write(PageStore(pages_folder(warehouse)).get(shas[0]))

@@ -1,0 +1,158 @@
+"""Fetching cited pages into the archive, and taking out what they say.
+
+Plain functions; the Prefect shells are in `tasks/pages.py`. Bytes are on disk before a fetch's row
+is committed, and the row before the page is read: whatever ends a run, no page is asked for twice
+once it came, and none is half there.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from tasks.extraction.urls import normalise_url
+from tasks.unfetched import ToRead, answered_before
+from tasks.warehouse.page_store import pages_folder
+from tasks.warehouse.pages import Fetch, FetchOutcome, FetchSource
+from tasks.warehouse.rows import Page, PageStatus, content_sha, utc_now
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+from tasks.web.fetching import Fetcher
+from tasks.web.page import Fetched, Material, ReadPage, Wanted
+from tasks.web.readers import PageReaders
+
+FAILED: dict[FetchOutcome, PageStatus] = {
+    "failed": "unfetchable",
+    "refused": "refused",
+    "robots": "robots",
+    "too_large": "too_large",
+}
+"""What a page is of which no bytes came."""
+Follow = Callable[[int], None]
+"""Told how many pages more are done."""
+WRITTEN_TOGETHER = 25
+"""Texts of pages in one commit."""
+
+
+async def fetch_into(
+    warehouse: Warehouse,
+    edition: str,
+    fetcher: Fetcher,
+    wanted: Sequence[Wanted],
+    follow: Follow = lambda n: None,
+) -> None:
+    """Ask for pages, each once; every answer and every failure is a row when this returns.
+
+    Raises:
+        WebStopped: no page can be had in this way now; those without a row are open still.
+    """
+
+    async def keep(page: Wanted, fetched: Fetched) -> None:
+        await warehouse.write_async(Change(Fetch, [fetch_row(edition, page, fetched)]))
+        follow(1)
+
+    await fetcher.fetch_all(wanted, keep, answered_before(warehouse))
+
+
+async def read_into(
+    warehouse: Warehouse,
+    edition: str,
+    readers: PageReaders,
+    todo: Sequence[ToRead],
+    follow: Follow = lambda n: None,
+) -> None:
+    """Take the text out of fetched pages and keep it."""
+    folder = pages_folder(warehouse.path)
+
+    async def read(page: ToRead) -> Page:
+        return await read_page_row(edition, readers, folder, page)
+
+    for start in range(0, len(todo), WRITTEN_TOGETHER):
+        part = todo[start : start + WRITTEN_TOGETHER]
+        pages = await asyncio.gather(*map(read, part))
+        await warehouse.write_async(Change(Page, pages))
+        follow(len(part))
+
+
+async def read_page_row(edition: str, readers: PageReaders, folder: Path, todo: ToRead) -> Page:
+    """A page as the first of its ways had it that is good; else as the first had it."""
+    first: tuple[Fetch, ReadPage] | None = None
+    for fetch in todo.fetches:
+        said = await _read(readers, folder, fetch)
+        if said.status == "ok":
+            return page_row(edition, fetch, said, fetch.fetched_at)
+        first = first or (fetch, said)
+    if first is None:
+        raise ValueError(f"{todo.url}: there is no fetch of it")
+    return page_row(edition, *first, max(fetch.fetched_at for fetch in todo.fetches))
+
+
+async def _read(readers: PageReaders, folder: Path, fetch: Fetch) -> ReadPage:
+    if fetch.outcome != "fetched" or fetch.sha is None:
+        return ReadPage(status=FAILED.get(fetch.outcome, "unfetchable"), error=fetch.error)
+    material = Material(
+        source=fetch.source,
+        url=fetch.asked_url,
+        final_url=fetch.final_url or fetch.asked_url,
+        http_status=fetch.http_status or 200,
+        headers=json.loads(fetch.headers),
+        content=b"",
+    )
+    return await readers.read_stored(folder, fetch.sha, material)
+
+
+def fetch_row(edition: str, page: Wanted, fetched: Fetched) -> Fetch:
+    """What came of asking for a page, as a record."""
+    return Fetch(
+        edition=edition,
+        url=page.url,
+        source=fetched.source,
+        asked_url=fetched.asked_url,
+        outcome=fetched.outcome,
+        final_url=fetched.final_url,
+        redirects=json.dumps([hop.model_dump() for hop in fetched.redirects]),
+        http_status=fetched.http_status,
+        headers=json.dumps(dict(sorted(fetched.headers.items()))),
+        sha=fetched.sha,
+        n_bytes=fetched.n_bytes,
+        tries=fetched.tries,
+        error=fetched.error,
+        fetched_at=utc_now(),
+        seconds=fetched.seconds,
+    )
+
+
+def page_row(edition: str, fetch: Fetch, said: ReadPage, at: datetime) -> Page:
+    """What a page says, as a record. at: when it was fetched; of a bad one, when tried last."""
+    good = said.status == "ok" and said.text is not None
+    return Page(
+        edition=edition,
+        url=fetch.url,
+        status=said.status,
+        title=said.title,
+        text=said.text if good else None,
+        text_sha=content_sha(said.text) if good and said.text is not None else None,
+        error=None if good else said.error,
+        fetched_at=at,
+        source=fetch.source,
+        final_url=_led_to(fetch),
+        language=said.language,
+        published_on=said.published_on,
+        media_type=said.media_type,
+        signals=json.dumps(said.signals) if said.signals else None,
+        reader=said.reader,
+    )
+
+
+def _led_to(fetch: Fetch) -> str | None:
+    """The key of the page that redirects led to; None where it is the page that was cited."""
+    if fetch.source == "wayback" or fetch.final_url is None:
+        return None
+    key = normalise_url(fetch.final_url)
+    return key if key != fetch.url else None
+
+
+def sources(fallbacks: Sequence[FetchSource]) -> tuple[FetchSource, ...]:
+    """The ways to a page in the order in which they are tried."""
+    return ("direct", *dict.fromkeys(way for way in fallbacks if way != "direct"))

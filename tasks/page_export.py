@@ -1,0 +1,134 @@
+"""The archive for others: as a WARC file, or as JSON Lines of texts.
+
+Of pages that we fetched, the WARC holds the answer as a `response` (its kept headers, the bytes
+with their content encoding undone) and what was read of it as a `conversion` that refers to it.
+Pages that an imported edition's publisher read are `conversion` records alone: nobody has their
+bytes. Written by warcio, the Webrecorder project's library.
+"""
+
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.store import Readable
+
+PART = 500
+"""Pages read from the warehouse at once."""
+PAGES = """
+SELECT p.url, p.status, p.title, p.text, p.language, p.published_on, p.fetched_at, p.reader,
+    coalesce(p.source, 'published') AS source, p.final_url,
+    f.asked_url, f.final_url AS answered_at, f.http_status, f.headers, f.sha, f.fetched_at AS at
+FROM pages AS p
+LEFT JOIN fetches AS f ON f.edition = p.edition AND f.url = p.url AND f.source = p.source
+WHERE p.edition = $1 AND p.url > $2 ORDER BY p.url LIMIT $3
+"""
+TEXT_FIELDS = ("url", "title", "text", "language", "published_on", "fetched_at", "source",
+               "final_url", "reader")  # fmt: skip
+
+
+def export_warc(source: Readable, store: PageStore, edition: str, file: BinaryIO) -> int:
+    """Write all pages of an edition that have bytes or a text; how many.
+
+    Raises:
+        DamagedWarehouse: bytes are missing or not what they were.
+    """
+    writer = WARCWriter(file, gzip=True)
+    about = {
+        "software": f"evergreen-bench {version('evergreen-bench')}",
+        "format": "WARC File Format 1.0",
+        "isPartOf": edition,
+    }
+    writer.write_record(writer.create_warcinfo_record(f"{edition}.warc.gz", about))
+    n = 0
+    for page in _pages(source, edition):
+        if page["sha"] is None and page["text"] is None:
+            continue
+        answer = _response(writer, store, page) if page["sha"] else None
+        if answer is not None:
+            writer.write_record(answer)
+        if page["text"] is not None:
+            writer.write_record(_conversion(writer, page, answer))
+        n += 1
+    return n
+
+
+def export_texts(source: Readable, edition: str, file: BinaryIO) -> int:
+    """Write the good pages' texts, one JSON object a line, by URL; how many."""
+    n = 0
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        for page in _pages(source, edition):
+            if page["status"] == "ok":
+                record = {name: page[name] for name in TEXT_FIELDS if page[name] is not None}
+                line = json.dumps(record, ensure_ascii=False, default=str)
+                packed.write(line.encode() + b"\n")
+                n += 1
+    return n
+
+
+def write_export(source: Readable, store: PageStore, edition: str, path: Path) -> int:
+    """Write `path`, whole or not at all: a WARC file or JSON Lines, by its name.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    fresh = path.with_name(f".{path.name}")
+    try:
+        with fresh.open("wb") as file:
+            if path.name.endswith(".warc.gz"):
+                n = export_warc(source, store, edition, file)
+            else:
+                n = export_texts(source, edition, file)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return n
+
+
+def _pages(source: Readable, edition: str) -> Iterator[dict[str, Any]]:
+    last = ""
+    while part := source.frame(PAGES, [edition, last, PART]).to_dicts():
+        yield from part
+        last = part[-1]["url"]
+
+
+def _response(writer: WARCWriter, store: PageStore, page: dict[str, Any]) -> Any:
+    content = store.get(page["sha"])
+    kept: dict[str, str] = json.loads(page["headers"])
+    names = [(name, value) for name, value in sorted(kept.items()) if name != "content-encoding"]
+    headers = [(n, str(len(content)) if n == "content-length" else v) for n, v in names]
+    return writer.create_warc_record(
+        page["answered_at"] or page["asked_url"],
+        "response",
+        payload=io.BytesIO(content),
+        http_headers=StatusAndHeaders(str(page["http_status"]), headers, protocol="HTTP/1.1"),
+        warc_headers_dict={"WARC-Date": _stamp(page["at"])},
+    )
+
+
+def _conversion(writer: WARCWriter, page: dict[str, Any], answer: Any) -> Any:
+    named = {"WARC-Date": _stamp(page["fetched_at"]), "X-Evergreen-Source": page["source"]}
+    if page["reader"]:
+        named["X-Evergreen-Reader"] = page["reader"]
+    if answer is not None:
+        named["WARC-Refers-To"] = answer.rec_headers.get_header("WARC-Record-ID")
+    return writer.create_warc_record(
+        page["url"],
+        "conversion",
+        payload=io.BytesIO(page["text"].encode()),
+        warc_content_type="text/plain; charset=utf-8",
+        warc_headers_dict={name: value for name, value in named.items() if value},
+    )
+
+
+def _stamp(at: datetime | None) -> str:
+    """WARC wants a date; of published pages that have none it is the earliest there is."""
+    return (at or datetime(1970, 1, 1, tzinfo=UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,48 @@
+"""Stage pages: cited pages are fetched once, kept for ever, and read. Shells of `archiving`."""
+
+from collections.abc import Sequence
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.archiving import Follow, fetch_into, read_into
+from tasks.configuration.web import load_web
+from tasks.unfetched import unfetched, unread
+from tasks.warehouse.page_store import PageStore, pages_folder
+from tasks.warehouse.pages import FetchSource
+from tasks.warehouse.store import opened
+from tasks.web.fetching import fetching
+from tasks.web.readers import PageReaders
+
+
+@task(task_run_name="fetch · {way}", cache_policy=NO_CACHE, persist_result=False)
+async def fetch_pages(
+    warehouse_path: str,
+    edition: str,
+    way: FetchSource,
+    agents: Sequence[str],
+    again: bool,
+    follow: Follow,
+) -> None:
+    """Ask for every page that is wanted in this way; all have a row in `fetches` at the end."""
+    warehouse = opened(warehouse_path)
+    store = PageStore(pages_folder(warehouse.path))
+    store.sweep()
+    wanted = unfetched(warehouse, edition, way, agents, again=again)
+    async with fetching(load_web(), store, way) as fetcher:
+        await fetch_into(warehouse, edition, fetcher, wanted, follow)
+
+
+@task(
+    task_run_name="read · {edition}",
+    retries=1,
+    retry_delay_seconds=1,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def read_pages(warehouse_path: str, edition: str, again: bool, follow: Follow) -> None:
+    """Take the text out of every fetched page that has none yet (`again`: of all)."""
+    warehouse = opened(warehouse_path)
+    todo = unread(warehouse, edition, again=again)
+    async with PageReaders(load_web().reading) as readers:
+        await read_into(warehouse, edition, readers, todo, follow)
