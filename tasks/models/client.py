@@ -41,10 +41,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return float(value)
     try:
         date = parsedate_to_datetime(value)
-    except ValueError:
+        date = date if date.tzinfo else date.replace(tzinfo=UTC)
+        return max(0.0, (date - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):  # no date, or one beyond the calendar
         return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - datetime.now(UTC)).total_seconds())
 
 
 def refusal(

@@ -8,8 +8,6 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +15,7 @@ import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
 from tasks.configuration.wikipedia import WikiRequests
+from tasks.models.client import retry_after
 from tasks.wikipedia.clock import Clock, RealClock
 from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
 
@@ -122,7 +121,7 @@ class PoliteClient:
                 raise WikiRefused(f"{url}: not an address that can be asked: {error}.") from None
             except httpx.RequestError as error:  # refused, cut off, garbled, too slow
                 raise Passing(f"{type(error).__name__} {error}".strip()) from None
-        hint = retry_after(headers.get("Retry-After"))
+        hint = retry_after(headers)
         if status in none_for:
             return None
         if status in HEALING:
@@ -178,20 +177,6 @@ class PoliteClient:
         wait = max(wait, hint or 0.0)
         self._follow(f"{self._name}: {error}: trying again in {wait:.0f} s")
         return wait
-
-
-def retry_after(value: str | None) -> float | None:
-    """Seconds that a `Retry-After` header asks for, given in seconds or as a date."""
-    if value is None:
-        return None
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        then = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0.0, (then - datetime.now(UTC)).total_seconds())
 
 
 def _refused(url: str, status: int, headers: httpx.Headers, body: bytes) -> str:

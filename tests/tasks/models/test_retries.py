@@ -2,11 +2,14 @@
 
 import asyncio
 import itertools
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
 from tasks.configuration.models import Limits, Retries
+from tasks.models.client import retry_after
 from tasks.models.errors import Interrupted, Misconfigured, Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import START_CONCURRENCY
@@ -207,3 +210,17 @@ def test_a_stop_does_not_wait_for_the_next_try() -> None:
         return now() - started
 
     assert run_virtually(ask()) < 0.1
+
+
+def test_a_hint_may_be_seconds_a_date_or_nonsense() -> None:
+    then = datetime.now(UTC) + timedelta(seconds=90)
+
+    def hint(value: str) -> float | None:
+        return retry_after({"retry-after": value})
+
+    assert hint("120") == 120
+    assert 80 < (hint(format_datetime(then)) or 0) <= 90
+    assert hint(format_datetime(then - timedelta(days=1))) == 0
+    assert hint("soon") is None
+    assert hint("Fri, 31 Dec 99999999 23:59:59 GMT") is None
+    assert retry_after({}) is None

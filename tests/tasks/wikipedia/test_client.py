@@ -1,8 +1,6 @@
 """Asking a wiki within its rules: what it says when it cannot answer, and what we then do."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 
 from tasks.wikipedia.client import MediaWiki, batches
 from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
-from tasks.wikipedia.http import retry_after
 from tests.servers.http import Response, json_response
 from tests.tasks.wikipedia.conftest import OPERATOR, Scripted, SimulatedClock, scripted, with_wiki
 
@@ -225,12 +222,3 @@ def test_batches_hold_everything_once_and_in_order(items: list[int], size: int) 
     parts = batches(items, size)
     assert [item for part in parts for item in part] == items
     assert all(0 < len(part) <= size for part in parts)
-
-
-def test_a_hint_may_be_a_date_or_nonsense() -> None:
-    then = datetime.now(UTC) + timedelta(seconds=90)
-    assert retry_after("120") == 120
-    assert 80 < (retry_after(format_datetime(then)) or 0) <= 90
-    assert retry_after(format_datetime(then - timedelta(days=1))) == 0
-    assert retry_after("soon") is None
-    assert retry_after(None) is None
