@@ -53,11 +53,11 @@ class HelperProcesses:
     def _started(self) -> ProcessPoolExecutor:
         # spawn: a forked copy of a process with threads and an open DuckDB is not safe.
         return ProcessPoolExecutor(
-            self.workers, mp_context=get_context("spawn"), initializer=_end_with_parent
+            self.workers, mp_context=get_context("spawn"), initializer=end_with_parent
         )
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     # Ctrl-C reaches the whole group: the parent decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()

@@ -1,0 +1,94 @@
+"""PDFs made for reading: prose, two columns, tables, many pages; and two readers of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+
+import pdfplumber
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Flowable,
+    Frame,
+    PageTemplate,
+    Paragraph,
+    Spacer,
+    Table,
+    TableStyle,
+)
+
+from tasks.web.pdf_text import read_pdf
+
+PROSE = (
+    "The Tolvane swing bridge reopened to traffic on Monday, eleven months after a coal barge "
+    "struck its eastern pier in fog.",
+    "Repairs cost 14.2 million pounds, some 3.1 million more than the county had set aside for "
+    "the work in its budget of that year.",
+    "Every one of the 212 rivets in the turning gear was replaced, and the pier now stands on 18 "
+    "new piles of reinforced concrete.",
+    "Lorries above 26 tonnes have to use the ring road until at least October of the next year, "
+    "said the chief engineer.",
+)
+ROWS = (
+    ("Maja Lindqvist", "SWE", "64.18 m"),
+    ("Renata Kosova", "CZE", "63.95 m"),
+    ("Adaeze Obi", "NGR", "60.31 m"),
+    ("Li Wenyu", "CHN", "59.88 m"),
+)
+
+
+@dataclass(frozen=True)
+class MadePdf:
+    name: str
+    content: bytes
+    says: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_pages: int
+
+
+def made_pdfs() -> list[MadePdf]:
+    table = Table([("Athlete", "Nation", "Mark"), *ROWS])
+    table.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, "black")]))
+    bare = Table(list(ROWS), colWidths=150)
+    return [
+        MadePdf("prose", made(paragraphs(PROSE)), PROSE, (), 1),
+        MadePdf("two columns", made(paragraphs(PROSE * 6), columns=2), PROSE, (), 1),
+        MadePdf(
+            "table with lines", made([table, Spacer(1, 9), *paragraphs(PROSE)]), PROSE, ROWS, 1
+        ),
+        MadePdf(
+            "table without lines", made([bare, Spacer(1, 9), *paragraphs(PROSE)]), PROSE, ROWS, 1
+        ),
+        MadePdf("long", made(paragraphs(PROSE * 400)), PROSE, (), 60),
+    ]
+
+
+def made(parts: list[Flowable], columns: int = 1, title: str | None = None) -> bytes:
+    """A PDF of these parts, A4, in one column or more."""
+    buffer = BytesIO()
+    width, height = A4
+    gap, edge = 20, 60
+    each = (width - 2 * edge - gap * (columns - 1)) / columns
+    frames = [Frame(edge + n * (each + gap), edge, each, height - 2 * edge) for n in range(columns)]
+    document = BaseDocTemplate(buffer, pagesize=A4, title=title)
+    document.addPageTemplates(PageTemplate(frames=frames))
+    document.build(parts)
+    return buffer.getvalue()
+
+
+def paragraphs(sentences: tuple[str, ...]) -> list[Flowable]:
+    """One for each sentence."""
+    style = getSampleStyleSheet()["BodyText"]
+    return [Paragraph(sentence, style) for sentence in sentences]
+
+
+def _pdfplumber(content: bytes) -> str:
+    with pdfplumber.open(BytesIO(content)) as pdf:
+        return "\n\n".join(page.extract_text() for page in pdf.pages)
+
+
+PDF_READERS: dict[str, Callable[[bytes], str]] = {
+    "this project (pypdfium2)": lambda content: read_pdf(content, most_pages=1000).text,
+    "pdfplumber": _pdfplumber,
+}

@@ -1,0 +1,20 @@
+"""The page texts that a published edition archives, read in place."""
+
+import json
+from pathlib import Path
+
+from tasks.editions.document import document
+from tasks.editions.published_pages import pages_of
+from tasks.warehouse.rows import Page
+
+EDITION = Path(__file__).resolve().parents[3] / "shared" / "data" / "wlc" / "2025_Mar_Nov"
+
+
+def published_texts(edition: Path = EDITION) -> list[Page]:
+    """Every good copy, in order of agents and reports; none where the edition is not here."""
+    pages: list[Page] = []
+    for path in sorted(edition.glob("test_data/*/json_data/*.json")):
+        report = document(json.loads(path.read_text("utf-8")))
+        if report is not None:
+            pages += [page for page in pages_of("published", report)[0] if page.status == "ok"]
+    return pages
