@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-questions rig-kills rig-local-model lock bench bench-judges clean
+.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-questions rig-kills rig-local-model lock bench bench-judges bench-fetching clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -65,6 +65,9 @@ bench: $(VENV)/dev ## Time the parts that compute
 
 bench-judges: $(VENV)/dev ## Time an LLM judge on generated editions of 10, 100 and 1,000 reports
 	$(BIN)/python -m tests.bench.bench_judges
+
+bench-fetching: $(VENV)/dev ## Time the fetching of 5,000 pages next to aiohttp alone
+	$(BIN)/python -m tests.bench.bench_fetching
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,138 @@
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from yarl import URL
+
+from tasks.configuration.web import Allowed
+from tasks.web.addresses import why_not_public
+from tasks.web.errors import Refused
+from tasks.web.guard import Guard
+from tests.tasks.web.hostile import HOSTILE, NO_ADDRESSES
+
+GUARD = Guard(Allowed())
+
+
+@pytest.mark.parametrize(("url", "why"), HOSTILE + NO_ADDRESSES)
+def test_an_address_that_may_lead_elsewhere_is_refused(url: str, why: str) -> None:
+    with pytest.raises(Refused) as refused:
+        GUARD.target(url)
+    said = str(refused.value)
+    assert said.isprintable()
+    assert 10 < len(said) < 500
+
+
+ASKED = {
+    "http://example.com": "http://example.com/",
+    "HTTP://Example.COM:80/A": "http://example.com/A",
+    "https://example.com:443/": "https://example.com/",
+    "https://example.com:80/": "https://example.com:80/",
+    "http://example.com./a": "http://example.com/a",
+    "http://user:secret@example.com/a#part": "http://example.com/a",
+    "http://user@evil.org:secret@example.com/": "http://example.com/",
+    "http://example.com?q=1": "http://example.com/?q=1",
+    "http://example.com#@127.0.0.1/": "http://example.com/",
+    "http://example.com/?@127.0.0.1/": "http://example.com/?@127.0.0.1/",
+    "http://example.com/%2e%2E/%7Ea?b=%2F&c=a+b": "http://example.com/%2e%2E/%7Ea?b=%2F&c=a+b",
+    "http://example.com/100%": "http://example.com/100%",
+    "http://example.com/Zürich?ü=<é>": "http://example.com/Z%C3%BCrich?%C3%BC=%3C%C3%A9%3E",
+    "https://bücher.example.com/": "https://xn--bcher-kva.example.com/",
+    "https://例え.jp/": "https://xn--r8jz45g.jp/",
+    "http://under_score.example.com/": "http://under_score.example.com/",
+    "http://8.8.8.8/": "http://8.8.8.8/",
+    "http://134744072/": "http://8.8.8.8/",
+    "http://0x8.0x8.010.8/": "http://8.8.8.8/",
+    "http://[2606:4700:0:0::1111]:443/": "http://[2606:4700::1111]:443/",
+    "http://[64:ff9b::808:808]/": "http://[64:ff9b::808:808]/",
+}
+
+
+@pytest.mark.parametrize("url", ASKED)
+def test_an_address_is_asked_as_it_was_read(url: str) -> None:
+    assert GUARD.target(url).url == ASKED[url]
+
+
+def test_what_was_read_is_what_every_other_reader_reads() -> None:
+    for url in ASKED:
+        target = GUARD.target(url)
+        sent = URL(target.url, encoded=True)
+        assert (sent.raw_host, sent.port) == (target.host, target.port)
+        assert urlsplit(target.url).hostname == target.host
+        assert GUARD.target(target.url) == target
+
+
+def test_a_test_host_is_a_deliberate_exception_on_its_port_only() -> None:
+    guard = Guard(Allowed(hosts=("127.0.0.1:8000", "Printer", "[::1]:9000")))
+    assert guard.target("http://127.0.0.1:8000/a").port == 8000
+    assert guard.target("http://printer:631/").host == "printer"
+    assert guard.target("http://[::1]:9000/").url == "http://[::1]:9000/"
+    for url in ("http://127.0.0.1/", "http://127.0.0.1:8001/", "http://127.0.0.2:8000/",
+                "http://[::1]:9001/", "http://scanner:631/"):  # fmt: skip
+        with pytest.raises(Refused):
+            guard.target(url)
+
+
+def test_more_ports_may_be_asked_by_configuration() -> None:
+    guard = Guard(Allowed(ports=(80, 443, 8080)))
+    assert guard.target("http://example.com:8080/").port == 8080
+    with pytest.raises(Refused, match=r"on port 8081; only 80, 443, 8080 are asked"):
+        guard.target("http://example.com:8081/")
+
+
+def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_an_exception() -> None:
+    guard = Guard(Allowed(hosts=("test.example.com:80",)), frozenset({"proxy.example.com:3128"}))
+    with pytest.raises(Refused, match=r"www.example.com is 10\.0\.0\.1, a private address"):
+        guard.check_address("www.example.com", 80, "10.0.0.1")
+    guard.check_address("www.example.com", 80, "8.8.8.8")
+    guard.check_address("test.example.com", 80, "10.0.0.1")
+    guard.check_address("proxy.example.com", 3128, "10.0.0.1")
+    with pytest.raises(Refused):  # it is a page's address here, not the proxy's
+        guard.check_address("proxy.example.com", 3128, "10.0.0.1", proxied=True)
+
+
+URLISH = st.text(st.sampled_from("htps:/@.[]%?#\\ 0123456789xaf-_éⓛ。\t\x00"), max_size=60)
+
+
+@given(
+    st.one_of(st.text(), URLISH, URLISH.map(lambda rest: f"http://{rest}"),
+              st.ip_addresses().map(lambda ip: f"http://[{ip}]/" if ip.version == 6 else f"http://{ip}/"),
+              st.integers(0, 2**33).map(lambda number: f"http://{number}/"))
+)  # fmt: skip
+@example("http://[::1]%2f@example.com/")
+@example("http://\ud800.com/\udfff?\ud800")
+def test_any_text_gets_a_verdict_and_a_literal_that_is_allowed_is_public(url: str) -> None:
+    try:
+        target = GUARD.target(url)
+    except Refused:
+        return
+    assert target.url.isascii()
+    assert not set(target.url) & set("\r\n\t \\")
+    assert target.port in (80, 443)
+    read = URL(target.url, encoded=True)
+    assert (read.raw_host, read.port) == (target.host, target.port)
+    try:
+        address = ip_address(target.host)
+    except ValueError:
+        assert "." in target.host
+    else:
+        assert address.is_global
+        assert GUARD.may_connect(target.host, target.port)
+
+
+@given(st.ip_addresses())
+def test_an_address_that_may_be_connected_to_is_global(address: object) -> None:
+    if why_not_public(str(address)) is None:
+        assert ip_address(str(address)).is_global
+        assert not ip_address(str(address)).is_multicast
+
+
+@given(st.ip_addresses(v=4))
+def test_an_ipv4_address_inside_an_ipv6_address_is_judged_too(address: object) -> None:
+    inside = int(ip_address(str(address)))
+    if why_not_public(str(address)) is not None:
+        for outside in (0x0064_FF9B << 96, (0x2606_4700 << 96) | (0x5EFE << 32)):
+            assert why_not_public(str(IPv6Address(outside | inside)))
+    for outside in (0, 0xFFFF << 32, 0xFFFF << 48):  # compatible, mapped, translated
+        assert why_not_public(str(IPv6Address(outside | inside)))

@@ -1,0 +1,81 @@
+"""A dead network must not become a thousand dead pages."""
+
+import socket
+from collections.abc import Awaitable, Callable
+
+from tasks.web.errors import NoNetwork
+from tests.servers.web_pages import KEEP, answer, serving_pages
+from tests.tasks.web.fetched import LOOPBACK, fetch, web_settings
+
+
+def names(*known: str) -> Callable[[str, int], Awaitable[list[str]]]:
+    """A name server that knows these names only."""
+
+    async def lookup(host: str, port: int) -> list[str]:
+        if host in known:
+            return [LOOPBACK]
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    return lookup
+
+
+def gone(count: int) -> list[str]:
+    return [f"http://gone{number}.example.org/" for number in range(count)]
+
+
+def test_a_run_without_a_network_stops_and_no_page_is_handed_on() -> None:
+    outcome = fetch(gone(40), web_settings(), lookup=names())
+    assert isinstance(outcome.error, NoNetwork)
+    assert "No host could be reached" in str(outcome.error)
+    assert "Temporary failure in name resolution" in str(outcome.error)
+    assert outcome.fetched == {}
+
+
+def test_a_few_pages_that_cannot_be_reached_are_so_themselves() -> None:
+    outcome = fetch(gone(9), web_settings(), lookup=names())
+    assert outcome.error is None
+    assert {fetched.outcome for fetched in outcome.fetched.values()} == {"failed"}
+    assert len(outcome.fetched) == 9
+
+
+def test_many_dead_hosts_are_dead_while_one_that_answered_still_does() -> None:
+    # Its answer takes longer than it takes to learn that thirty names do not exist.
+    with serving_pages(lambda asked: [0.5, answer(b"page"), KEEP]) as site:
+        alive = f"http://alive.example.org:{site.port}/"
+        settings = web_settings([f"alive.example.org:{site.port}"], bounds={"read_seconds": 2})
+        outcome = fetch([alive, *gone(30)], settings, lookup=names("alive.example.org"))
+        assert outcome.error is None
+        assert len(outcome.fetched) == 31
+
+
+def test_a_network_that_dies_in_the_middle_stops_the_run() -> None:
+    with serving_pages(lambda asked: [answer(b"page")]) as site:
+        alive = [f"http://alive{number}.example.org:{site.port}/" for number in range(3)]
+
+        async def cut_off(host: str, port: int) -> list[str]:
+            if len(site.asked) >= 3:
+                raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+            return [LOOPBACK]
+
+        more = [f"http://later{number}.example.org:{site.port}/" for number in range(20)]
+        settings = web_settings(
+            [url[7:-1] for url in alive + more], manners={"at_once": 1, "tries": 1}
+        )
+        outcome = fetch(alive + more, settings, lookup=cut_off)
+        assert isinstance(outcome.error, NoNetwork)
+        assert {fetched.outcome for fetched in outcome.fetched.values()} == {"fetched"}
+        assert len(outcome.fetched) == 3
+
+
+def test_the_dead_rest_of_a_run_is_told_from_a_dead_network_by_who_answered_before() -> None:
+    with serving_pages(lambda asked: [answer(b"page"), KEEP]) as site:
+        place = f"alive.example.org:{site.port}"
+        before = f"http://{place}/earlier"
+        settings = web_settings([place])
+        known = names("alive.example.org")
+        outcome = fetch(gone(25), settings, lookup=known, answered_before=before)
+        assert outcome.error is None
+        assert len(outcome.fetched) == 25
+        outcome = fetch(gone(25), settings, lookup=names(), answered_before=before)
+        assert isinstance(outcome.error, NoNetwork)
+        assert outcome.fetched == {}

@@ -1,0 +1,67 @@
+import pytest
+
+from tests.servers.web_pages import CUT, KEEP, Asked, Steps, answer, serving_pages
+from tests.tasks.web.fetched import fetch, web_settings
+
+RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: EvergreenBench\nDisallow: /bench\n"
+
+
+def test_what_robots_txt_forbids_us_is_not_asked_for_and_it_is_read_once() -> None:
+    def handler(asked: Asked) -> Steps:
+        if asked.path == "/robots.txt":
+            return [answer(RULES)]
+        if asked.path == "/moved":
+            return [answer(b"", 302, location="/bench/moved")]
+        return [answer(b"page"), KEEP]
+
+    with serving_pages(handler) as site:
+        paths = ["/", "/private", "/bench", "/bench/deep", "/moved"]
+        urls = [site.url(path) for path in paths]
+        fetched = fetch(urls, web_settings([site.place], manners={"robots": "obey"})).fetched
+        assert [fetched[url].outcome for url in urls] == [
+            "fetched", "fetched", "robots", "robots", "robots",
+        ]  # fmt: skip
+        assert fetched[urls[2]].error == f"{site.url('/robots.txt')} forbids /bench"
+        assert fetched[urls[4]].http_status == 302
+        assert site.targets().count("/robots.txt") == 1
+        assert not any(target.startswith("/bench") for target in site.targets())
+
+
+@pytest.mark.parametrize(
+    ("robots", "outcome"),
+    [
+        ([answer(b"none", 404)], "fetched"),
+        ([answer(b"no", 403)], "fetched"),
+        ([answer(b"")], "fetched"),
+        ([answer(b"\xff\x00<html>not a robots.txt" * 99)], "fetched"),
+        ([answer(b"later", 503)], "robots"),
+        ([answer(b"", 302, location="/robots.txt")], "robots"),
+        ([CUT], "robots"),
+        ([3.0], "robots"),
+        ([answer(b"#" * 600_000)], "robots"),
+    ],
+)
+def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_fails_forbids_all(
+    robots: Steps, outcome: str
+) -> None:
+    def handler(asked: Asked) -> Steps:
+        return robots if asked.path == "/robots.txt" else [answer(b"page")]
+
+    with serving_pages(handler) as site:
+        settings = web_settings([site.place], manners={"robots": "obey"})
+        assert fetch([site.url("/a")], settings).fetched[site.url("/a")].outcome == outcome
+
+
+def test_a_host_that_cannot_be_reached_is_said_to_be_so_not_to_forbid() -> None:
+    with serving_pages(lambda asked: []) as site:
+        place = site.place
+    settings = web_settings([place], manners={"robots": "obey"})
+    fetched = fetch([f"http://{place}/"], settings).fetched[f"http://{place}/"]
+    assert (fetched.outcome, fetched.tries) == ("failed", 0)
+    assert "cannot be reached" in (fetched.error or "")
+
+
+def test_robots_txt_is_left_alone_unless_it_is_to_be_obeyed() -> None:
+    with serving_pages(lambda asked: [answer(b"page")]) as site:
+        fetch([site.url("/a")], web_settings([site.place]))
+        assert site.targets() == ["/a"]
