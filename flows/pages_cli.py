@@ -16,6 +16,7 @@ from flows.show_references import print_references
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
 from tasks.page_export import write_export
+from tasks.published_walls import find_walls
 from tasks.selection import UnknownName, check_edition
 from tasks.status import known_editions
 from tasks.warehouse.page_store import PageStore, pages_folder
@@ -175,6 +176,19 @@ def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> Non
     REMARKS.print(outcome, markup=False, highlight=False)
     if not complete:
         raise typer.Exit(1)
+
+
+@pages.command("walls")
+def walls(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+    """Look at the texts that a published edition brought as at those that we fetch: tests for
+    robots and the like are no pages. Nothing is asked; doing it again changes nothing."""
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+        with REMARKS.status("Reading the published texts …"):
+            n = find_walls(store, edition)
+        print_frame(store.frame(COUNTS, [edition]), Format.TABLE)
+    REMARKS.print(f"{n:,} pages have another status now. Next: evergreen evaluate --edition "
+                  f"{edition}", markup=False, highlight=False)  # fmt: skip
 
 
 def say_unfetched(source: Readable, edition: str) -> None:

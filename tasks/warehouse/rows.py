@@ -255,7 +255,7 @@ class Page(Row):
     status: PageStatus
     title: str | None = None
     text: str | None = None
-    """Of `ok` pages only."""
+    """Of `ok` pages; and what a publisher read, also where it turned out to be none."""
     text_sha: str | None = None
     error: str | None = None
     """Why it is not `ok`, in words."""

@@ -18,20 +18,11 @@ from tasks.web.kinds import Kind, kind_of
 from tasks.web.page import Material, ReadPage
 from tasks.web.pdf_text import UnreadPdf, read_pdf
 from tasks.web.plain_text import read_json, read_text, read_xml
-from tasks.web.wall_words import Wall
-from tasks.web.walls import Seen, signals_of, wall_of
+from tasks.web.walls import Seen, in_the_way, signals_of, wall_of
 
 READER_VERSION = 1
 """Raised when the same bytes may give another outcome: pages are then read again."""
 _LIBRARIES = ("html-to-markdown", "selectolax", "htmldate", "pypdfium2")
-
-IN_THE_WAY: dict[Wall, str] = {
-    "bot_wall": "a test for robots stands in its place",
-    "login_wall": "a request to log in stands in its place",
-    "cookie_wall": "a request to accept cookies stands in its place",
-    "soft_404": "the server says that there is no such page",
-    "empty": "it has no text of its own",
-}
 
 
 class _Text(Frozen):
@@ -164,8 +155,7 @@ def _judged(
     if not found.text.strip():
         wall = wall or "empty"
     if wall is not None:
-        told = "; ".join(f"{s.kind}: {s.said}" for s in signals if s.wall == wall)
-        reason = IN_THE_WAY[wall] + (f" ({told})" if told else "")
+        reason = in_the_way(wall, said)
         return _failed(material, wall, reason, media_type, said, title=found.title)
     text = found.text
     if len(text) > bounds.most_characters:

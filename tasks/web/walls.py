@@ -29,6 +29,13 @@ MARKUP_BEGINNING = 200_000
 """Characters of a page's markup that are looked at; walls are small."""
 NOTHING = 4
 """Letters; a page that says less than this beside its title says nothing."""
+IN_THE_WAY: dict[PageStatus, str] = {
+    "bot_wall": "a test for robots stands in its place",
+    "login_wall": "a request to log in stands in its place",
+    "cookie_wall": "a request to accept cookies stands in its place",
+    "soft_404": "the server says that there is no such page",
+    "empty": "it has no text of its own",
+}
 _SHOWN = 60
 
 _HTTP: dict[int, Wall] = {401: "login_wall", 402: "login_wall", 403: "bot_wall", 405: "bot_wall",
@@ -87,6 +94,12 @@ def wall_of(signals: Iterable[Signal]) -> Wall | None:
         kinds[signal.wall].add(signal.kind)
     standing = [wall for wall in WALLS if len(kinds[wall]) > 1 and kinds[wall] & OF_THE_WHOLE_PAGE]
     return max(standing, key=lambda wall: len(kinds[wall]), default=None)
+
+
+def in_the_way(wall: PageStatus, signals: Iterable[str]) -> str:
+    """What stands in a page's place, in words, with the signals that say so. wall: not `ok`."""
+    told = [said.removeprefix(f"{wall}: ") for said in signals if said.startswith(f"{wall}: ")]
+    return IN_THE_WAY[wall] + (f" ({'; '.join(told)})" if told else "")
 
 
 def signals_of(seen: Seen) -> tuple[Signal, ...]:

@@ -23,11 +23,16 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
 ) -> None:
     with serving_pages(tmp_path, server) as address:
         path = citing(
-            sample, tmp_path, (CLAIM, f"{address}/light?utm_source=agent"),
-            (SENTENCES["moved"], f"{address}/old"), ("The tower was painted red in that year.", f"{address}/light"),
-            ("Its light was seen for fourteen miles.", f"{address}/gone"), ("The keepers were paid forty pounds a year.", f"{address}/wall"),
-            ("The rock was surveyed from a boat in 1755.", f"{address}/inward"), ("The stump of the tower still stands today.", "http://10.0.0.1/x"),
-        )  # fmt: skip
+            sample,
+            tmp_path,
+            (CLAIM, f"{address}/light?utm_source=agent"),
+            (SENTENCES["moved"], f"{address}/old"),
+            ("The tower was painted red in that year.", f"{address}/light"),
+            ("Its light was seen for fourteen miles.", f"{address}/gone"),
+            ("The keepers were paid forty pounds a year.", f"{address}/wall"),
+            ("The rock was surveyed from a boat in 1755.", f"{address}/inward"),
+            ("The stump of the tower still stands today.", "http://10.0.0.1/x"),
+        )
         first = fetch(path)
         assert first.name == "Completed", first.message
         assert {name: status for name, status, _ in rows(path, PAGES)} == {
