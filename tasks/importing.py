@@ -85,14 +85,20 @@ def _merge(warehouse: Warehouse, edition: str, agent: str, read: AgentReports) -
 
 def _wanted_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
     """Pages not archived yet, or so far only in vain: the first good copy is kept for ever."""
-    archived = dict(
-        warehouse.frame("SELECT url, status FROM pages WHERE edition = $1", [edition]).iter_rows()
-    )
-    return [
-        page
-        for page in pages
-        if archived.get(page.url) is None or (archived[page.url] != "ok" and page.status == "ok")
-    ]
+    archived = {
+        url: (status, sha)
+        for url, status, sha in warehouse.frame(
+            "SELECT url, status, text_sha FROM pages WHERE edition = $1", [edition]
+        ).iter_rows()
+    }
+
+    def is_wanted(page: Page) -> bool:
+        status, sha = archived.get(page.url, (None, None))
+        # The same text with another status was found to be a wall.
+        better = status != "ok" and page.status == "ok" and page.text_sha != sha
+        return status is None or better
+
+    return [page for page in pages if is_wanted(page)]
 
 
 def _changed_claims(
