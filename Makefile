@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-questions rig-kills rig-local-model lock bench bench-judges bench-fetching clean
+.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-questions rig-kills rig-local-model lock bench bench-judges bench-fetching clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -40,6 +40,9 @@ rig-baseline: $(VENV)/dev ## Have the baseline write the published edition from 
 	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
 	  $(BIN)/python -m tests.rigs.baseline --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
 	  code=$$?; rm -rf $$work; exit $$code
+
+rig-pages: $(VENV)/dev ## Compare readers of web pages, and tell walls from pages
+	$(BIN)/python -m tests.rigs.readable_pages
 
 rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
 	$(BIN)/python -m tests.rigs.invert_articles
