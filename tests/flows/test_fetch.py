@@ -18,6 +18,7 @@ def server() -> PageServer:
     return PageServer()
 
 
+@pytest.mark.long
 def test_every_cited_page_is_fetched_once_read_and_judged_by(
     sample: Path, tmp_path: Path, server: PageServer
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ TABLES = st.builds(
 )
 
 
+@pytest.mark.long
 @given(st.lists(LINES | TABLES, max_size=12))
 @settings(max_examples=60, deadline=None)
 def test_no_layout_breaks_it_or_loses_a_word(parts: list[Line | Table]) -> None:

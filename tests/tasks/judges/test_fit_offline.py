@@ -60,6 +60,7 @@ def test_the_shipped_weights_are_what_the_published_data_give() -> None:
         assert getattr(shipped.intercepts, name) == pytest.approx(value, abs=2e-3)
 
 
+@pytest.mark.long
 @pytest.mark.published
 @pytest.mark.skipif(not DATA.exists(), reason="the published data is not at ../shared/data")
 def test_agreement_with_recorded_judges_on_held_out_items_keeps_its_floor() -> None:

@@ -119,6 +119,7 @@ STANDING = (
 """Walls that only their title gives away, or not even that: not told by their text alone."""
 
 
+@pytest.mark.long
 @pytest.mark.published
 @pytest.mark.slow
 @pytest.mark.skipif(not EDITION.is_dir(), reason="the published edition is not here")
