@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-questions rig-kills rig-local-model lock bench bench-judges bench-fetching clean
+.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-local-model lock bench bench-judges bench-fetching bench-sandbox clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -44,6 +44,11 @@ rig-baseline: $(VENV)/dev ## Have the baseline write the published edition from 
 rig-pages: $(VENV)/dev ## Compare readers of web pages, and tell walls from pages
 	$(BIN)/python -m tests.rigs.readable_pages
 
+rig-sandbox: $(VENV)/dev ## Measure how the sandbox finds known pages of the published edition
+	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
+	  $(BIN)/python -m tests.rigs.sandbox_quality --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
+	  code=$$?; rm -rf $$work; exit $$code
+
 rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
 	$(BIN)/python -m tests.rigs.invert_articles
 
@@ -71,6 +76,11 @@ bench-judges: $(VENV)/dev ## Time an LLM judge on generated editions of 10, 100 
 
 bench-fetching: $(VENV)/dev ## Time the fetching of 5,000 pages next to aiohttp alone
 	$(BIN)/python -m tests.bench.bench_fetching
+
+bench-sandbox: $(VENV)/dev ## Build and ask a sandbox of 100,000 pages
+	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
+	  $(BIN)/python -m tests.bench.bench_sandbox --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
+	  code=$$?; rm -rf $$work; exit $$code
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -19,6 +19,7 @@ from flows.pages_cli import fetch, pages, say_unfetched
 from flows.questions_cli import register as register_questions
 from flows.reports_cli import register as register_reports
 from flows.run import prefect_home, run_flow
+from flows.sandbox_cli import sandbox
 from flows.server import ServerError, prefect_environment, serve_ui
 from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
 from tasks.agreement import extraction_agreement
@@ -32,6 +33,7 @@ from tasks.judging import check_judges
 from tasks.models.errors import ModelError
 from tasks.protocols.registry import PROTOCOLS
 from tasks.resolving import NotPossible
+from tasks.sandbox.errors import SandboxError
 from tasks.selection import UnknownName, check_selection
 from tasks.status import edition_status, known_editions
 from tasks.warehouse.errors import WarehouseError
@@ -56,7 +58,7 @@ app.add_typer(judges, name="judges")
 app.add_typer(pages, name="pages")
 app.add_typer(annotate, name="annotate")
 app.add_typer(edition, name="edition")
-for command in (collect, assign, ask, backfill, fetch, agreement, estimate, calls):
+for command in (collect, assign, ask, backfill, fetch, sandbox, agreement, estimate, calls):
     app.command()(command)
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
@@ -65,9 +67,8 @@ Agents = Annotated[
 ]
 
 EXPECTED_ERRORS = (
-    AnnotationError, ConfigurationError, EditionError, ModelError, NotPossible, ServerError,
-    UnknownName,
-    WarehouseError, WikiError,
+    AnnotationError, ConfigurationError, EditionError, ModelError, NotPossible, SandboxError,
+    ServerError, UnknownName, WarehouseError, WikiError,
 )  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""
 
@@ -259,9 +260,7 @@ def compare_extraction(
 
 
 @app.command()
-def ui(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to serve it.")] = 4200,
-) -> None:
+def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 4200) -> None:
     """The Prefect UI over this project's runs, until Ctrl-C."""
     serve_ui(prefect_home(), port)
 

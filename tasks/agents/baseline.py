@@ -6,6 +6,9 @@ did to `answer.json`. No model, no network, no key: it searches the title (BM25)
 that it found, and puts the statements together that say most, each word for word and with its
 source. A free agent that any other should beat.
 
+With EVERGREEN_SANDBOX, the address of an `evergreen sandbox`, it searches and fetches there instead
+(and sends EVERGREEN_SANDBOX_KEY, where that is set).
+
 It opens no file of the archive but `pages.parquet`: no article, fact, report or verdict. But those
 pages are what other agents have cited, so its search is easier than theirs was.
 """
@@ -20,9 +23,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.agents.baseline_article import article
-from tasks.agents.baseline_index import Archive, UnreadableArchive, open_archive
+from tasks.agents.baseline_index import Sources, UnreadableArchive, open_archive
 from tasks.agents.baseline_questions import answer
 from tasks.agents.baseline_research import choose, research
+from tasks.agents.baseline_sandbox import SandboxPages
 from tasks.warehouse.traces import SearchStep
 
 VERSION = "baseline-1"
@@ -42,6 +46,7 @@ class Assignment(BaseModel):
     kind: Literal["write_article", "find_claims"]
     prompt: str = ""
     banned: tuple[str, ...] = ()
+    assignment: str = ""
 
 
 class CannotWrite(Exception):
@@ -51,9 +56,7 @@ class CannotWrite(Exception):
 def main(environment: Mapping[str, str]) -> int:
     try:
         assignment = _assignment(environment)
-        cache = Path(environment.get("EVERGREEN_CACHE", "cache"))
-        archive = open_archive(Path(_named(environment, "EVERGREEN_ARCHIVE")), cache)
-        report, trace = write(archive, assignment)
+        report, trace = write(_sources(environment, assignment), assignment)
     except (CannotWrite, UnreadableArchive) as error:
         print(f"baseline: {error}", file=sys.stderr)
         return 1
@@ -65,7 +68,7 @@ def main(environment: Mapping[str, str]) -> int:
     return 0
 
 
-def write(archive: Archive, assignment: Assignment) -> tuple[str, tuple[SearchStep, ...]]:
+def write(archive: Sources, assignment: Assignment) -> tuple[str, tuple[SearchStep, ...]]:
     """The report, and how it searched.
 
     Raises:
@@ -84,6 +87,14 @@ def write(archive: Archive, assignment: Assignment) -> tuple[str, tuple[SearchSt
             f"{assignment.title!r}; nothing was written"
         )
     return article(archive, found, chosen), found.trace
+
+
+def _sources(environment: Mapping[str, str], assignment: Assignment) -> Sources:
+    if environment.get("EVERGREEN_SANDBOX"):
+        key = environment.get("EVERGREEN_SANDBOX_KEY")
+        return SandboxPages(environment["EVERGREEN_SANDBOX"], key, assignment.assignment)
+    cache = Path(environment.get("EVERGREEN_CACHE", "cache"))
+    return open_archive(Path(_named(environment, "EVERGREEN_ARCHIVE")), cache)
 
 
 def _assignment(environment: Mapping[str, str]) -> Assignment:

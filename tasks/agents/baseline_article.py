@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from urllib.parse import urlsplit
 
-from tasks.agents.baseline_index import Archive, Page
+from tasks.agents.baseline_index import Page, Sources
 from tasks.agents.baseline_research import (
     Found,
     Statement,
@@ -29,7 +29,7 @@ MAX_TITLE = 200
 _DEFINING = re.compile(r"\b(?:is|was|are|were) (?:a|an|the)\b")
 
 
-def article(archive: Archive, found: Found, chosen: Sequence[Statement]) -> str:
+def article(archive: Sources, found: Found, chosen: Sequence[Statement]) -> str:
     """Markdown: a lead, sections, and the list of what `[n]` refers to."""
     numbers: dict[int, int] = {}
     lead, sections = _laid_out(found, chosen)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 import bm25s
 import numpy as np
@@ -47,6 +48,21 @@ class Page:
     """Its statements are those from this number on ..."""
     end: int
     """... to before this one."""
+
+
+class Sources(Protocol):
+    """The statements of pages, numbered, and a search over them; a search may add pages."""
+
+    @property
+    def pages(self) -> Sequence[Page]: ...
+
+    def text(self, statement: int) -> str: ...
+
+    def rarity(self, term: str) -> float:
+        """Inverse document frequency, from 0; a term that stands nowhere counts as in one."""
+
+    def search(self, query: str, k: int) -> "list[Hit]":
+        """The best statements, best first; ties go to the earlier one."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +104,11 @@ class Archive:
         return int(self._page_of[statement])
 
     def rarity(self, term: str) -> float:
-        """Inverse document frequency, from 0; a term that stands nowhere counts as in one."""
         known = self._vocabulary.get(term)
         n = 1 if known is None else int(self._frequencies[known])
         return float(np.log((len(self) + 1) / (n + 0.5)))
 
     def search(self, query: str, k: int) -> list[Hit]:
-        """The best statements, best first; ties go to the earlier one."""
         known = [self._vocabulary[term] for term in dict.fromkeys(terms(query))
                  if term in self._vocabulary]  # fmt: skip
         if self._index is None or not known:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tasks.agents.baseline_index import Archive
+from tasks.agents.baseline_index import Sources
 from tasks.agents.baseline_pages import is_banned
 from tasks.agents.baseline_research import names_in
 from tasks.judges.text import numbers, sentences, terms
@@ -45,7 +45,7 @@ def question_of(prompt: str) -> str:
 
 
 def answer(
-    archive: Archive, prompt: str, banned: Sequence[str]
+    archive: Sources, prompt: str, banned: Sequence[str]
 ) -> tuple[str | None, tuple[SearchStep, ...]]:
     """The answer in the form that questions ask for, and the search.
 
@@ -53,12 +53,12 @@ def answer(
     """
     question = question_of(prompt)
     queries = [question, *(q for q in sentences(question) if q != question)][:QUERIES]
-    allowed = {n for n, page in enumerate(archive.pages) if not is_banned(page.url, banned)}
     asked = set(terms(question))
     found: dict[str, _Candidate] = {}
     steps = []
     for index, query in enumerate(queries):
-        hits = [hit for hit in archive.search(query, HITS) if hit.page in allowed]
+        hits = [hit for hit in archive.search(query, HITS)
+                if not is_banned(archive.pages[hit.page].url, banned)]  # fmt: skip
         opened = tuple(dict.fromkeys(archive.pages[hit.page].url for hit in hits[:MOST_SOURCES]))
         steps.append(SearchStep(query=query, opened=opened, parent=0 if index else None))
         for rank, hit in enumerate(hits):
@@ -87,7 +87,7 @@ def _best(found: dict[str, _Candidate], question: str) -> list[str]:
             if able[name].worth >= LEAST_OF_BEST * able[ordered[0]].worth]  # fmt: skip
 
 
-def _claim(archive: Archive, name: str, one: _Candidate, question: str) -> dict[str, object]:
+def _claim(archive: Sources, name: str, one: _Candidate, question: str) -> dict[str, object]:
     pages = list(dict.fromkeys(one.pages))[:MOST_SOURCES]
     year = max(sorted(set(one.years)), key=one.years.count, default=None)
     asked = year is not None and _ASKS_YEAR.search(question)

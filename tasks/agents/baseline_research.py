@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from tasks.agents.baseline_index import Archive
+from tasks.agents.baseline_index import Sources
 from tasks.agents.baseline_pages import is_banned
 from tasks.judges.text import STOP_WORDS, numbers, terms
 from tasks.warehouse.traces import SearchStep
@@ -81,17 +81,16 @@ class Found:
     trace: tuple[SearchStep, ...]
 
 
-def research(archive: Archive, title: str, banned: Sequence[str]) -> Found:
+def research(archive: Sources, title: str, banned: Sequence[str]) -> Found:
     """Search for a title, then for the names that its pages hold."""
-    subject = _weighted(archive, title)
-    allowed = {n for n, page in enumerate(archive.pages) if not is_banned(page.url, banned)}
-    scores = _page_scores(archive, title, allowed)
+    scores = _page_scores(archive, title, banned)
+    subject = _weighted(archive, title)  # what is rare is known once pages are
     opened = _best(archive, scores, subject, FIRST_PAGES)
     trace = [_step(archive, title, opened, None)]
     names = _names(archive, opened, title)
     for name in names:
         query = f"{title} {name}"
-        further = _page_scores(archive, query, allowed - set(opened))
+        further = _page_scores(archive, query, banned, opened)
         new = _best(archive, further, subject, PAGES_EACH)
         trace.append(_step(archive, query, new, 0))
         opened += new
@@ -166,24 +165,32 @@ def _repeats(statement: Statement, chosen: Sequence[Statement]) -> bool:
     )
 
 
-def _weighted(archive: Archive, title: str) -> dict[str, float]:
+def _weighted(archive: Sources, title: str) -> dict[str, float]:
     plain = _IN_BRACKETS.sub("", title)
     return {term: archive.rarity(term) for term in terms(plain) or terms(title)}
 
 
-def _page_scores(archive: Archive, query: str, allowed: set[int]) -> dict[int, float]:
-    """A page is worth its best statements: 1, 1/2, 1/3 ... of each, in order."""
+def _page_scores(
+    archive: Sources, query: str, banned: Sequence[str], opened: Sequence[int] = ()
+) -> dict[int, float]:
+    """A page is worth its best statements: 1, 1/2, 1/3 ... of each, in order.
+
+    opened: pages that do not count, as those that are banned.
+    """
+    hits = archive.search(query, HITS)
+    urls = {page: archive.pages[page].url for page in {hit.page for hit in hits}}
+    left_out = {page for page, url in urls.items() if page in opened or is_banned(url, banned)}
     scores: dict[int, float] = {}
     rank: Counter[int] = Counter()
-    for hit in archive.search(query, HITS):
-        if hit.page in allowed and rank[hit.page] < HITS_OF_A_PAGE:
+    for hit in hits:
+        if hit.page not in left_out and rank[hit.page] < HITS_OF_A_PAGE:
             rank[hit.page] += 1
             scores[hit.page] = scores.get(hit.page, 0.0) + hit.score / rank[hit.page]
     return scores
 
 
 def _best(
-    archive: Archive, scores: dict[int, float], subject: dict[str, float], k: int
+    archive: Sources, scores: dict[int, float], subject: dict[str, float], k: int
 ) -> list[int]:
     ordered = sorted(scores, key=lambda page: (-scores[page], page))
     least = LEAST_OF_BEST * scores[ordered[0]] if ordered else 0.0
@@ -196,7 +203,7 @@ def _best(
     return chosen
 
 
-def _names_subject(archive: Archive, page: int, subject: dict[str, float]) -> bool:
+def _names_subject(archive: Sources, page: int, subject: dict[str, float]) -> bool:
     there = set(terms(archive.pages[page].title))
     for number in range(archive.pages[page].first, archive.pages[page].end):
         there.update(terms(archive.text(number)))
@@ -208,7 +215,7 @@ def _named(subject: dict[str, float], there: Container[str]) -> bool:
     return named >= LEAST_NAMED * sum(subject.values())
 
 
-def _read(archive: Archive, opened: Iterable[int]) -> Iterator[Statement]:
+def _read(archive: Sources, opened: Iterable[int]) -> Iterator[Statement]:
     for page in opened:
         for number in range(archive.pages[page].first, archive.pages[page].end):
             text = archive.text(number)
@@ -216,7 +223,7 @@ def _read(archive: Archive, opened: Iterable[int]) -> Iterator[Statement]:
             yield Statement(number, page, text, len(found), frozenset(found))
 
 
-def _weights(archive: Archive, statements: Sequence[Statement]) -> dict[str, float]:
+def _weights(archive: Sources, statements: Sequence[Statement]) -> dict[str, float]:
     pages: dict[str, set[int]] = {}
     for statement in statements:
         for term in statement.words:
@@ -224,7 +231,7 @@ def _weights(archive: Archive, statements: Sequence[Statement]) -> dict[str, flo
     return {term: archive.rarity(term) * len(on) ** AGREEMENT for term, on in pages.items()}
 
 
-def _names(archive: Archive, opened: Sequence[int], title: str) -> list[str]:
+def _names(archive: Sources, opened: Sequence[int], title: str) -> list[str]:
     """Names on the pages opened, by on how many of them they stand and how rare they are."""
     known = set(terms(title))
     pages: dict[str, set[int]] = {}
@@ -262,7 +269,7 @@ def names_in(sentence: str) -> Iterator[str]:
             yield name
 
 
-def _step(archive: Archive, query: str, opened: Sequence[int], parent: int | None) -> SearchStep:
+def _step(archive: Sources, query: str, opened: Sequence[int], parent: int | None) -> SearchStep:
     return SearchStep(
         query=query, opened=tuple(archive.pages[page].url for page in opened), parent=parent
     )

@@ -1,0 +1,121 @@
+"""Which pages there are, under which addresses, and which of them may be seen."""
+
+from datetime import date
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from tasks.extraction.urls import normalise_url
+from tasks.frozen import Frozen
+from tasks.sandbox.bans import Ban
+from tasks.sandbox.lance import is_one_of, until
+
+
+class Allowed(Frozen):
+    """What a request may see."""
+
+    as_of: date | None = None
+    """Pages as of a later day are left out."""
+    ban: Ban | None = None
+    """What an assignment must not use; with one, encyclopedias are left out too."""
+
+
+class NotServed(Exception):
+    """A page that is not given; says why."""
+
+    def __init__(self, reason: Literal["not_archived", "banned", "later"], message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Catalogue:
+    """All pages of an index by their keys, in memory: some 300 bytes each."""
+
+    def __init__(self, pages: pa.Table, *, keep_undated: bool) -> None:
+        """pages: url, final_url, day, encyclopedia, copies and _rowid. keep_undated: pages of
+        which nobody knows the day count as of any."""
+        self._keep_undated = keep_undated
+        self.rows: dict[str, int] = {}
+        """Key of a page to its row."""
+        self._days: dict[str, date | None] = {}
+        self._encyclopedias: set[str] = set()
+        self._copies: dict[str, list[str]] = {}
+        self._leading_to: dict[str, list[str]] = {}
+        self._on_host: dict[str, list[str]] = {}
+        self._banned: dict[Ban, frozenset[str]] = {}
+        for page in sorted(pages.to_pylist(), key=lambda page: str(page["url"])):
+            self._add(page)
+
+    def _add(self, page: dict[str, Any]) -> None:
+        url, final_url = page["url"], page["final_url"]
+        self.rows[url] = page["_rowid"]
+        self._days[url] = page["day"]
+        if page["encyclopedia"]:
+            self._encyclopedias.add(url)
+        for article in page["copies"] or ():
+            self._copies.setdefault(article, []).append(url)
+        if final_url:
+            self._leading_to.setdefault(final_url, []).append(url)
+        for host in {urlsplit(place).hostname or "" for place in (url, final_url) if place}:
+            self._on_host.setdefault(host, []).append(url)
+
+    @property
+    def n_undated(self) -> int:
+        """Pages of which nobody knows the day."""
+        return sum(day is None for day in self._days.values())
+
+    def banned(self, ban: Ban) -> frozenset[str]:
+        """The pages that a ban names, without encyclopedias: copies of its articles, its pages
+        and those that lead to them, and what lies on its hosts."""
+        if ban not in self._banned:
+            found = {url for article in ban.articles for url in self._copies.get(article, ())}
+            for page in ban.pages:
+                found |= {page, *self._leading_to.get(page, ())} & self.rows.keys()
+            for host, urls in self._on_host.items():
+                if any(host == named or host.endswith(f".{named}") for named in ban.hosts):
+                    found |= set(urls)
+            self._banned[ban] = frozenset(found - self._encyclopedias)
+        return self._banned[ban]
+
+    def condition(self, allowed: Allowed) -> str | None:
+        """For a search over passages: SQL; None where everything may be seen."""
+        parts = []
+        if allowed.as_of:
+            day = until(allowed.as_of)
+            parts.append(f"({day} OR day IS NULL)" if self._keep_undated else day)
+        if allowed.ban:
+            parts.append("NOT encyclopedia")
+            if banned := self.banned(allowed.ban):
+                parts.append(f"NOT ({is_one_of('url', sorted(banned))})")
+        return " AND ".join(parts) or None
+
+    def served(self, address: str, allowed: Allowed) -> str:
+        """The key of the page that an address names, or whose redirects led there.
+
+        Raises:
+            NotServed: there is none, or it may not be seen.
+        """
+        key: str | None = normalise_url(address)
+        named: list[str] = [key, *self._leading_to.get(key, ())] if key else []
+        pages = [page for page in named if page in self.rows]
+        if not pages:
+            raise NotServed("not_archived", f"{address[:500]} is not in the archive.")
+        may = [page for page in pages if not self._is_banned(page, allowed)]
+        if not may:
+            raise NotServed("banned", f"{address[:500]} must not be used for this assignment.")
+        for page in may:
+            if self._is_in_time(page, allowed):
+                return page
+        raise NotServed("later", f"{address[:500]} is not known to be as old as {allowed.as_of}.")
+
+    def _is_banned(self, page: str, allowed: Allowed) -> bool:
+        if allowed.ban is None:
+            return False
+        return page in self._encyclopedias or page in self.banned(allowed.ban)
+
+    def _is_in_time(self, page: str, allowed: Allowed) -> bool:
+        day = self._days[page]
+        if allowed.as_of is None:
+            return True
+        return self._keep_undated if day is None else day <= allowed.as_of

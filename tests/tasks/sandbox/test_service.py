@@ -1,0 +1,211 @@
+"""The service over a real socket: its shapes, its refusals, who may ask and how often."""
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tasks.sandbox.bans import ban_of
+from tasks.sandbox.calls import Served
+from tests.servers.applications import serving_application
+from tests.tasks.sandbox.archives import (
+    BAKERY,
+    COPY,
+    KEEPER,
+    PAGES,
+    TOWERS,
+    WIKI,
+    WRECKS,
+    served_from,
+    settings,
+)
+
+BANS = {"harrow": ban_of("harrow", [WIKI]), "bread": ban_of("", ["bread.example"])}
+ALL = "lighthouse bread Calliope Dahl"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("index") / "i"
+
+
+@contextmanager
+def client(
+    folder: Path, how: dict[str, Any] | None = None, **served: Any
+) -> Iterator[httpx.Client]:
+    log = served.pop("log", None)
+    given = Served(name="e", bans=BANS, **served)
+    make = served_from(folder, given, settings(**(how or {})), log)
+    with (
+        serving_application(make) as address,
+        httpx.Client(base_url=address, trust_env=False, timeout=30) as http,
+    ):
+        yield http
+
+
+@pytest.fixture(scope="module")
+def asked(folder: Path) -> Iterator[httpx.Client]:
+    with client(folder) as http:
+        yield http
+
+
+def found(http: httpx.Client, **asked: Any) -> list[str]:
+    answer = http.get("/search", params={"query": ALL, "format": "json"} | asked)
+    assert answer.status_code == 200, answer.text
+    return [result["url"] for result in answer.json()["results"]]
+
+
+def test_search_answers_in_the_shape_of_deepresearchgym(asked: httpx.Client) -> None:
+    answer = asked.get("/search", params={"query": "Tolmen bakers", "k": 1})
+    assert answer.headers["content-type"] == "application/json"
+    assert set(answer.json()) == {"results"}
+    [result] = (json.loads(base64.b64decode(one)) for one in answer.json()["results"])
+    assert set(result) == {"url", "id", "title", "text", "language"}
+    assert (result["url"], result["text"]) == (BAKERY, PAGES[3].text)
+
+
+def test_the_parts_can_be_spelt_as_clueweb_does(asked: httpx.Client) -> None:
+    answer = asked.get("/search", params={"query": "keeper Dahl", "k": 1, "shape": "clueweb"})
+    [result] = (json.loads(base64.b64decode(one)) for one in answer.json()["results"])
+    assert set(result) == {"URL", "URL-hash", "ClueWeb22-ID", "Title", "Language", "Clean-Text"}
+    assert (result["URL"], result["Clean-Text"]) == (KEEPER, PAGES[2].text)
+
+
+def test_plain_json_has_ranks_scores_and_passages(asked: httpx.Client) -> None:
+    answer = asked.get("/search", params={"query": "Tolmen lighthouse", "k": 3, "format": "json"})
+    first, second, *_ = answer.json()["results"]
+    assert (first["rank"], second["rank"]) == (1, 2)
+    assert first["score"] >= second["score"]
+    assert "Tolmen" in first["snippet"]
+    assert set(first) == {"rank", "score", "url", "title", "snippet", "language", "day"}
+
+
+def test_a_page_is_fetched_with_its_text(asked: httpx.Client) -> None:
+    page = asked.get("/fetch", params={"url": TOWERS}).json()
+    assert page == {"url": TOWERS, "title": PAGES[0].title, "text": PAGES[0].text,
+                    "language": None, "day": "2025-03-01", "final_url": None}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/search", 422, "query: Field required"),
+        ("/search?query=", 422, "query: String should have at least 1 character"),
+        (f"/search?query={'x' * 2001}", 422, "query: String should have at most 2000"),
+        ("/search?query=x&k=0", 422, "k: Input should be greater than or equal to 1"),
+        ("/search?query=x&k=101", 422, "k: Input should be less than or equal to 100"),
+        ("/search?query=x&k=many", 422, "k: Input should be a valid integer"),
+        ("/search?query=x&format=xml", 422, "format: Input should be 'gym' or 'json'"),
+        ("/search?query=x&assignment=none", 422, "e has no assignment 'none'"),
+        ("/fetch?url=https://nowhere.example/", 404, "is not in the archive"),
+        (f"/fetch?url={WIKI}&assignment=harrow", 404, "must not be used for this assignment"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_words(
+    asked: httpx.Client, path: str, status: int, said: str
+) -> None:
+    answer = asked.get(path)
+    assert answer.status_code == status
+    assert said in answer.json()["error"]
+
+
+def test_a_request_names_the_assignment_whose_bans_count(asked: httpx.Client) -> None:
+    assert {WIKI, COPY, BAKERY} <= set(found(asked))
+    assert set(found(asked, assignment="harrow")) == {TOWERS, WRECKS, KEEPER, BAKERY}
+    assert set(found(asked, assignment="bread")) == {TOWERS, WRECKS, KEEPER, COPY}
+
+
+def test_a_server_of_one_assignment_serves_no_other(folder: Path) -> None:
+    with client(folder, ban=BANS["harrow"], assignment="harrow") as http:
+        assert set(found(http)) == {TOWERS, WRECKS, KEEPER, BAKERY}
+        assert set(found(http, assignment="harrow")) == {TOWERS, WRECKS, KEEPER, BAKERY}
+        refused = http.get("/search", params={"query": "x", "assignment": "bread"})
+        assert "only 'harrow' is" in refused.json()["error"]
+
+
+def test_as_of_a_day_holds_for_all_requests(folder: Path) -> None:
+    with client(folder, as_of=date(2025, 3, 1)) as http:
+        assert found(http) == [TOWERS]
+        late = http.get("/fetch", params={"url": KEEPER})
+        assert (late.status_code, late.json()["reason"]) == (404, "later")
+
+
+@pytest.mark.parametrize("path", ["/search?query=x", f"/fetch?url={TOWERS}", "/mcp", "/nowhere"])
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"x-api-key": "wrong"}, {"x-api-key": ""}, {"authorization": "Bearer wröng".encode()},
+     {"authorization": "Basic right"}],
+)  # fmt: skip
+def test_without_the_key_nothing_is_given(keyed: httpx.Client, path: str, headers: Any) -> None:
+    answer = keyed.get(path, headers=headers)
+    assert answer.status_code == 401
+    assert "A key is needed" in answer.json()["error"]
+
+
+@pytest.fixture(scope="module")
+def keyed(folder: Path) -> Iterator[httpx.Client]:
+    with client(folder, keys=("right", "other")) as http:
+        yield http
+
+
+@pytest.mark.parametrize(
+    "headers", [{"x-api-key": "right"}, {"x-api-key": "other"}, {"authorization": "Bearer right"}]
+)
+def test_with_a_key_everything_is(keyed: httpx.Client, headers: dict[str, str]) -> None:
+    assert keyed.get("/search?query=x", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/openapi.json"])
+def test_what_says_nothing_of_the_pages_needs_no_key(keyed: httpx.Client, path: str) -> None:
+    assert keyed.get(path).status_code == 200
+
+
+def test_who_asks_too_often_waits_and_others_do_not(folder: Path) -> None:
+    with client(folder, {"per_minute": 3}, keys=("right", "other")) as http:
+        mine = [http.get("/fetch?url=x", headers={"x-api-key": "right"}) for _ in range(5)]
+        assert [answer.status_code for answer in mine] == [404, 404, 404, 429, 429]
+        assert mine[-1].headers["retry-after"] == "20"
+        assert "More than 3 requests a minute" in mine[-1].json()["error"]
+        theirs = http.get("/fetch?url=x", headers={"x-api-key": "other"})
+        assert theirs.status_code == 404
+        assert http.get("/health").status_code == 200
+
+
+def test_queries_are_told_only_where_that_is_wanted(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    secret = "whatnobodymustread"
+    with client(folder) as http:
+        http.get("/search", params={"query": secret})
+        http.get("/search", params={"query": secret, "k": 0})
+        http.get("/fetch", params={"url": f"https://x.example/{secret}"})
+    assert secret not in "".join(capfd.readouterr())
+    told: list[str] = []
+    with client(folder, log=told.append) as http:
+        http.get("/search", params={"query": "two\nlines"})
+        http.get("/fetch", params={"url": TOWERS})
+    assert told == ["search 'two\\nlines'", f"fetch {TOWERS!r}"]
+
+
+def test_it_describes_itself_without_loading_anything(asked: httpx.Client) -> None:
+    described = asked.get("/openapi.json").json()
+    assert set(described["paths"]) == {"/search", "/fetch", "/health"}
+    shown = asked.get("/").text
+    assert "At most 2,000 characters. Required." in shown
+    assert "//" not in shown.replace("<!doctype html>", "")
+    assert asked.get("/docs").status_code == 404
+
+
+def test_two_servers_over_the_same_archive_answer_alike(tmp_path: Path, folder: Path) -> None:
+    answers = []
+    for where in (folder, tmp_path / "other"):
+        with client(where) as http:
+            answers.append([http.get("/search", params={"query": q}).content
+                            for q in (ALL, "lighthouse", "1872")])  # fmt: skip
+    assert answers[0] == answers[1]

@@ -1,0 +1,124 @@
+"""The tools, asked by the SDK's own client over a real socket."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tasks.sandbox.bans import ban_of
+from tasks.sandbox.calls import Served
+from tests.servers.applications import serving_application
+from tests.tasks.sandbox.archives import (
+    BAKERY,
+    KEEPER,
+    PAGES,
+    TOWERS,
+    WIKI,
+    WRECKS,
+    page,
+    served_from,
+)
+
+LONG = page("https://long.example/x", "A long page. " * 10_000)
+ALL = "lighthouse bread Calliope Dahl"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    served = Served(name="e", bans={"harrow": ban_of("harrow", [WIKI])})
+    folder = tmp_path_factory.mktemp("index") / "i"
+    with serving_application(served_from(folder, served, pages=(*PAGES, LONG))) as address:
+        yield address
+
+
+def told(address: str, ask: Callable[[Any], Awaitable[Any]], mode: str = "auto") -> Any:
+    from mcp.client import Client
+
+    async def run() -> Any:
+        async with Client(address, mode=mode) as client:
+            return await ask(client)
+
+    return asyncio.run(run())
+
+
+def called(address: str, tool: str, **arguments: Any) -> Any:
+    return told(address, lambda client: client.call_tool(tool, arguments))
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_there_are_two_tools_and_they_say_what_they_take(address: str, mode: str) -> None:
+    tools = told(f"{address}/mcp", lambda client: client.list_tools(), mode).tools
+    assert {tool.name for tool in tools} == {"search", "fetch"}
+    assert all(tool.description for tool in tools)
+    taken = {tool.name: set(tool.input_schema["properties"]) for tool in tools}
+    assert taken == {"search": {"query", "k"}, "fetch": {"url", "start"}}
+
+
+def test_a_search_brings_pages_with_their_passages(address: str) -> None:
+    answer = called(f"{address}/mcp", "search", query="Tolmen bakers", k=2)
+    results = answer.structured_content["results"]
+    assert results[0]["url"] == BAKERY
+    assert "dark rye bread" in results[0]["snippet"]
+    assert json.loads(answer.content[0].text)["results"] == results
+
+
+def test_a_fetch_brings_the_text_and_long_ones_in_parts(address: str) -> None:
+    assert called(f"{address}/mcp", "fetch", url=TOWERS).structured_content["text"] == PAGES[0].text
+    parts: list[str] = []
+    start: int | None = 0
+    while start is not None:
+        part = called(f"{address}/mcp", "fetch", url=LONG.url, start=start).structured_content
+        parts.append(part["text"])
+        start = part["next_start"]
+    assert "".join(parts) == LONG.text
+    assert len(parts) == 4
+
+
+def test_the_address_says_whose_bans_count(address: str) -> None:
+    place = f"{address}/mcp?assignment=harrow"
+    found = called(place, "search", query=ALL).structured_content["results"]
+    assert {one["url"] for one in found} >= {TOWERS, WRECKS, KEEPER, BAKERY}
+    assert WIKI not in {one["url"] for one in found}
+    refused = called(place, "fetch", url=WIKI)
+    assert refused.is_error
+    assert "must not be used" in refused.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("fetch", {"url": "https://nowhere.example/"}, "is not in the archive"),
+        ("search", {"query": ""}, "at least 1 character"),
+        ("search", {"query": "x", "k": 1000}, "less than or equal to 100"),
+        ("search", {"query": "x" * 5000}, "at most 2000"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_to_the_model(
+    address: str, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    answer = called(f"{address}/mcp", tool, **arguments)
+    assert answer.is_error
+    assert said in answer.content[0].text
+
+
+def test_an_unknown_assignment_is_said_too(address: str) -> None:
+    answer = called(f"{address}/mcp?assignment=none", "search", query="x")
+    assert answer.is_error
+    assert "no assignment 'none'" in answer.content[0].text
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0"}', b"x" * (2 << 20)])
+def test_what_is_no_call_is_refused(address: str, body: bytes) -> None:
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    answer = httpx.post(f"{address}/mcp", content=body, headers=headers, trust_env=False)
+    assert 400 <= answer.status_code < 500
+
+
+def test_a_page_of_another_site_cannot_ask_through_a_browser(address: str) -> None:
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream",
+               "host": "evil.example"}  # fmt: skip
+    answer = httpx.post(f"{address}/mcp", json={}, headers=headers, trust_env=False)
+    assert answer.status_code == 421
