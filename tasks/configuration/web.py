@@ -1,10 +1,11 @@
 """`configs/web.yaml`: how cited pages are fetched, from where else, and how they are read."""
 
 import os
+import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from tasks.configuration.loading import CONFIGS, Configured, load
 
@@ -41,13 +42,24 @@ class Bounds(Configured):
     most_redirects: PositiveInt = 10
 
 
+_PLACE = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?")
+
+
+def _place(written: str) -> str:
+    """Raise ValueError for what can name no host."""
+    found = _PLACE.fullmatch(written.strip())
+    if not found or not 1 <= int(found[1] or 80) <= 65535:
+        raise ValueError("a host or host:port is expected, such as 127.0.0.1:8000; no address")
+    return written
+
+
 class Allowed(Configured):
     """What may be asked at all, beyond public addresses on ports 80 and 443."""
 
-    ports: tuple[int, ...] = (80, 443)
-    hosts: tuple[str, ...] = ()
-    """`host` or `host:port`: deliberate exceptions to the rules on addresses and ports, such as a
-    test server; names are compared as they stand in the address."""
+    ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = (80, 443)
+    hosts: tuple[Annotated[str, AfterValidator(_place)], ...] = ()
+    """`host` (on the ports above) or `host:port`: deliberate exceptions to the rules on addresses
+    and ports, such as a test server; names are compared as they stand in the address."""
     environment_proxies: bool = False
     """Go through the proxies that HTTP_PROXY and its like name. They then resolve names, not we:
     addresses are checked beforehand, but cannot be pinned."""

@@ -17,7 +17,7 @@ import httpx
 from yarl import URL
 
 from tasks.configuration.web import WebSettings
-from tasks.web.errors import Failed
+from tasks.web.errors import Failed, ProxyRefuses
 from tasks.web.failures import FOREIGN, failure
 from tasks.web.guard import Guard, Target
 from tasks.web.proxies import Proxies
@@ -29,6 +29,7 @@ KEEP_ALIVE_SECONDS = 5.0
 """Pages of one host follow each other; connections to all others would pile up."""
 NAME_SECONDS = 10
 """A name that was resolved and checked is not asked for again so soon."""
+_PROXY_REFUSES = 407
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 
@@ -95,16 +96,19 @@ class GuardedClient:
         Raises:
             Refused: the host's name leads where we do not go.
             Failed: no answer; says how far it came.
+            ProxyRefuses: what came was the proxy's word, not the page's.
         """
         bounds = self._bounds
+        proxy: str | None = None
         while True:
             sent = _Sent()
             try:
+                proxy = await self._proxy(target)
                 response = await self._session.get(
                     URL(target.url, encoded=True),
                     headers=headers,
                     allow_redirects=False,
-                    proxy=await self._proxy(target),
+                    proxy=proxy,
                     timeout=aiohttp.ClientTimeout(
                         sock_connect=bounds.connect_seconds,
                         sock_read=read_seconds or bounds.read_seconds,
@@ -113,10 +117,12 @@ class GuardedClient:
                 )
                 break
             except FOREIGN as error:
+                _check_proxy(getattr(error, "status", None), proxy)
                 if sent.reused and isinstance(error, _CLOSED):
                     continue  # the server had closed the connection before this request
                 raise failure(error, target.host, "waiting") from None
         try:
+            _check_proxy(response.status, proxy)
             if response.status < 200:
                 raise Failed(f"{target.host} answered HTTP {response.status}", host=target.host)
             yield response
@@ -145,6 +151,14 @@ class GuardedClient:
     ) -> None:
         await self._session.close()
         await self._resolver.close()
+
+
+def _check_proxy(status: int | None, proxy: str | None) -> None:
+    if proxy and status == _PROXY_REFUSES:
+        raise ProxyRefuses(
+            "The proxy that the environment names does not let us through (HTTP 407): it wants "
+            "a name and a password in HTTP_PROXY and HTTPS_PROXY, or others."
+        )
 
 
 def user_agent(operator: str | None) -> str:

@@ -4,7 +4,7 @@ from tasks.configuration.web import Manners
 from tasks.models.client import retry_after
 from tasks.warehouse.page_store import PageStore
 from tasks.web.bodies import Body, Kept
-from tasks.web.errors import Disallowed, Failed, Refused, TooLarge, Unfetched
+from tasks.web.errors import Disallowed, Failed, LeftAlone, Refused, TooLarge, Unfetched
 from tasks.web.hosts import Turns
 from tasks.web.page import Wanted
 from tasks.web.retrying import ASKS_TO_WAIT, heals, retrying, seconds
@@ -36,15 +36,19 @@ class Direct:
         tries, or is no page of the server; the first that was asked says what went wrong.
 
         Raises:
+            LeftAlone: the page may come in another run, not in this one.
             UnwritableWarehouse: the page could not be kept.
         """
         trail = Trail("direct", wanted.url)
         spellings = list(dict.fromkeys(wanted.addresses))[:MOST_SPELLINGS] or [wanted.url]
         first: Finding | None = None
+        left_alone: LeftAlone | None = None
         for number, address in enumerate(spellings, 1):
             trail.asked = address
             try:
                 kept = await self._kept(trail, another=number < len(spellings))
+            except LeftAlone as error:
+                left_alone = error
             except Unfetched as error:
                 if isinstance(error, Failed) and error.stage != "answering":
                     self._turns.silent(wanted.url, error)
@@ -56,6 +60,8 @@ class Direct:
             else:
                 assert trail.answered_at is not None
                 return Finding(trail.done("fetched", kept=kept), True, trail.answered_at)
+        if left_alone:
+            raise left_alone
         assert first is not None
         whole = {"tries": trail.tries, "seconds": found.fetched.seconds}
         return Finding(first.fetched.model_copy(update=whole), first.reached, first.at)
@@ -86,7 +92,7 @@ class Direct:
         hint = retry_after(answer.headers)
         if hint is not None and hint > self._manners.longest_wait_seconds:
             words = f"{host} asks to be left alone for {seconds(hint)} (HTTP {status})"
-            self._turns.close(host, f"not asked for: {words}")
+            self._turns.leave_alone(host, words)
             return
         if status == 429 or (status in ASKS_TO_WAIT and hint):
             self._turns.put_off(host, hint or self._manners.first_wait_seconds)

@@ -17,6 +17,14 @@ class NoNetwork(WebStopped):
     """No host at all can be reached."""
 
 
+class ProxyRefuses(WebStopped):
+    """The proxy between us and the web wants a name and a password, or others."""
+
+
+class HostsBusy(WebStopped):
+    """Hosts asked for a longer wait than a run has; all other pages are done."""
+
+
 class ServiceUnusable(WebStopped):
     """A service that fetches for us cannot be reached, or does not want to."""
 
@@ -37,6 +45,10 @@ class Disallowed(Unfetched):
     """The site's robots.txt forbids it."""
 
     outcome = "robots"
+
+
+class LeftAlone(Unfetched):
+    """Its host asks for a longer wait than a run has: the page is open until the next one."""
 
 
 class TooLarge(Unfetched):

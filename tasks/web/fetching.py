@@ -19,13 +19,17 @@ from tasks.warehouse.page_store import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.connecting import GuardedClient
 from tasks.web.direct import Direct
+from tasks.web.errors import HostsBusy, LeftAlone
 from tasks.web.hosts import Turns
+from tasks.web.jina import NAME as JINA
 from tasks.web.jina import Jina, jina_key
-from tasks.web.network import Network, OnFetched
+from tasks.web.network import Network, OnFetched, Suspicion, of_network
 from tasks.web.page import Wanted
 from tasks.web.resolving import Lookup
 from tasks.web.robots import Robots
+from tasks.web.services import of_service
 from tasks.web.visiting import Visitor, any_target
+from tasks.web.wayback import NAME as WAYBACK
 from tasks.web.wayback import Wayback
 from tasks.web.ways import Way
 
@@ -39,19 +43,19 @@ class Fetcher:
 
     Args:
         group: pages of the same group are asked for one after the other, `per_group` at once.
-        patience_seconds: see `Network`.
+        suspicion, patience_seconds: see `Network`.
     """
 
     def __init__(
         self,
         way: Way,
-        visitor: Visitor,
+        suspicion: Suspicion,
         group: Callable[[Wanted], str],
         per_group: int,
         patience_seconds: float,
     ) -> None:
         self._way = way
-        self._visitor = visitor
+        self._suspicion = suspicion
         self._group = group
         self._per_group = per_group
         self._patience = patience_seconds
@@ -69,12 +73,12 @@ class Fetcher:
                 left cannot be reached, it tells dead pages from a dead network.
 
         Raises:
-            WebStopped: no page can be had in this way now. Pages that were not handed on are
-                open still.
+            WebStopped: no page can be had in this way now, or (HostsBusy) some hosts want to be
+                asked later. Pages that were not handed on are open still.
             UnwritableWarehouse: a page could not be kept.
             What `on_fetched` raises.
         """
-        network = Network(on_fetched, self._visitor.reaches, answered_before, self._patience)
+        network = Network(on_fetched, self._suspicion, answered_before, self._patience)
         groups: dict[str, deque[Wanted]] = {}
         for page in wanted:
             groups.setdefault(self._group(page), deque()).append(page)
@@ -85,8 +89,9 @@ class Fetcher:
             for name, pages in ordered
             for _ in range(min(self._per_group, len(pages)))
         )
+        left_alone: list[LeftAlone] = []
         workers = [
-            asyncio.create_task(self._work(shifts, network))
+            asyncio.create_task(self._work(shifts, network, left_alone))
             for _ in range(min(len(shifts), MOST_WORKERS))
         ]
         try:
@@ -96,13 +101,28 @@ class Fetcher:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
         await network.finish()
+        if left_alone:
+            raise HostsBusy(
+                f"{len(left_alone):,} pages were not asked for, because their hosts want to be "
+                f"asked later than a run waits: {left_alone[0]}. Run the same command again then."
+            )
 
-    async def _work(self, shifts: deque[tuple[str, deque[Wanted]]], network: Network) -> None:
+    async def _work(
+        self,
+        shifts: deque[tuple[str, deque[Wanted]]],
+        network: Network,
+        left_alone: list[LeftAlone],
+    ) -> None:
         while shifts:
-            name, pages = shifts.popleft()
+            _, pages = shifts.popleft()
             while pages:
                 page = pages.popleft()
-                await network.note(page, await self._way.fetch(page), name)
+                try:
+                    found = await self._way.fetch(page)
+                except LeftAlone as error:
+                    left_alone.append(error)
+                else:
+                    await network.note(page, found, _host(page))
 
 
 @asynccontextmanager
@@ -132,11 +152,12 @@ async def _direct(
     manners, bounds = settings.manners, settings.bounds
     turns = Turns(manners.at_once, manners.per_host, manners.seconds_between)
     visitor = Visitor(client, turns, bounds)
-    robots = Robots(visitor)
+    robots = Robots(visitor, manners)
     permit = robots.permit if manners.robots == "obey" else any_target
     way = Direct(visitor, turns, manners, store, permit)
     try:
-        yield Fetcher(way, visitor, _host, manners.per_host, bounds.connect_seconds)
+        suspicion = of_network(visitor.reaches)
+        yield Fetcher(way, suspicion, _host, manners.per_host, bounds.connect_seconds)
     finally:
         await robots.close()
 
@@ -157,7 +178,8 @@ def _service(
         way = Jina(settings.jina, manners, visitor, client.guard, store, bounds.total_seconds)
     else:
         way = Wayback(settings.wayback, manners, visitor, client.guard, store)
-    return Fetcher(way, visitor, lambda page: "", at_once, bounds.connect_seconds)
+    suspicion = of_service(JINA if source == "jina" else WAYBACK, way)
+    return Fetcher(way, suspicion, lambda page: "", at_once, bounds.connect_seconds)
 
 
 def _per_minute(settings: WebSettings, source: Literal["jina", "wayback"]) -> int:

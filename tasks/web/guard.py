@@ -111,9 +111,13 @@ class Guard:
         )
 
     def _is_exception(self, host: str, port: int) -> bool:
-        return _bracketed(host) in self._hosts or _place(host, port) in self._hosts
+        if _place(host, port) in self._hosts:
+            return True
+        return port in self._ports and _bracketed(host) in self._hosts
 
     def _check(self, host: str, port: int) -> None:
+        if _place(host, port) in self._proxies:
+            raise Refused(f"{host}:{port} is the proxy that stands between us and the web")
         if port not in self._ports:
             raise Refused(
                 f"{host} is to be asked on port {port}; only {_listed(self._ports)} are asked "

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
 
-from tasks.web.errors import Failed, Stage
+from tasks.web.errors import Failed, LeftAlone, Unfetched
 
 SILENT_PAGES = 3
 """Different pages in a row for which a host gave no answer at all: it is not asked for others."""
@@ -21,7 +21,8 @@ class _Host:
         self.not_before = 0.0
         """On the monotonic clock."""
         self.silent_for: set[str] = set()
-        self.closed: tuple[str, Stage] | None = None
+        self.closed: Callable[[], Unfetched] | None = None
+        """Why it is not asked any more."""
 
 
 class Turns:
@@ -52,7 +53,8 @@ class Turns:
         """Wait for a turn at a host, and hold it.
 
         Raises:
-            Failed: the host is not asked any more.
+            Failed: the host is not asked any more, because it never answers.
+            LeftAlone: nor in this run, because it wants that.
         """
         host = self._host(name)
         async with host.places:
@@ -67,7 +69,7 @@ class Turns:
         async with host.next_in_line:
             while True:
                 if host.closed:
-                    raise Failed(*host.closed, host=name)
+                    raise host.closed()
                 wait = host.not_before - monotonic()
                 if wait > 0:
                     await asyncio.sleep(wait)
@@ -84,9 +86,9 @@ class Turns:
         host = self._host(name)
         host.not_before = max(host.not_before, monotonic() + seconds)
 
-    def close(self, name: str, why: str) -> None:
+    def leave_alone(self, name: str, why: str) -> None:
         """The host is not asked again in this run."""
-        self._host(name).closed = why, "answering"
+        self._host(name).closed = lambda: LeftAlone(why)
 
     def answered(self, name: str) -> None:
         """The host has said something."""
@@ -98,7 +100,8 @@ class Turns:
         host.silent_for.add(page)
         if len(host.silent_for) >= SILENT_PAGES and not host.closed:
             why = f"not asked for: {SILENT_PAGES} other pages of its host in a row had no answer"
-            host.closed = f"{why} ({error})", error.stage
+            words = f"{why} ({error})"
+            host.closed = lambda: Failed(words, error.stage, host=error.host)
 
     def _host(self, name: str) -> _Host:
         key = self._same(name)

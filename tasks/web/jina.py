@@ -15,7 +15,7 @@ from tasks.web.errors import Failed, ServiceUnusable, Unfetched, shown
 from tasks.web.guard import Guard
 from tasks.web.page import Wanted
 from tasks.web.retrying import retrying
-from tasks.web.services import AGAIN, check_limits, reachable
+from tasks.web.services import AGAIN, check_limits, reachable, reached
 from tasks.web.trail import Trail
 from tasks.web.visiting import Answer, Visitor
 from tasks.web.ways import Finding
@@ -57,15 +57,17 @@ class Jina:
         """
         address = wanted.addresses[0] if wanted.addresses else wanted.url
         trail = Trail("jina", address)
+        had: bool | None
         try:
             target = self._guard.target(address)  # nobody is sent where we would not go
             trail.asked = f"{self._base.rstrip('/')}/{target.url}"
             kept = await self._kept(trail)
-            fetched = trail.done("fetched", kept=kept).model_copy(update={"final_url": address})
+            fetched, had, final = trail.done("fetched", kept=kept), True, address
         except Unfetched as error:
-            fetched = trail.done(error.outcome, error=redacted(str(error), self._key))
-            fetched = fetched.model_copy(update={"final_url": None})
-        return Finding(fetched.model_copy(update={"asked_url": address}))
+            words = redacted(str(error), self._key)
+            fetched, had, final = trail.done(error.outcome, error=words), reached(error), None
+        named = {"asked_url": address, "final_url": final}
+        return Finding(fetched.model_copy(update=named), had)
 
     async def _kept(self, trail: Trail) -> Kept:
         headers = {"Accept": "application/json"}

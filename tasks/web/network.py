@@ -1,22 +1,49 @@
-"""Telling pages that cannot be reached from a network that is gone.
+"""Telling pages that cannot be had from a network, or a service, that is gone.
 
-Failures are kept for ever, so a dead network must not become thousands of them. Pages whose
-hosts could not be reached are held until another host answers. When those of many hosts are
-held and none has answered for a while, a server that has answered before is asked again; if it
-does not answer, or there is none, all stops.
+Failures are kept for ever, so a dead network must not become thousands of them. Pages that could
+not be reached are held until another comes. When those of many hosts are held and none has come
+for a while, something is asked for that must be there: a server that has answered before, or of
+a service a page that everybody has. If that does not come either, all stops.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from math import inf
 from time import monotonic
 
-from tasks.web.errors import NoNetwork
+from tasks.web.errors import NoNetwork, WebStopped
 from tasks.web.page import Fetched, Wanted
 from tasks.web.ways import Finding
 
-SUSPICIOUS_HOSTS = 10
 OnFetched = Callable[[Wanted, Fetched], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """When it is no longer the pages that are to blame."""
+
+    hosts: int
+    """Different ones, of pages in a row that could not be reached."""
+    answers: Callable[[str | None], Awaitable[bool]]
+    """Whether all is well now, given an address whose server answered last, if there is one."""
+    stopped: Callable[[str], WebStopped]
+    """What to raise, given what was seen."""
+
+
+def of_network(reaches: Callable[[str], Awaitable[bool]]) -> Suspicion:
+    """That this machine is cut off."""
+
+    async def answers(address: str | None) -> bool:
+        return address is not None and await reaches(address)
+
+    def stopped(seen: str) -> WebStopped:
+        return NoNetwork(
+            f"No host could be reached, of {seen}. Is this machine connected? These pages count "
+            "as not asked for; run the same command again when it is."
+        )
+
+    return Suspicion(10, answers, stopped)
 
 
 class Network:
@@ -24,7 +51,7 @@ class Network:
 
     Args:
         on_fetched: who is handed the pages.
-        answers: whether the server of an address can be reached.
+        suspicion: when to stop instead.
         answered: an address whose server answered in an earlier run, if there is one.
         patience_seconds: hosts that do not exist are known in no time, those that answer are not.
     """
@@ -32,12 +59,12 @@ class Network:
     def __init__(
         self,
         on_fetched: OnFetched,
-        answers: Callable[[str], Awaitable[bool]],
+        suspicion: Suspicion,
         answered: str | None,
         patience_seconds: float,
     ) -> None:
         self._on_fetched = on_fetched
-        self._answers = answers
+        self._suspicion = suspicion
         self._answered = answered
         self._patience = patience_seconds
         self._held: list[tuple[Wanted, Finding, str]] = []
@@ -47,7 +74,7 @@ class Network:
         """A page of a host is done.
 
         Raises:
-            NoNetwork: no host can be reached; the pages that are held are not handed on.
+            WebStopped: nothing can be reached; the pages that are held are not handed on.
         """
         if finding.reached is False:
             self._held.append((wanted, finding, host))
@@ -64,7 +91,7 @@ class Network:
         """All pages are done.
 
         Raises:
-            NoNetwork: as `note`.
+            WebStopped: as `note`.
         """
         await self._ask()
         await self._settle(inf)
@@ -78,15 +105,10 @@ class Network:
 
     async def _ask(self) -> None:
         """Make sure that the network is there, if there is reason to doubt it."""
-        if self._n_hosts() < SUSPICIOUS_HOSTS:
+        hosts = {host for *_, host in self._held}
+        if len(hosts) < self._suspicion.hosts:
             return
-        if self._answered is None or not await self._answers(self._answered):
-            raise NoNetwork(
-                f"No host could be reached, of {self._n_hosts()} in a row; the last: "
-                f"{self._held[-1][1].fetched.error}. Is this machine connected? These pages count "
-                "as not asked for; run the same command again when it is."
-            )
+        if not await self._suspicion.answers(self._answered):
+            last = self._held[-1][1].fetched.error
+            raise self._suspicion.stopped(f"{len(hosts)} in a row; the last: {last}")
         await self._settle(inf)
-
-    def _n_hosts(self) -> int:
-        return len({host for *_, host in self._held})

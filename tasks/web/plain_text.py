@@ -1,6 +1,7 @@
 """Pages that are no HTML but text all the same: plain text, JSON, XML and its feeds."""
 
 import re
+from typing import NamedTuple
 
 import orjson
 from lxml import etree
@@ -29,7 +30,16 @@ def read_json(text: str) -> str:
     return storable(pretty)
 
 
-def read_xml(text: str) -> tuple[str | None, str]:
+class XmlText(NamedTuple):
+    """What an XML document says."""
+
+    title: str | None
+    text: str
+    damage: str | None
+    """Why some of it may be missing."""
+
+
+def read_xml(text: str) -> XmlText:
     """The title and the texts of an XML document, a line for each element that has one.
 
     Items of a feed stand apart; HTML within them becomes text. Entities that the document
@@ -44,7 +54,7 @@ def read_xml(text: str) -> tuple[str | None, str]:
     except (etree.XMLSyntaxError, ValueError):
         root = None
     if root is None:
-        return None, read_text(text)
+        return XmlText(None, read_text(text), None)
     lines: list[str] = []
     title: str | None = None
     for element in root.iter():
@@ -59,7 +69,9 @@ def read_xml(text: str) -> tuple[str | None, str]:
             title = title or (" ".join(said.split()) if is_title else None)
         if after := _said(element.tail):
             lines.append(after)
-    return title, read_text("\n".join(lines))
+    errors = parser.error_log.filter_from_errors()
+    damage = " ".join(errors[0].message.split())[:200] if len(errors) else None
+    return XmlText(title, read_text("\n".join(lines)), damage)
 
 
 def _said(text: str | None) -> str:

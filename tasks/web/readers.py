@@ -1,8 +1,8 @@
 """Strangers' pages are read in helper processes, each page within its bounds of time and memory.
 
 A page that computes for ever, fills the memory or breaks its reader costs a helper and is
-`unreadable`; the next page finds a new helper. Helpers know nothing of our environment, load the
-bytes themselves, and end with their parent.
+`unreadable`; the next page finds a new helper. Helpers forget our environment before their first
+page, load the bytes themselves, and end with their parent.
 """
 
 import asyncio

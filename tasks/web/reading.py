@@ -95,8 +95,10 @@ def _text_of(
     if kind == "jina":
         return _of_jina(text)
     if kind == "xml":
-        title, said = read_xml(text)
-        return _Text(text=said, title=title)
+        xml = read_xml(text)
+        if xml.damage:
+            remarks = (f"damaged XML, some of it may be missing: {storable(xml.damage)}",)
+        return _Text(text=xml.text, title=xml.title, remarks=remarks)
     return _Text(text=read_json(text) if kind == "json" else read_text(text))
 
 

@@ -5,8 +5,11 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from tasks.web.errors import Disallowed, Failed, Unfetched
+from tasks.configuration.web import Manners
+from tasks.models.client import retry_after
+from tasks.web.errors import Disallowed, Failed, LeftAlone, Unfetched
 from tasks.web.guard import Target
+from tasks.web.retrying import heals, retrying
 from tasks.web.trail import Trail
 from tasks.web.visiting import Visitor
 
@@ -18,10 +21,11 @@ MOST_REDIRECTS = 5
 
 
 class Robots:
-    """Asks each site for its robots.txt once."""
+    """Asks each site for its robots.txt once, again where that may help."""
 
-    def __init__(self, visitor: Visitor) -> None:
+    def __init__(self, visitor: Visitor, manners: Manners) -> None:
         self._visitor = visitor
+        self._manners = manners
         self._rules: dict[str, asyncio.Task[Protego | None]] = {}
 
     async def permit(self, target: Target) -> None:
@@ -48,19 +52,33 @@ class Robots:
 
     async def _read(self, site: str) -> Protego | None:
         """A site's rules; None where they forbid all because they cannot be had."""
+        trail = Trail("direct", f"{site}/robots.txt")
         try:
-            async with self._visitor.visit(
-                Trail("direct", f"{site}/robots.txt"),
-                most_redirects=MOST_REDIRECTS,
-                most_bytes=MOST_BYTES,
-            ) as answer:
-                if 400 <= answer.status < 500:
-                    return Protego.parse("")
-                return Protego.parse(await answer.text()) if answer.status < 300 else None
-        except Failed as error:
-            if error.stage == "connecting":  # its pages cannot be reached either
+            async for attempt in retrying(self._manners, self._manners.tries):
+                with attempt:
+                    return await self._said(trail)
+        except Unfetched as error:
+            # Where its pages cannot be reached either, or later, that is what they say.
+            if isinstance(error, LeftAlone) or _unreachable(error):
                 del self._rules[site]
                 raise
-            return None
-        except Unfetched:
-            return None
+        return None
+
+    async def _said(self, trail: Trail) -> Protego:
+        async with self._visitor.visit(
+            trail, most_redirects=MOST_REDIRECTS, most_bytes=MOST_BYTES
+        ) as answer:
+            if 400 <= answer.status < 500:
+                return Protego.parse("")
+            if answer.status < 300:
+                return Protego.parse(await answer.text())
+            hint = retry_after(answer.headers) or 0.0
+            raise Failed(
+                f"{answer.host} answered HTTP {answer.status}", host=answer.host,
+                heals=heals(answer.status) and hint <= self._manners.longest_wait_seconds,
+                hint_seconds=hint,
+            )  # fmt: skip
+
+
+def _unreachable(error: Unfetched) -> bool:
+    return isinstance(error, Failed) and error.stage == "connecting"

@@ -1,7 +1,7 @@
 """What asking a service for pages has in common, whichever it is.
 
-A service that refuses us or cannot be reached says nothing about the page: that stops the run,
-so that its pages stay open for the next one.
+A service that refuses us, cannot be reached, or fails for one page after the other says nothing
+about the pages: that stops the run, so that they stay open for the next one.
 """
 
 from collections.abc import AsyncIterator
@@ -9,11 +9,35 @@ from contextlib import asynccontextmanager
 
 from tasks.configuration.web import Manners
 from tasks.models.client import retry_after
-from tasks.web.errors import Failed, ServiceUnusable
+from tasks.web.errors import Failed, ServiceUnusable, Unfetched, WebStopped
+from tasks.web.network import Suspicion
+from tasks.web.page import Wanted
 from tasks.web.retrying import heals, seconds
 from tasks.web.visiting import Answer
+from tasks.web.ways import Way
 
 AGAIN = "What was fetched is kept; run the same command again later."
+
+
+PROBE = Wanted(url="https://example.com/", addresses=("https://example.com/",))
+"""A page that every such service has."""
+
+
+def of_service(service: str, way: Way) -> Suspicion:
+    """That the service is out of order. Its failures for pages of one host may be that host's."""
+
+    async def answers(address: str | None) -> bool:
+        return (await way.fetch(PROBE)).fetched.outcome == "fetched"
+
+    def stopped(seen: str) -> WebStopped:
+        return ServiceUnusable(f"{service} failed for pages of different hosts, {seen}. {AGAIN}")
+
+    return Suspicion(5, answers, stopped)
+
+
+def reached(error: Unfetched) -> bool | None:
+    """Whether the service said something about the page; null where it was not asked."""
+    return not error.heals if isinstance(error, Failed) else None
 
 
 @asynccontextmanager

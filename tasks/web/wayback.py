@@ -18,7 +18,7 @@ from tasks.web.errors import Failed, Refused, Unfetched, shown
 from tasks.web.guard import Guard, Target
 from tasks.web.page import Wanted
 from tasks.web.retrying import retrying
-from tasks.web.services import check_limits, reachable
+from tasks.web.services import check_limits, reachable, reached
 from tasks.web.trail import Trail
 from tasks.web.visiting import Visitor
 from tasks.web.ways import Finding
@@ -69,15 +69,16 @@ class Wayback:
         """
         address = wanted.addresses[0] if wanted.addresses else wanted.url
         trail = Trail("wayback", address)
+        had: bool | None
         try:
             self._guard.target(address)
             async with reachable(NAME):
                 trail.asked = await self._nearest(trail, address, wanted.around)
                 kept = await self._kept(trail)
-            fetched = trail.done("fetched", kept=kept)
+            fetched, had = trail.done("fetched", kept=kept), True
         except Unfetched as error:
-            fetched = trail.done(error.outcome, error=str(error))
-        return Finding(fetched.model_copy(update={"asked_url": address}))
+            fetched, had = trail.done(error.outcome, error=str(error)), reached(error)
+        return Finding(fetched.model_copy(update={"asked_url": address}), had)
 
     async def _nearest(self, trail: Trail, address: str, around: date | None) -> str:
         """The address of a snapshot's bytes."""

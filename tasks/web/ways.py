@@ -23,6 +23,7 @@ class Way(Protocol):
         """Ask for one page, with all tries.
 
         Raises:
+            LeftAlone: not this page, in this run.
             WebStopped: no page at all can be had in this way now.
             UnwritableWarehouse: the page could not be kept.
         """

@@ -13,6 +13,7 @@ import pytest
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.web import Allowed
 from tasks.web.connecting import GuardedClient, user_agent
+from tasks.web.errors import ProxyRefuses
 from tasks.web.guard import Guard, Target
 from tasks.web.resolving import CheckedResolver
 from tests.servers.web_pages import Site, answer, serving_pages
@@ -205,6 +206,20 @@ def test_proxies_of_the_environment_are_left_out_unless_they_are_asked_for(
         assert proxied.fetched[forbidden].outcome == "refused"
         assert proxied.fetched[there].outcome == "refused"
         assert proxied.fetched[gone].outcome == "failed"
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_what_a_proxy_says_of_itself_is_no_page_and_stops_the_run(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_pages(lambda asked: [answer(b"Who are you?", 407)]) as proxy:
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret@{proxy.place}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        settings = web_settings(["page.example.org"], allowed={"environment_proxies": True})
+        outcome = fetch([f"{scheme}://page.example.org/"], settings)
+        assert isinstance(outcome.error, ProxyRefuses)
+        assert "secret" not in str(outcome.error)
+        assert outcome.fetched == {}
 
 
 def test_a_proxy_that_is_none_is_said_before_anything_is_asked(

@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from yarl import URL
 
 from tasks.configuration.web import Allowed
@@ -66,12 +67,20 @@ def test_what_was_read_is_what_every_other_reader_reads() -> None:
 def test_a_test_host_is_a_deliberate_exception_on_its_port_only() -> None:
     guard = Guard(Allowed(hosts=("127.0.0.1:8000", "Printer", "[::1]:9000")))
     assert guard.target("http://127.0.0.1:8000/a").port == 8000
-    assert guard.target("http://printer:631/").host == "printer"
+    assert guard.target("http://printer/").host == "printer"
     assert guard.target("http://[::1]:9000/").url == "http://[::1]:9000/"
     for url in ("http://127.0.0.1/", "http://127.0.0.1:8001/", "http://127.0.0.2:8000/",
-                "http://[::1]:9001/", "http://scanner:631/"):  # fmt: skip
+                "http://[::1]:9001/", "http://scanner/", "http://printer:631/"):  # fmt: skip
         with pytest.raises(Refused):
             guard.target(url)
+
+
+@pytest.mark.parametrize(
+    "entry", ["http://127.0.0.1:8765/", "127.0.0.1:99999", "*", "10.0.0.0/8", "", "a b", "u@host"]
+)
+def test_an_exception_that_names_no_host_is_told_when_the_settings_are_read(entry: str) -> None:
+    with pytest.raises(ValidationError):
+        Allowed(hosts=(entry,))
 
 
 def test_more_ports_may_be_asked_by_configuration() -> None:
@@ -90,6 +99,13 @@ def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_an_excep
     guard.check_address("proxy.example.com", 3128, "10.0.0.1")
     with pytest.raises(Refused):  # it is a page's address here, not the proxy's
         guard.check_address("proxy.example.com", 3128, "10.0.0.1", proxied=True)
+
+
+def test_the_proxy_itself_is_no_page_whatever_its_name_and_port() -> None:
+    guard = Guard(Allowed(ports=(80, 3128)), frozenset({"proxy.example.com:3128"}))
+    with pytest.raises(Refused, match="is the proxy that stands between us and the web"):
+        guard.target("http://proxy.example.com:3128/admin")
+    assert guard.target("http://proxy.example.com/").port == 80
 
 
 URLISH = st.text(st.sampled_from("htps:/@.[]%?#\\ 0123456789xaf-_éⓛ。\t\x00"), max_size=60)

@@ -9,6 +9,7 @@ from time import monotonic
 import pytest
 
 from tasks.warehouse.page_store import PageStore
+from tasks.web.errors import HostsBusy
 from tasks.web.fetching import fetching
 from tasks.web.page import Fetched, Wanted
 from tests.servers.web_pages import CUT, Asked, Site, Steps, answer, serving_pages
@@ -117,16 +118,36 @@ def test_a_host_that_asks_for_peace_is_left_alone_by_all_its_pages() -> None:
         assert began[1] - began[0] >= 0.99
 
 
-def test_a_host_that_asks_for_more_than_we_wait_is_not_asked_again() -> None:
-    with serving_pages(lambda asked: [answer(b"no", 429, retry_after="3600")]) as site:
-        urls = urls_of(site, "limited", 5)
-        outcome = fetch(urls, web_settings(places(urls), manners={"per_host": 1}))
-        first, *others = [outcome.fetched[url] for url in urls]
+def test_a_host_that_asks_for_more_than_we_wait_is_left_alone_and_its_pages_stay_open() -> None:
+    def handler(asked: Asked) -> Steps:
+        limited = asked.headers["host"].startswith("limited")
+        return [answer(b"no", 429, retry_after="3600") if limited else answer(b"page")]
+
+    with serving_pages(handler) as site:
+        urls, others = urls_of(site, "limited", 5), urls_of(site, "other", 5)
+        outcome = fetch(urls + others, web_settings(places(urls + others), manners={"per_host": 1}))
+        first = outcome.fetched[urls[0]]
         assert (first.outcome, first.http_status) == ("fetched", 429)
-        for other in others:
-            assert (other.outcome, other.tries) == ("failed", 0)
-            assert "asks to be left alone for 3,600 s (HTTP 429)" in (other.error or "")
-        assert len(site.asked) == 1
+        assert set(outcome.fetched) == {urls[0], *others}
+        assert isinstance(outcome.error, HostsBusy)
+        assert "4 pages were not asked for" in str(outcome.error)
+        assert "asks to be left alone for 3,600 s (HTTP 429)" in str(outcome.error)
+        assert len(site.asked) == 6
+
+
+def test_a_page_whose_other_spelling_is_on_a_host_that_answers_comes_from_there() -> None:
+    def handler(asked: Asked) -> Steps:
+        limited = asked.headers["host"].startswith("limited")
+        return [answer(b"no", 429, retry_after="3600") if limited else answer(b"page")]
+
+    with serving_pages(handler) as site:
+        [first], (one, two) = urls_of(site, "limited", 1), urls_of(site, "other", 2)
+        both = Wanted(url=f"{first}x", addresses=(f"{first}x", one))
+        outcome = fetch(
+            [first, both, two], web_settings(places([first, one]), manners={"per_host": 1})
+        )
+        assert outcome.error is None
+        assert outcome.content(both.url) == b"page"
 
 
 def test_a_host_that_is_silent_for_three_pages_is_not_asked_for_the_rest() -> None:

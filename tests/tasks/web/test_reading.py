@@ -194,6 +194,15 @@ def test_a_feed_has_a_title_and_its_items_apart() -> None:
     assert "\n\nBridge opens\nAfter 11 months." in (said.text or "")
 
 
+def test_xml_of_which_some_cannot_be_read_says_so() -> None:
+    deep = b"<a>begin" + b"<d>" * 300 + b"middle" + b"</d>" * 300 + b"<p>the end</p></a>"
+    said = read(b"<?xml version='1.0'?>" + deep, content_type="application/xml")
+    assert said.status == "ok"
+    assert said.signals[0].startswith("damaged XML, some of it may be missing: ")
+    whole = read(b"<?xml version='1.0'?><a>begin &amp; end</a>", content_type="application/xml")
+    assert whole.signals == ()
+
+
 def test_json_has_a_line_for_each_value() -> None:
     said = read('{"n": 3, "käse": ["Gouda", "Brie"]}'.encode(), content_type="application/json")
     assert '"käse"' in (said.text or "")

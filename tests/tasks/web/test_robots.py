@@ -1,5 +1,6 @@
 import pytest
 
+from tasks.web.errors import HostsBusy
 from tests.servers.web_pages import CUT, KEEP, Asked, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, web_settings
 
@@ -50,6 +51,34 @@ def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_fails_forbids_al
     with serving_pages(handler) as site:
         settings = web_settings([site.place], manners={"robots": "obey"})
         assert fetch([site.url("/a")], settings).fetched[site.url("/a")].outcome == outcome
+
+
+def test_a_robots_txt_that_fails_once_is_asked_for_again() -> None:
+    def handler(asked: Asked) -> Steps:
+        if asked.path != "/robots.txt":
+            return [answer(b"page")]
+        return [answer(b"", 503) if site.targets().count("/robots.txt") == 1 else answer(RULES)]
+
+    with serving_pages(handler) as site:
+        urls = [site.url("/a"), site.url("/private"), site.url("/bench")]
+        fetched = fetch(urls, web_settings([site.place], manners={"robots": "obey"})).fetched
+        assert [fetched[url].outcome for url in urls] == ["fetched", "fetched", "robots"]
+        assert site.targets().count("/robots.txt") == 2
+
+
+def test_a_robots_txt_of_a_host_that_wants_to_be_asked_later_forbids_nothing() -> None:
+    def limited(asked: Asked) -> Steps:
+        later = answer(b"", 429, retry_after="3600")
+        return [answer(b"") if asked.path == "/robots.txt" else later]
+
+    with serving_pages(limited) as first, serving_pages(lambda asked: [answer(b"")]) as second:
+        places = [f"same.example.org:{site.port}" for site in (first, second)]
+        urls = [f"http://{place}/" for place in places]
+        settings = web_settings(places, manners={"robots": "obey", "per_host": 1})
+        outcome = fetch(urls, settings)
+        assert set(outcome.fetched) == {urls[0]}
+        assert isinstance(outcome.error, HostsBusy)
+        assert second.asked == []
 
 
 def test_a_host_that_cannot_be_reached_is_said_to_be_so_not_to_forbid() -> None:

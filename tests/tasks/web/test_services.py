@@ -135,6 +135,40 @@ def test_a_service_that_cannot_be_reached_stops_the_run(source: str) -> None:
     assert outcome.fetched == {}
 
 
+def cited(hosts: int, pages: int = 1) -> list[str]:
+    return [f"http://h{host}.example.org/{page}" for host in range(hosts) for page in range(pages)]
+
+
+@pytest.mark.parametrize("source", ["jina", "wayback"])
+def test_a_service_that_fails_for_pages_of_many_hosts_stops_the_run_and_blames_none(
+    source: str,
+) -> None:
+    with serving_pages(lambda asked: [answer(b"", 503)]) as site:
+        settings = jina(site) if source == "jina" else wayback(site)
+        outcome = fetch(cited(5), settings, source=source)  # type: ignore[arg-type]
+        assert isinstance(outcome.error, ServiceUnusable)
+        assert "failed for pages of different hosts, 5 in a row; the last: " in str(outcome.error)
+        assert outcome.fetched == {}
+
+
+def test_what_a_service_cannot_have_of_one_host_is_the_host_s_failure() -> None:
+    with serving_pages(lambda asked: [answer(b"", 503)]) as site:
+        outcome = fetch(cited(2, 5), jina(site), source="jina")
+        assert outcome.error is None
+        assert len(outcome.fetched) == 10
+
+
+def test_a_service_that_has_the_page_that_everybody_has_is_not_out_of_order() -> None:
+    def handler(asked: Asked) -> Steps:
+        return [answer(READ) if asked.target.endswith("/example.com/") else answer(b"", 503)]
+
+    with serving_pages(handler) as site:
+        outcome = fetch(cited(7), jina(site), source="jina")
+        assert outcome.error is None
+        assert [f.outcome for f in outcome.fetched.values()] == ["failed"] * 7
+        assert sum(asked.target.endswith("/example.com/") for asked in site.asked) == 1
+
+
 def archive(closest: object, snapshot: Callable[[Asked], Steps]) -> Callable[[Asked], Steps]:
     def handler(asked: Asked) -> Steps:
         if asked.path == "/available":
