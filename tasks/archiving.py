@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tasks.extraction.urls import normalise_url
 from tasks.unfetched import ToRead, answered_before
+from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.page_store import pages_folder
 from tasks.warehouse.pages import Fetch, FetchOutcome, FetchSource
 from tasks.warehouse.rows import Page, PageStatus, content_sha, utc_now
@@ -35,6 +36,10 @@ WRITTEN_TOGETHER = 25
 """Texts of pages in one commit."""
 
 
+class LostBytes(RuntimeError):
+    """What was fetched of some pages is not in the archive any more."""
+
+
 async def fetch_into(
     warehouse: Warehouse,
     edition: str,
@@ -48,11 +53,19 @@ async def fetch_into(
         WebStopped: no page can be had in this way now; those without a row are open still.
     """
 
+    there = set(
+        warehouse.frame(
+            "SELECT url, source FROM fetches WHERE edition = $1 AND sha IS NOT NULL", [edition]
+        ).iter_rows()
+    )
+
     async def keep(page: Wanted, fetched: Fetched) -> None:
-        await warehouse.write_async(Change(Fetch, [fetch_row(edition, page, fetched)]))
+        # What came once is evidence, also when it does not come again.
+        if fetched.sha or (page.url, fetched.source) not in there:
+            await warehouse.write_async(Change(Fetch, [fetch_row(edition, page, fetched)]))
         follow(1)
 
-    await fetcher.fetch_all(wanted, keep, answered_before(warehouse))
+    await fetcher.fetch_all(wanted, keep, answered_before(warehouse, edition))
 
 
 async def read_into(
@@ -62,30 +75,67 @@ async def read_into(
     todo: Sequence[ToRead],
     follow: Follow = lambda n: None,
 ) -> None:
-    """Take the text out of fetched pages and keep it."""
-    folder = pages_folder(warehouse.path)
+    """Take the text out of fetched pages and keep it.
 
-    async def read(page: ToRead) -> Page:
-        return await read_page_row(edition, readers, folder, page)
+    Raises:
+        LostBytes: what was fetched of some pages is missing or damaged; all others are read.
+    """
+    folder = pages_folder(warehouse.path)
+    lost: list[DamagedWarehouse] = []
+
+    async def read(page: ToRead) -> Page | None:
+        try:
+            return await read_page_row(edition, readers, folder, page)
+        except DamagedWarehouse as error:
+            lost.append(error)
+            return None
 
     for start in range(0, len(todo), WRITTEN_TOGETHER):
         part = todo[start : start + WRITTEN_TOGETHER]
-        pages = await asyncio.gather(*map(read, part))
-        await warehouse.write_async(Change(Page, pages))
+        pages = [page for page in await asyncio.gather(*map(read, part)) if page]
+        await warehouse.write_async(Change(Page, _without_losses(warehouse, edition, pages)))
         follow(len(part))
+    if lost:
+        raise LostBytes(f"The bytes of {len(lost):,} pages are lost; the first: {lost[0]}")
+
+
+def _without_losses(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
+    """Pages as they are to be kept. What a publisher read in place of a page stays where we had
+    nothing better."""
+    published = {
+        page.url: page
+        for page in warehouse.rows(
+            Page,
+            "edition = $1 AND url IN (SELECT unnest($2)) AND text IS NOT NULL "
+            "AND coalesce(source, 'published') = 'published'",
+            [edition, [page.url for page in pages if page.status != "ok"]],
+        )
+    }
+    return [
+        there.model_copy(update={"fetched_at": page.fetched_at, "final_url": page.final_url})
+        if (there := published.get(page.url))
+        else page
+        for page in pages
+    ]
 
 
 async def read_page_row(edition: str, readers: PageReaders, folder: Path, todo: ToRead) -> Page:
-    """A page as the first of its ways had it that is good; else as the first had it."""
+    """A page as the first of its ways had it that is good; else as the first had it. Where it
+    led to is known by whichever way was led.
+
+    Raises:
+        DamagedWarehouse: what was fetched of it is missing or damaged.
+    """
     first: tuple[Fetch, ReadPage] | None = None
+    led_to = next(filter(None, map(_led_to, todo.fetches)), None)
     for fetch in todo.fetches:
         said = await _read(readers, folder, fetch)
         if said.status == "ok":
-            return page_row(edition, fetch, said, fetch.fetched_at)
+            return page_row(edition, fetch, said, fetch.fetched_at, led_to)
         first = first or (fetch, said)
     if first is None:
         raise ValueError(f"{todo.url}: there is no fetch of it")
-    return page_row(edition, *first, max(fetch.fetched_at for fetch in todo.fetches))
+    return page_row(edition, *first, max(fetch.fetched_at for fetch in todo.fetches), led_to)
 
 
 async def _read(readers: PageReaders, folder: Path, fetch: Fetch) -> ReadPage:
@@ -123,8 +173,11 @@ def fetch_row(edition: str, page: Wanted, fetched: Fetched) -> Fetch:
     )
 
 
-def page_row(edition: str, fetch: Fetch, said: ReadPage, at: datetime) -> Page:
-    """What a page says, as a record. at: when it was fetched; of a bad one, when tried last."""
+def page_row(edition: str, fetch: Fetch, said: ReadPage, at: datetime, led_to: str | None) -> Page:
+    """What a page says, as a record.
+
+    at: when it was fetched; of a bad one, when tried last. led_to: the key of another page.
+    """
     good = said.status == "ok" and said.text is not None
     return Page(
         edition=edition,
@@ -136,7 +189,7 @@ def page_row(edition: str, fetch: Fetch, said: ReadPage, at: datetime) -> Page:
         error=None if good else said.error,
         fetched_at=at,
         source=fetch.source,
-        final_url=_led_to(fetch),
+        final_url=led_to,
         language=said.language,
         published_on=said.published_on,
         media_type=said.media_type,

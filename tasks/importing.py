@@ -18,6 +18,7 @@ from tasks.warehouse.rows import Citation, Claim, Extraction, ImportIssue, Page,
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tasks.web.walls import of_text
 
 RowT = TypeVar("RowT", Claim, Citation)
 
@@ -84,19 +85,27 @@ def _merge(warehouse: Warehouse, edition: str, agent: str, read: AgentReports) -
 
 
 def _wanted_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
-    """Pages not archived yet, or so far only in vain: the first good copy is kept for ever."""
+    """Pages not archived yet, or so far only in vain: the first good copy is kept for ever.
+
+    Where we have looked for ourselves (we fetched the page, or found a published text to be a
+    wall), a copy has to be a page in our eyes too.
+    """
     archived = {
-        url: (status, sha)
-        for url, status, sha in warehouse.frame(
-            "SELECT url, status, text_sha FROM pages WHERE edition = $1", [edition]
+        url: (status, looked)
+        for url, status, looked in warehouse.frame(
+            "SELECT url, status, coalesce(source, 'published') <> 'published' "
+            "OR text IS NOT NULL FROM pages WHERE edition = $1",
+            [edition],
         ).iter_rows()
     }
 
     def is_wanted(page: Page) -> bool:
-        status, sha = archived.get(page.url, (None, None))
-        # The same text with another status was found to be a wall.
-        better = status != "ok" and page.status == "ok" and page.text_sha != sha
-        return status is None or better
+        if page.url not in archived:
+            return True
+        status, looked = archived[page.url]
+        if status == "ok" or page.status != "ok":
+            return False
+        return not looked or of_text(page.url, page.title, page.text or "")[0] == "ok"
 
     return [page for page in pages if is_wanted(page)]
 

@@ -21,7 +21,7 @@ from warcio.warcwriter import WARCWriter
 from tasks.warehouse.page_store import PageStore
 from tasks.warehouse.store import Readable
 
-PART = 500
+PART = 50
 """Pages read from the warehouse at once."""
 PAGES = """
 SELECT p.url, p.status, p.title, p.text, p.language, p.published_on, p.fetched_at, p.reader,

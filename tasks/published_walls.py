@@ -14,7 +14,7 @@ from tasks.warehouse.writer import Change
 from tasks.web.walls import in_the_way, of_text
 
 PUBLISHED = "edition = $1 AND coalesce(source, 'published') = 'published' AND text IS NOT NULL"
-PART = 200
+PART = 50
 """Texts held at once."""
 
 

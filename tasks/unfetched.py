@@ -95,16 +95,19 @@ def unread(
 
     Those are pages without a row, and pages that were had in another way since.
 
-    urls: only these. again: also those that have been read.
+    urls: only these.
+    again: also those that have been read. Not what a publisher read well, if we asked in vain.
     """
     fetches = warehouse.rows(
         Fetch, "edition = $1 AND ($2 IS NULL OR url IN (SELECT unnest($2)))",
         [edition, None if urls is None else list(urls)],
     )  # fmt: skip
     known = {
-        url: (status, at)
-        for url, status, at in warehouse.frame(
-            "SELECT url, status, fetched_at FROM pages WHERE edition = $1", [edition]
+        url: (status, source, at)
+        for url, status, source, at in warehouse.frame(
+            "SELECT url, status, coalesce(source, 'published'), fetched_at FROM pages "
+            "WHERE edition = $1",
+            [edition],
         ).iter_rows()
     }
     by_url: dict[str, list[Fetch]] = defaultdict(list)
@@ -113,25 +116,35 @@ def unread(
     return [
         ToRead(url=url, fetches=tuple(sorted(found, key=_in_order)))
         for url, found in sorted(by_url.items())
-        if again or _is_new(found, known.get(url))
+        if _is_new(found, known.get(url), again)
     ]
 
 
-def answered_before(source: Readable) -> str | None:
-    """An address whose server answered in an earlier run, the latest: who finds nothing else there
-    asks it to tell dead pages from a dead network."""
-    found = source.frame(
-        "SELECT final_url FROM fetches WHERE source = 'direct' AND outcome = 'fetched' "
-        "ORDER BY fetched_at DESC, url LIMIT 1"
-    )["final_url"]
-    return found[0] if len(found) else None
+def answered_before(source: Readable, edition: str) -> str | None:
+    """An address whose server answered in an earlier run, the latest, or else that of one of the
+    edition's articles: who finds nothing else there asks it to tell dead pages from a dead
+    network."""
+    found = (
+        source.frame(
+            "SELECT final_url FROM fetches WHERE source = 'direct' AND outcome = 'fetched' "
+            "ORDER BY fetched_at DESC, url LIMIT 1"
+        )["final_url"].to_list()
+        or source.frame(
+            "SELECT url FROM articles WHERE edition = $1 ORDER BY url LIMIT 1", [edition]
+        )["url"].to_list()
+    )
+    return found[0] if found else None
 
 
-def _is_new(fetches: Sequence[Fetch], known: tuple[str, datetime | None] | None) -> bool:
+def _is_new(
+    fetches: Sequence[Fetch], known: tuple[str, str, datetime | None] | None, again: bool
+) -> bool:
     """Whether a page has no row, or was tried in another way since it was found to be none."""
     if known is None:
         return True
-    status, at = known
+    status, source, at = known
+    if again:
+        return (status, source) != ("ok", "published")
     newest = max(fetch.fetched_at.replace(tzinfo=None) for fetch in fetches)
     return status != "ok" and (at is None or newest > at)
 

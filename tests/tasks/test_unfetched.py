@@ -6,7 +6,7 @@ from pathlib import Path
 from tasks.unfetched import answered_before, unfetched, unread
 from tasks.warehouse.collected import Collection
 from tasks.warehouse.pages import Fetch
-from tasks.warehouse.rows import Page
+from tasks.warehouse.rows import Article, Page
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import AGENT, EDITION, a_fetch, a_page, cite
@@ -77,7 +77,7 @@ def test_snapshots_are_looked_for_around_when_the_edition_was_begun(tmp_path: Pa
 
 def test_the_server_that_answered_last_is_remembered(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        assert answered_before(warehouse) is None
+        assert answered_before(warehouse, EDITION) is None
         warehouse.write(
             Change(Fetch, [
                 a_fetch(ONE, final_url=ONE, fetched_at=EARLY),
@@ -85,7 +85,19 @@ def test_the_server_that_answered_last_is_remembered(tmp_path: Path) -> None:
                 a_fetch("https://c.org/x", outcome="failed"),
             ])
         )  # fmt: skip
-        assert answered_before(warehouse) == TWO
+        assert answered_before(warehouse, EDITION) == TWO
+
+
+def test_before_any_server_has_answered_that_of_an_article_is_thought_to_be_there(
+    tmp_path: Path,
+) -> None:
+    article = "https://en.wikipedia.org/wiki/An_article"
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        row = Article(edition=EDITION, article="An_article", title="An article", url=article,
+                      text="", text_sha="")  # fmt: skip
+        warehouse.write(Change(Article, [row]))
+        assert answered_before(warehouse, EDITION) == article
+        assert answered_before(warehouse, "another") is None
 
 
 def test_pages_are_read_once_and_again_when_another_way_was_tried_since(tmp_path: Path) -> None:
@@ -101,3 +113,5 @@ def test_pages_are_read_once_and_again_when_another_way_was_tried_since(tmp_path
         (todo,) = unread(warehouse, EDITION)
         assert [fetch.source for fetch in todo.fetches] == ["direct", "jina"]
         assert [page.url for page in unread(warehouse, EDITION, again=True)] == [ONE, TWO]
+        warehouse.write(Change(Page, [a_page(ONE, source="published"), a_page(TWO)]))
+        assert unread(warehouse, EDITION, again=True) == []
