@@ -53,7 +53,7 @@ NOTE = (
     "Of reports that are judged. Untrusted: of those whose claim-URL pairs cannot be told. Never "
     "fetched: no page of theirs said anything, and one has not been asked for. No page: all of "
     "theirs were asked for in vain. Ref. acc. is percent of the evaluated claims; Strict counts "
-    "those with no page and not assessed as not supported; both over pooled claims, where the "
+    "those with no page as not supported, too; both over pooled claims, where the "
     "leaderboard has means over reports. from excerpts: pairs whose judge saw a part of the page."
 )
 
@@ -63,6 +63,8 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
     known = load_judges()
     name = judge or known.default
     frame = source.frame(COUNTS, [edition, name])
+    if frame.is_empty():
+        registered(name)  # raises where there is no such judge
     if form is not Format.TABLE:
         print_frame(frame, form)
         return

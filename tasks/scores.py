@@ -17,7 +17,7 @@ from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
 
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 """Raise it when a metric's formula changes: every score is then made anew, no verdict is."""
 
 

@@ -199,12 +199,17 @@ def _reference_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
     pairs = _step(judged, CITATION)
     claims = _cited_claims(pairs)
     evaluated = claims.filter(pl.col("label").is_not_null())
-    # Strict: a claim whose pages were all tried in vain counts as not supported; one with a
-    # page that was never tried, or an answer that is still missing, is not decided yet.
+    # Strict: a claim whose pages were all tried in vain counts as not supported. One with a
+    # page that was never tried, or an answer that is still missing, is not decided yet; one
+    # that the judge could not answer for a page that came is no fault of the report's.
     strict = claims.with_columns(
-        status=pl.when(pl.col("label").is_not_null() | ~pl.col("undecided"))
-        .then(pl.lit("ok"))
-        .otherwise(pl.lit("judge_error"))
+        status=pl.when(pl.col("label").is_not_null())
+        .then(pl.lit(Status.OK))
+        .when(pl.col("undecided"))
+        .then(pl.lit(Status.JUDGE_ERROR))
+        .when(pl.col("unanswered"))
+        .then(pl.lit(Status.NOT_ASSESSED))
+        .otherwise(pl.lit(Status.OK))
     )
     figures = {
         "ref_acc": shares(evaluated, pl.col("label") == SUPPORT),
@@ -227,7 +232,9 @@ def _reference_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
 
 
 def _cited_claims(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Per cited claim its label (null if no page of it was decided) and whether one may be."""
+    """Per cited claim its label (null if no page of it was decided), whether one may be, and
+    whether one cannot be though its page came."""
+    unanswered = pl.col("status").is_in([Status.BLOCKED, Status.NOT_ASSESSED])
     never = pl.col("status").is_in([Status.SKIPPED, Status.JUDGE_ERROR, Status.UNPARSABLE])
     return (
         pairs.with_columns(claim=pl.col("item").str.split(" ").list.first())
@@ -235,6 +242,7 @@ def _cited_claims(pairs: pl.DataFrame) -> pl.DataFrame:
         .agg(
             labels=pl.col("label").filter(pl.col("status") == "ok"),
             undecided=never.any(),
+            unanswered=unanswered.any(),
         )
         .sort("assignment", "claim")
         .with_columns(

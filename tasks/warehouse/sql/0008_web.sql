@@ -102,7 +102,8 @@ GROUP BY ALL;
 -- + never_fetched + not_assessed + without_page; evaluated = supported + conflict + not_supported;
 -- without_page is the sum of what stands after it, each by its pages' status (`several`: by more
 -- than one). Both denominators: ref_acc is over `evaluated`; ref_acc_strict over `strict`, which
--- counts those as not supported whose pages were all tried in vain. Pooled over the reports: the
+-- counts those as not supported whose pages were all tried in vain, and leaves out those that the
+-- judge could not answer for a page that came. Pooled over the reports: the
 -- leaderboard has the means of the reports' shares.
 CREATE VIEW reference_counts AS
 WITH judged AS (
@@ -146,10 +147,10 @@ SELECT edition, agent, judge,
     count(*) FILTER (outcome = 'robots') AS robots,
     count(*) FILTER (outcome = 'unreadable') AS unreadable,
     count(*) FILTER (outcome = 'several') AS several,
-    count(*) FILTER (outcome <> 'never_fetched') AS strict,
+    count(*) FILTER (evaluated OR without_page) AS strict,
     count(*) FILTER (outcome = 'support') / nullif(count(*) FILTER (evaluated), 0) AS ref_acc,
     count(*) FILTER (outcome = 'support')
-        / nullif(count(*) FILTER (outcome <> 'never_fetched'), 0) AS ref_acc_strict,
+        / nullif(count(*) FILTER (evaluated OR without_page), 0) AS ref_acc_strict,
     coalesce(sum(pairs), 0)::BIGINT AS pairs,
     coalesce(sum(decided_pairs), 0)::BIGINT AS decided_pairs,
     coalesce(sum(supported_pairs), 0)::BIGINT AS supported_pairs,

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import VerifyAgainstPage, VerifyClaims
+from tasks.judges.decisions import Answer, VerifyAgainstPage, VerifyClaims
 from tasks.protocols.case import Case, Decided, Judged
 from tasks.protocols.redirects import redirects_of
 from tasks.protocols.wiki_fact import WikiFact, leaked_claims
@@ -21,6 +21,7 @@ from tasks.warehouse.rows import (
     Page,
     PageStatus,
     Report,
+    Status,
 )
 from tests.scripted_judge import ScriptedJudge
 
@@ -254,6 +255,20 @@ def test_a_page_that_was_never_fetched_is_open_not_wrong() -> None:
     frame = PROTOCOL.figures(judged(of, decided), ScriptedJudge())
     strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
     assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (None, 0, 1)
+
+
+@pytest.mark.parametrize("status", [Status.BLOCKED, Status.NOT_ASSESSED])
+def test_a_claim_that_its_judge_could_not_answer_is_in_no_figure(status: Status) -> None:
+    class Silent(ScriptedJudge):
+        async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
+            return [Answer(status=status, reason="too much")] * len(request.claims)
+
+    pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": None}
+    of = case([], [("red tower", list(pages)), ("blue door", ["https://b.org"])], pages)
+    decided = asyncio.run(PROTOCOL.judge(of, Silent()))
+    frame = PROTOCOL.figures(judged(of, decided), Silent())
+    strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
+    assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (0.0, 1, 0)
 
 
 def test_one_supporting_page_is_enough_for_a_claim_but_not_for_its_pairs() -> None:
