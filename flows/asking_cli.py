@@ -68,7 +68,7 @@ def ask(
     _remark(outcome)
     if not complete:
         raise typer.Exit(1)
-    _remark(f"Next: evergreen evaluate --edition {edition}")
+    _remark(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
 
 
 def backfill(

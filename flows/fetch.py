@@ -148,9 +148,13 @@ async def _followed(stage: str, total: int, start: Callable[[Follow], Any]) -> l
     """Run one task that tells how far it is."""
     async with stage_progress(stage, total) as progress:
         loop = asyncio.get_running_loop()
+        told: set[asyncio.Task[None]] = set()
 
         def follow(n: int) -> None:
-            loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
+            task = loop.create_task(progress.advance(n))
+            told.add(task)
+            task.add_done_callback(told.discard)
 
         error = await error_of(await finished(start(follow)))
+        await asyncio.gather(*told)
     return [Failure(stage, "pages", first_line(error))] if error else []

@@ -15,13 +15,14 @@ from flows.show import Format, print_frame
 from flows.show_references import print_references
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
+from tasks.judges.registry import judge as check_judge
 from tasks.page_export import write_export
 from tasks.published_walls import find_walls
-from tasks.selection import UnknownName, check_edition
+from tasks.selection import UnknownName, check_edition, check_reported
 from tasks.status import known_editions
 from tasks.warehouse.page_store import PageStore, pages_folder
-from tasks.warehouse.reading import Reading, reading
-from tasks.warehouse.store import DEFAULT_PATH, Readable, open_warehouse
+from tasks.warehouse.reading import Reading, check_there, reading
+from tasks.warehouse.store import DEFAULT_PATH, Readable, Warehouse, open_warehouse
 
 pages = typer.Typer(
     no_args_is_help=True, help="The archive: pages as they were when they were fetched."
@@ -32,6 +33,15 @@ FETCHES = """
 SELECT source, asked_url, outcome, http_status, final_url, redirects, n_bytes, tries, error,
     fetched_at, round(seconds, 2) AS seconds, headers, sha
 FROM fetches WHERE edition = $1 AND url = $2 ORDER BY fetched_at
+"""
+REFUSED = """
+SELECT count(*) OVER () AS n, p.url, p.error
+FROM pages AS p WHERE p.edition = $1 AND p.status = 'refused' ORDER BY p.url LIMIT 1
+"""
+IN_VAIN = """
+SELECT count(*) FROM pages AS p
+WHERE p.edition = $1 AND p.status <> 'ok'
+    AND p.url IN (SELECT c.url FROM citations AS c WHERE c.edition = $1)
 """
 SHOWN_CHARACTERS = 3000
 
@@ -64,8 +74,10 @@ def fetch(
     Interrupted or killed, the same command goes on. `evergreen evaluate` judges by what is here.
     """
     ways = None if fallback is None else _ways(fallback)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
-        check_edition(store, edition)
+    if extractor is not None:
+        check_judge(extractor)
+    with _owned(warehouse, edition) as store:
+        check_reported(store, edition, agent or ())
     if not load_web().named_operator():
         REMARKS.print(
             "Nobody is named in the User-Agent; say whom site owners can write to: "
@@ -81,7 +93,8 @@ def fetch(
     )  # fmt: skip
     with reading(warehouse) as source:
         print_frame(source.frame(COUNTS, [edition]), Format.TABLE)
-    REMARKS.print(outcome, markup=False, highlight=False)
+        REMARKS.print(outcome, markup=False, highlight=False)
+        _say_in_vain(source, edition)
     if not complete:
         raise typer.Exit(1)
     REMARKS.print(f"Next: evergreen evaluate --edition {edition}")
@@ -122,7 +135,7 @@ def show(
 ) -> None:
     """One page of the archive: how it was had, and what it says."""
     with _reading(warehouse, edition) as source:
-        key = normalise_url(url)
+        key = _key(url)
         page = source.frame(
             "SELECT * FROM pages WHERE edition = $1 AND url = $2", [edition, key]
         ).to_dicts()
@@ -172,6 +185,8 @@ def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> Non
 
     Cells whose pages say something else now are judged again by the next evaluation.
     """
+    with _owned(warehouse, edition):
+        pass
     complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)})
     REMARKS.print(outcome, markup=False, highlight=False)
     if not complete:
@@ -182,13 +197,13 @@ def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> Non
 def walls(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Look at the texts that a published edition brought as at those that we fetch: tests for
     robots and the like are no pages. Nothing is asked; doing it again changes nothing."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
-        check_edition(store, edition)
+    with _owned(warehouse, edition) as store:
         with REMARKS.status("Reading the published texts …"):
             n = find_walls(store, edition)
         print_frame(store.frame(COUNTS, [edition]), Format.TABLE)
-    REMARKS.print(f"{n:,} pages have another status now. Next: evergreen evaluate --edition "
-                  f"{edition}", markup=False, highlight=False)  # fmt: skip
+    following = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
+    REMARKS.print(f"{n:,} pages have another status now. {following}",
+                  markup=False, highlight=False)  # fmt: skip
 
 
 def say_unfetched(source: Readable, edition: str) -> None:
@@ -201,6 +216,45 @@ def say_unfetched(source: Readable, edition: str) -> None:
             "asks for them; then evaluate again.",
             style="yellow", markup=False, highlight=False,
         )  # fmt: skip
+
+
+def _say_in_vain(source: Readable, edition: str) -> None:
+    """Why pages did not come, where a person may change that."""
+    refused = source.frame(REFUSED, [edition]).to_dicts()
+    if refused:
+        of = refused[0]
+        REMARKS.print(
+            f"Refused: {of['n']:,} pages, such as {of['url']}: {of['error']}. If it is a host of "
+            "yours, name it under `allowed.hosts` in configs/web.yaml.",
+            style="yellow", markup=False, highlight=False,
+        )  # fmt: skip
+    in_vain = source.frame(IN_VAIN, [edition]).item()
+    if in_vain:
+        REMARKS.print(
+            f"Pages that did not come: {in_vain:,}; `evergreen pages show URL --edition {edition}` "
+            "says why, `fetch --again` asks for them once more.",
+            markup=False, highlight=False,
+        )  # fmt: skip
+
+
+@contextmanager
+def _owned(warehouse: Path, edition: str) -> Iterator[Warehouse]:
+    """The warehouse for writing, if it is there and has the edition."""
+    check_there(warehouse)
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+        yield store
+
+
+def _key(url: str) -> str:
+    """The name under which a page is archived."""
+    key = normalise_url(url) or normalise_url(f"https://{url}")
+    if key is None:
+        raise typer.BadParameter(
+            f"{url!r} is no address that a citation can have: http or https, and a host with a "
+            "dot in its name.", param_hint="URL",
+        )  # fmt: skip
+    return key
 
 
 def _ways(named: Sequence[str]) -> list[str]:
@@ -219,7 +273,8 @@ def _reading(warehouse: Path, edition: str) -> Iterator[Reading]:
             REMARKS.print(source.notice, style="yellow", markup=False)
         known = known_editions(source)
         if edition not in known:
-            raise UnknownName(f"There is no edition {edition!r}; there are: {', '.join(known)}.")
+            there = f"there are: {', '.join(known)}" if known else "there is none yet"
+            raise UnknownName(f"There is no edition {edition!r}; {there}.")
         yield source
 
 

@@ -107,7 +107,7 @@ def _say(summary: ReportsSummary, matched: Matched, yes: bool) -> None:
     if not yes and any(given.match.guessed for given in matched.given):
         _remark("Agree to the guesses with --yes, or rename the files by assignment.")
     if summary.count("new", "changed", "unchanged"):
-        _remark(f"Next: evergreen evaluate --edition {summary.edition}")
+        _remark(f"Next: evergreen fetch --edition {summary.edition}, then `evaluate`")
 
 
 def _remark(text: str, style: str | None = None) -> None:

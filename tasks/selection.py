@@ -20,15 +20,20 @@ def check_selection(
 ) -> None:
     """Raise UnknownName or ConfigurationError for the first name nothing is known of."""
     check_edition(warehouse, edition)
+    check_reported(warehouse, edition, agents)
+    for name in protocols:
+        protocol(name)
+    judge(judge_name)
+
+
+def check_reported(warehouse: Warehouse, edition: str, agents: Sequence[str]) -> None:
+    """Raise UnknownName for the first agent of which the edition has no report."""
     known = warehouse.frame(
         "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
     )["agent"].to_list()
     for agent in agents:
         if agent not in known:
             raise UnknownName(f"{edition} has no reports of {agent!r}; it has: {', '.join(known)}.")
-    for name in protocols:
-        protocol(name)
-    judge(judge_name)
 
 
 def check_edition(warehouse: Warehouse, edition: str) -> None:

@@ -30,6 +30,15 @@ class Reading:
         return self.connection.sql(sql, params=list(parameters)).pl()
 
 
+def check_there(path: Path) -> None:
+    """Raise WarehouseError where there is no warehouse: for commands that begin none."""
+    if not path.exists():
+        raise WarehouseError(
+            f"{path}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
+            "an edition first, or name another file with --warehouse."
+        )
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[Reading]:
     """Open the warehouse for reading without ever holding up a flow that writes.
@@ -37,11 +46,7 @@ def reading(path: Path) -> Iterator[Reading]:
     Raises:
         WarehouseError: there is no warehouse, or it is busy and was never exported.
     """
-    if not path.exists():
-        raise WarehouseError(
-            f"{path}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
-            "an edition first, or name another file with --warehouse."
-        )
+    check_there(path)
     try:
         with own(path, wait_seconds=0):
             connection = connect(path, read_only=True)

@@ -82,6 +82,7 @@ def test_the_commands_show_and_export_what_is_archived(
         assert "direct" in said
         code, raw, _ = evergreen("pages", "show", f"{address}/light", "--raw", *where)
         assert (code, raw.startswith("<html")) == (0, True)
+        assert "Pages that did not come: 2; `evergreen pages show URL" in " ".join(remarks.split())
         code, _, said = evergreen("pages", "show", "https://nowhere.org/x", *where)
         assert (code, "not in the archive" in said) == (1, True)
         code, said, _ = evergreen("pages", "counts", "--format", "json", *where)
@@ -93,6 +94,28 @@ def test_the_commands_show_and_export_what_is_archived(
             assert (code, (tmp_path / name).stat().st_size > 100) == (0, True), said
         code, _, said = evergreen("pages", "export", "--to", tmp_path / "all.zip", *where)
         assert (code, ".warc.gz" in said) == (2, True)
+
+
+def test_what_nobody_knows_of_is_told_before_anything_starts(
+    sample: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    where = ("--edition", "sample", "--warehouse", sample)
+    for wrong, tells in (
+        (("fetch", "--agent", "nobody", *where), "has no reports of 'nobody'; it has: sample_"),
+        (("fetch", "--extractor", "nobody", *where), "no judge is called 'nobody'"),
+        (("pages", "references", "--judge", "nobody", *where), "no judge is called 'nobody'"),
+        (("pages", "show", "not a url", *where), "no address that a citation can have"),
+        (("pages", "show", "example.org/x", *where), "not in the archive of sample (as https://ex"),
+        (("pages", "counts", "--edition", "other", "--warehouse", sample), "there are: sample"),
+    ):
+        code, _, said = evergreen(*wrong)
+        assert code in (1, 2)
+        assert tells in " ".join(said.split())
+    missing = tmp_path / "missing.duckdb"
+    for command in (("fetch",), ("pages", "walls"), ("pages", "read"), ("pages", "counts")):
+        code, _, said = evergreen(*command, "--edition", "sample", "--warehouse", missing)
+        assert (code, "there is no warehouse yet" in " ".join(said.split())) == (1, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_texts_are_read_again_without_asking_anybody(
