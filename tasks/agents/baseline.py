@@ -27,6 +27,7 @@ from tasks.agents.baseline_index import Sources, UnreadableArchive, open_archive
 from tasks.agents.baseline_questions import answer
 from tasks.agents.baseline_research import choose, research
 from tasks.agents.baseline_sandbox import SandboxPages
+from tasks.extraction.banned import UnreadableBan
 from tasks.warehouse.traces import SearchStep
 
 VERSION = "baseline-1"
@@ -57,7 +58,7 @@ def main(environment: Mapping[str, str]) -> int:
     try:
         assignment = _assignment(environment)
         report, trace = write(_sources(environment, assignment), assignment)
-    except (CannotWrite, UnreadableArchive) as error:
+    except (CannotWrite, UnreadableArchive, UnreadableBan) as error:
         print(f"baseline: {error}", file=sys.stderr)
         return 1
     steps = [step.model_dump() for step in trace]
@@ -73,6 +74,7 @@ def write(archive: Sources, assignment: Assignment) -> tuple[str, tuple[SearchSt
 
     Raises:
         CannotWrite: the archive holds nothing on it.
+        UnreadableBan: what is banned cannot be read.
     """
     if assignment.kind == "find_claims":
         said, trace = answer(archive, assignment.prompt, assignment.banned)

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from tasks.extraction.urls import normalise_url, same_page
+from tasks.extraction.banned import is_below
+from tasks.extraction.urls import normalise_url
 from tasks.judges.text import STOP_WORDS, readable, sentences
 
 MAX_PAGE_CHARS = 300_000
@@ -17,7 +18,6 @@ LEAST_WORDS = 7
 MOST_WORDS = 60
 """Of a statement: shorter ones are labels, longer ones are lists or were never split."""
 
-_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _SEARCH_ENGINES = re.compile(r"(?:.*\.)?(?:google|bing|duckduckgo|yahoo|baidu|yandex)(?:\.\w+)+")
 _NO_PAGE = re.compile(
     r"\b(?:page not found|404|403 forbidden|access denied|just a moment|attention required|"
@@ -69,34 +69,13 @@ def is_source(url: str, title: str, text: str, hosts: Sequence[str]) -> bool:
         return False
     place = urlsplit(key)
     host = place.hostname or ""
-    if any(host == known or host.endswith(f".{known}") for known in hosts):
+    if is_below(host, hosts):
         return False
     if _SEARCH_ENGINES.fullmatch(host) and re.match(r"/(?:search|url|books/feeds|$)", place.path):
         return False
     if _NO_PAGE.search(title[:200]) or _ENCYCLOPEDIA.search(title[:300]):
         return False
     return not _ENCYCLOPEDIA.search(text[:3000]) and not _ENCYCLOPEDIA.search(text[-6000:])
-
-
-def is_banned(url: str, banned: Sequence[str]) -> bool:
-    """Whether an address is one of those that must not be used; one without a path is a host.
-
-    banned: addresses, with or without words about them.
-    """
-    key = normalise_url(url)
-    if key is None:
-        return True
-    host = urlsplit(key).hostname or ""
-    for each in _ADDRESS.findall(" ".join(banned)):
-        other = normalise_url(each)
-        if other is None:
-            continue
-        place = urlsplit(other)
-        named = place.hostname or ""
-        whole = place.path in ("", "/") and not place.query
-        if same_page(url, each) or (whole and (host == named or host.endswith(f".{named}"))):
-            return True
-    return False
 
 
 def statements(text: str) -> Iterator[str]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tasks.agents.baseline_index import Sources
-from tasks.agents.baseline_pages import is_banned
 from tasks.agents.baseline_research import names_in
+from tasks.extraction.banned import read_banned
 from tasks.judges.text import numbers, sentences, terms
 from tasks.warehouse.traces import SearchStep
 
@@ -50,15 +50,18 @@ def answer(
     """The answer in the form that questions ask for, and the search.
 
     The answer is None where nothing was found.
+
+    Raises:
+        UnreadableBan: what is banned cannot be read.
     """
-    question = question_of(prompt)
+    question, named = question_of(prompt), read_banned(banned)
     queries = [question, *(q for q in sentences(question) if q != question)][:QUERIES]
     asked = set(terms(question))
     found: dict[str, _Candidate] = {}
     steps = []
     for index, query in enumerate(queries):
         hits = [hit for hit in archive.search(query, HITS)
-                if not is_banned(archive.pages[hit.page].url, banned)]  # fmt: skip
+                if not named.names(archive.pages[hit.page].url)]  # fmt: skip
         opened = tuple(dict.fromkeys(archive.pages[hit.page].url for hit in hits[:MOST_SOURCES]))
         steps.append(SearchStep(query=query, opened=opened, parent=0 if index else None))
         for rank, hit in enumerate(hits):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from tasks.agents.baseline_index import Sources
-from tasks.agents.baseline_pages import is_banned
+from tasks.extraction.banned import read_banned
 from tasks.judges.text import STOP_WORDS, numbers, terms
 from tasks.warehouse.traces import SearchStep
 
@@ -82,7 +82,11 @@ class Found:
 
 
 def research(archive: Sources, title: str, banned: Sequence[str]) -> Found:
-    """Search for a title, then for the names that its pages hold."""
+    """Search for a title, then for the names that its pages hold.
+
+    Raises:
+        UnreadableBan: what is banned cannot be read.
+    """
     scores = _page_scores(archive, title, banned)
     subject = _weighted(archive, title)  # what is rare is known once pages are
     opened = _best(archive, scores, subject, FIRST_PAGES)
@@ -179,7 +183,8 @@ def _page_scores(
     """
     hits = archive.search(query, HITS)
     urls = {page: archive.pages[page].url for page in {hit.page for hit in hits}}
-    left_out = {page for page, url in urls.items() if page in opened or is_banned(url, banned)}
+    named = read_banned(banned)
+    left_out = {page for page, url in urls.items() if page in opened or named.names(url)}
     scores: dict[int, float] = {}
     rank: Counter[int] = Counter()
     for hit in hits:

@@ -1,10 +1,9 @@
 """Whether an answer rests on what was banned: the article its question was made of, or a copy."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from tasks.extraction.answers import AnsweredClaim
-from tasks.extraction.urls import normalise_url, same_page
+from tasks.extraction.banned import Banned, read_banned
 from tasks.protocols.redirects import Redirects, addresses
 
 NOTHING_BANNED = "not_assessed: nothing is banned for this question"
@@ -19,6 +18,9 @@ def leakage_figure(
     """The claims that name a banned source, over those that name any; of the highest level.
 
     A claim answers for its sub-claims: their sources count as its own.
+
+    Raises:
+        UnreadableBan: what is banned cannot be read.
     """
     if not banned:
         return None, 0, 0, NOTHING_BANNED
@@ -31,17 +33,15 @@ def leakage_figure(
 
 def is_banned(url: str, banned: Sequence[str], redirects: Redirects) -> bool:
     """Whether an address is one of the banned pages or lies on a banned host, or redirects to such
-    an address: of pages that were fetched this is known."""
-    return any(_named(each, banned) for each in addresses(url, redirects))
+    an address, or to where a banned page redirects: of pages that were fetched this is known.
 
-
-def _named(url: str, banned: Sequence[str]) -> bool:
-    key = normalise_url(url)
-    host = urlsplit(key).hostname or "" if key else ""
-    return any(
-        same_page(url, what) if "/" in what else host == what or host.endswith(f".{what}")
-        for what in banned
-    )
+    Raises:
+        UnreadableBan: what is banned cannot be read.
+    """
+    named = read_banned(banned)
+    pages = tuple(each for page in named.pages for each in addresses(page, redirects))
+    all_of_it = Banned(pages=pages, hosts=named.hosts)
+    return any(all_of_it.names(each) for each in addresses(url, redirects))
 
 
 def _sources(claim: AnsweredClaim) -> tuple[str, ...]:

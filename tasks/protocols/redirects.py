@@ -15,6 +15,12 @@ def redirects_of(pages: Iterable[Page]) -> Redirects:
 
 
 def addresses(url: str, redirects: Redirects) -> tuple[str, ...]:
-    """An address, and the one it leads to where that is another page's."""
-    led_to = redirects.get(normalise_url(url) or url)
-    return (url, led_to) if led_to else (url,)
+    """An address, and in turn what it leads to where those are other pages'.
+
+    Two addresses are one page's where these meet.
+    """
+    key = normalise_url(url) or url
+    way = {key: url}
+    while (key := redirects.get(key, "")) and key not in way:
+        way[key] = key
+    return tuple(way.values())

@@ -4,9 +4,8 @@ ground truth bans."""
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import urlsplit
 
-from tasks.extraction.urls import normalise_url
+from tasks.extraction.banned import read_banned
 from tasks.frozen import Frozen
 from tasks.warehouse.rows import content_sha
 
@@ -28,17 +27,13 @@ def ban_of(article: str, banned: Iterable[str]) -> Ban:
     """The ban of an assignment on an article.
 
     banned: addresses of pages, and hosts, as a ground truth names them.
+
+    Raises:
+        UnreadableBan: one of them is neither.
     """
-    hosts, pages = [], []
-    for what in banned:
-        key = normalise_url(what if "/" in what else f"https://{what}")
-        if key is None:
-            continue
-        if urlsplit(key).path in ("", "/") and not urlsplit(key).query:
-            hosts.append(urlsplit(key).hostname or "")
-        else:
-            pages.append(key)
-    return Ban(articles=(article,) if article else (), pages=tuple(pages), hosts=tuple(hosts))
+    named = read_banned(banned)
+    articles = (article,) if article else ()
+    return Ban(articles=articles, pages=named.pages, hosts=named.hosts)
 
 
 def united(bans: Iterable[Ban]) -> Ban:
@@ -49,12 +44,6 @@ def united(bans: Iterable[Ban]) -> Ban:
         pages=tuple(sorted({page for ban in listed for page in ban.pages})),
         hosts=tuple(sorted({host for ban in listed for host in ban.hosts})),
     )
-
-
-def on_hosts(key: str, hosts: Iterable[str]) -> bool:
-    """Whether a page lies on one of these hosts, or below it."""
-    host = urlsplit(key).hostname or ""
-    return any(host == known or host.endswith(f".{known}") for known in hosts)
 
 
 class Copies:

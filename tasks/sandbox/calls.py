@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
+from pydantic import field_validator
+
+from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.frozen import Frozen
 from tasks.sandbox.bans import Ban
@@ -24,6 +27,16 @@ class Served(Frozen):
     as_of: date | None = None
     keys: Sequence[str] = ()
     """Any of them opens; none: everybody may ask."""
+
+    @field_validator("keys")
+    @classmethod
+    def _sendable(cls, keys: Sequence[str]) -> Sequence[str]:
+        if not all(key.isascii() and key.isprintable() for key in keys):
+            raise ConfigurationError(
+                "--api-key-env: a key in the variable that it names holds characters that no HTTP "
+                "header carries. Expected letters, digits and signs of ASCII; choose another key."
+            )
+        return keys
 
 
 class UnknownAssignment(ValueError):

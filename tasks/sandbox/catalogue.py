@@ -1,13 +1,16 @@
 """Which pages there are, under which addresses, and which of them may be seen."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from tasks.extraction.banned import is_below
 from tasks.extraction.urls import normalise_url
 from tasks.frozen import Frozen
+from tasks.protocols.redirects import addresses
 from tasks.sandbox.bans import Ban
 from tasks.sandbox.lance import is_one_of, until
 
@@ -41,6 +44,7 @@ class Catalogue:
         self._days: dict[str, date | None] = {}
         self._encyclopedias: set[str] = set()
         self._copies: dict[str, list[str]] = {}
+        self._leads_to: dict[str, str] = {}
         self._leading_to: dict[str, list[str]] = {}
         self._on_host: dict[str, list[str]] = {}
         self._banned: dict[Ban, frozenset[str]] = {}
@@ -56,6 +60,7 @@ class Catalogue:
         for article in page["copies"] or ():
             self._copies.setdefault(article, []).append(url)
         if final_url:
+            self._leads_to[url] = final_url
             self._leading_to.setdefault(final_url, []).append(url)
         for host in {urlsplit(place).hostname or "" for place in (url, final_url) if place}:
             self._on_host.setdefault(host, []).append(url)
@@ -66,17 +71,28 @@ class Catalogue:
         return sum(day is None for day in self._days.values())
 
     def banned(self, ban: Ban) -> frozenset[str]:
-        """The pages that a ban names, without encyclopedias: copies of its articles, its pages
-        and those that lead to them, and what lies on its hosts."""
+        """The pages that a ban names, without encyclopedias: its pages and copies of its articles
+        with what they lead to, what lies on its hosts, and what leads to any of these."""
         if ban not in self._banned:
-            found = {url for article in ban.articles for url in self._copies.get(article, ())}
-            for page in ban.pages:
-                found |= {page, *self._leading_to.get(page, ())} & self.rows.keys()
+            copies = [url for article in ban.articles for url in self._copies.get(article, ())]
+            pages = (*ban.pages, *copies)
+            named = [each for page in pages for each in addresses(page, self._leads_to)]
             for host, urls in self._on_host.items():
-                if any(host == named or host.endswith(f".{named}") for named in ban.hosts):
-                    found |= set(urls)
+                if is_below(host, ban.hosts):
+                    named += urls
+            found = self._with_those_leading_to(named) & self.rows.keys()
             self._banned[ban] = frozenset(found - self._encyclopedias)
         return self._banned[ban]
+
+    def _with_those_leading_to(self, pages: Sequence[str]) -> set[str]:
+        found: set[str] = set()
+        left = [*pages]
+        while left:
+            page = left.pop()
+            if page not in found:
+                found.add(page)
+                left += self._leading_to.get(page, ())
+        return found
 
     def condition(self, allowed: Allowed) -> str | None:
         """For a search over passages: SQL; None where everything may be seen."""

@@ -2,8 +2,10 @@
 
 import hmac
 import math
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
+from ipaddress import ip_address
 
 from aiolimiter import AsyncLimiter
 from starlette.datastructures import Headers
@@ -14,6 +16,33 @@ OPEN = frozenset({"/", "/health", "/openapi.json"})
 """Paths that need no key and are not counted: they say nothing of what pages hold."""
 MOST_CLIENTS = 10_000
 """Whose requests are counted; with more, those that have been quiet longest start afresh."""
+
+_PORT = re.compile(r":\d*\Z")
+
+
+class OwnName:
+    """Where only this machine can ask: asks to be asked for by a name of this machine.
+
+    A web page of any site can have its own name lead here (DNS rebinding); then its reader's
+    browser asks for that name, and would let it read the answers.
+    """
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        """host: the address it is bound to; where others can ask there, any name will do."""
+        self._app = app
+        bound = f"[{host}]" if ":" in host else host.lower()
+        self._names = {"127.0.0.1", "[::1]", "localhost", bound} if _is_loopback(host) else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self._names is None or self._asked(scope) in self._names:
+            await self._app(scope, receive, send)
+            return
+        said = {"error": "Ask for 127.0.0.1, [::1] or localhost; only this machine can ask.",
+                "reason": "wrong_host"}  # fmt: skip
+        await JSONResponse(said, 421)(scope, receive, send)
+
+    def _asked(self, scope: Scope) -> str:
+        return _PORT.sub("", Headers(scope=scope).get("host", "").lower())
 
 
 class Gate:
@@ -63,3 +92,10 @@ class Gate:
         if len(self._asked) > MOST_CLIENTS:
             self._asked.popitem(last=False)
         return limiter
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

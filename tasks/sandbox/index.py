@@ -17,8 +17,9 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from tasks.configuration.sandbox import SandboxSettings
+from tasks.extraction.banned import on_hosts
 from tasks.frozen import Frozen
-from tasks.sandbox.bans import Copies, on_hosts
+from tasks.sandbox.bans import Copies
 from tasks.sandbox.embedding import embedded
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import (
@@ -101,6 +102,7 @@ class Builder:
         before = read_current(self._folder)
         pages, passages_ = await _opened(self._folder, self._vectors)
         known = await _known(pages)
+        lost = await _lost(pages, passages_, before, known)
         seen: set[str] = set()
         new = 0
         async for batch in self._batches(source, known, seen):
@@ -108,7 +110,7 @@ class Builder:
             new += len(batch)
             self._follow(Follow(doing="indexing pages", pages=len(seen)))
         gone = sorted(known.keys() - seen)
-        for some in _in_parts(gone, 500):
+        for some in _in_parts(sorted({*gone, *lost} - seen), 500):
             await pages.delete(is_one_of("url", some))
             await passages_.delete(is_one_of("url", some))
         if before and await _is(pages, passages_, before):
@@ -235,6 +237,16 @@ async def _opened(folder: Path, vectors: bool) -> tuple[Any, Any]:
 async def _known(pages: Any) -> dict[str, str]:
     rows = await pages.query().select(["url", "sha"]).to_arrow()
     return dict(zip(rows["url"].to_pylist(), rows["sha"].to_pylist(), strict=True))
+
+
+async def _lost(
+    pages: Any, passages_: Any, before: Current | None, known: dict[str, str]
+) -> set[str]:
+    """Pages of which a build that was killed has left nothing but passages."""
+    if before and await _is(pages, passages_, before):
+        return set()
+    rows = await passages_.query().select(["url"]).to_arrow()
+    return set(rows["url"].unique().to_pylist()) - known.keys()
 
 
 async def _is(pages: Any, passages_: Any, current: Current) -> bool:

@@ -157,7 +157,8 @@ class SearchIndex:
         return ask
 
     async def _best(self, ask: Ask, k: int) -> list[Hit]:
-        """The pages of the best passages: at least k, where there are as many.
+        """The pages of the best passages: at least k, where there are as many. A passage whose page
+        is not there, as a build that was killed may have left, does not count.
 
         Of passages that are as good as the last one others may be missing, so these do not count;
         if too few are left, more are looked at.
@@ -166,9 +167,8 @@ class SearchIndex:
         while True:
             found = await ask(n)
             whole = len(found) < n or n >= self._settings.most_depth
-            pages = _of_pages(
-                found if whole else [one for one in found if one.score > found[-1].score]
-            )
+            sure = found if whole else [one for one in found if one.score > found[-1].score]
+            pages = _of_pages([one for one in sure if one.url in self.catalogue.rows])
             if whole or len(pages) >= k:
                 return pages
             n = min(4 * n, self._settings.most_depth)

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
+from starlette.exceptions import HTTPException
 
 from tasks.sandbox import shapes
 from tasks.sandbox.calls import Calls, UnknownAssignment
 from tasks.sandbox.catalogue import NotServed
 from tasks.sandbox.front import front_page
-from tasks.sandbox.gate import Gate
+from tasks.sandbox.gate import Gate, OwnName
 from tasks.sandbox.tools import tool_application
 
 JSON = "application/json"
@@ -25,6 +26,7 @@ Answers = shapes.GymResults | shapes.Results
 REFUSALS: dict[int | str, dict[str, Any]] = {
     401: {"model": shapes.Refusal, "description": "No key, or a wrong one."},
     404: {"model": shapes.Refusal, "description": "Not archived, banned, or later than served."},
+    421: {"model": shapes.Refusal, "description": "Not asked for by a name of this machine."},
     422: {"model": shapes.Refusal, "description": "What was asked is not as it must be."},
     429: {"model": shapes.Refusal, "description": "Too often; see Retry-After."},
 }
@@ -45,6 +47,7 @@ def application(calls: Calls, host: str = "127.0.0.1") -> FastAPI:
                   lifespan=lifespan, responses=REFUSALS,
                   description="Search and fetch over archived web pages.")  # fmt: skip
     app.add_middleware(Gate, keys=served.keys, per_minute=settings.per_minute)
+    app.add_middleware(OwnName, host=host)  # the last is the first to look
     _say_errors_in_words(app)
 
     @app.get("/search", response_model=None, responses={200: {"model": Answers}})
@@ -98,6 +101,13 @@ def _say_errors_in_words(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         said = "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors())
         return JSONResponse({"error": said, "reason": "malformed"}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def unanswered(_: Request, error: Exception) -> JSONResponse:
+        """There is no such path, or it takes another method."""
+        assert isinstance(error, HTTPException)
+        said = {"error": error.detail, "reason": "malformed"}
+        return JSONResponse(said, error.status_code, error.headers)
 
     @app.exception_handler(UnknownAssignment)
     async def unknown(_: Request, error: Exception) -> JSONResponse:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
+from tasks.extraction.banned import UnreadableBan
 from tasks.sandbox.bans import Ban, ban_of
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.page import MOST_CHARACTERS, ServedPage, title_of
@@ -53,7 +54,11 @@ def snapshot_articles(snapshot: Path) -> dict[str, str]:
 
 
 def snapshot_bans(snapshot: Path) -> dict[str, Ban]:
-    """What each assignment of the edition must not use."""
+    """What each assignment of the edition must not use.
+
+    Raises:
+        SandboxError: a file cannot be read, or what an assignment bans.
+    """
     truths = {
         row["assignment"]: _settings(snapshot, row["settings"])
         for row in _rows(snapshot / "ground_truths.parquet", ("assignment", "settings"))
@@ -66,7 +71,10 @@ def snapshot_bans(snapshot: Path) -> dict[str, Ban]:
     for row in _rows(snapshot / "assignments.parquet", ("assignment", "article")):
         name, article = row["assignment"], row["article"]
         own = [urls[article]] if urls.get(article) else []
-        bans[name] = ban_of(article, [*own, *truths.get(name, TruthSettings()).banned])
+        try:
+            bans[name] = ban_of(article, [*own, *truths.get(name, TruthSettings()).banned])
+        except UnreadableBan as error:
+            raise SandboxError(f"{snapshot}, assignment {name!r}: {error}") from None
     return bans
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 from starlette.applications import Starlette
+from starlette.routing import Route
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.sandbox.calls import Calls, UnknownAssignment
@@ -79,9 +80,15 @@ def tool_application(calls: Calls, host: str) -> Starlette:
             next_start=end if end < len(page.text) else None,
         )
 
-    return server.streamable_http_app(
+    application = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
         max_request_body_size=MOST_BODY_BYTES,
         host=host,
     )
+    for route in application.routes:
+        assert isinstance(route, Route)
+        # There is no session to end (DELETE), and nothing to say unasked: a GET is a stream that
+        # stays open, for as long and as often as anybody likes.
+        route.methods = {"POST"}
+    return application

@@ -115,6 +115,7 @@ def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_pat
         (("--edition", "e", "--as-of", "soon"), "expected a day as 2025-11-30, not 'soon'"),
         (("--edition", "e", "--assignment", "x"), "e has no assignment 'x'"),
         (("--edition", "e", "--api-key-env", "NOT_SET"), "NOT_SET is not set or empty"),
+        (("--edition", "e", "--api-key-env", "ODD"), "--api-key-env: a key in the variable"),
         (("--edition", "other"), "the edition has not been exported"),
         (("--corpus", "nowhere"), "there is no corpus"),
         (("--edition", "e", "--host", "192.0.2.1"), "cannot be listened on"),
@@ -126,8 +127,11 @@ def test_what_is_wrong_is_said_before_anything_is_built(
     app = typer.Typer()
     app.command()(sandbox)
     done = CliRunner().invoke(
-        app, ["--warehouse", str(warehouse), *options], env={"COLUMNS": "200"}
+        app,
+        ["--warehouse", str(warehouse), *options],
+        env={"COLUMNS": "200", "ODD": "a, schlüssel"},
     )
+    assert "schlüssel" not in f"{done.output} {done.exception}"
     assert done.exit_code != 0
     assert said in " ".join(f"{done.output} {done.exception}".replace("│", " ").split())
     assert not list(warehouse.parent.glob("sandbox/w/e-*/current.json"))

@@ -132,6 +132,8 @@ def test_it_opens_no_other_file_of_a_snapshot(tmp_path: Path) -> None:
         "https://towers.example/harrow",
         "https://www.towers.example/",
         "towers: http://towers.example",
+        "towers.example",
+        "WWW.towers.example/harrow/",
     ],
 )
 def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str) -> None:
@@ -139,6 +141,12 @@ def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str)
     assert answer.outcome == "report"
     assert "towers.example" not in answer.text
     assert not [url for step in answer.trace for url in step.opened if "towers.example" in url]
+
+
+def test_a_ban_that_cannot_be_read_is_said_and_nothing_written(tmp_path: Path) -> None:
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), banned=("the towers",))
+    assert (answer.outcome, answer.text) == ("failed", "")
+    assert "baseline: 'the towers' is to be banned but cannot be read" in (answer.error or "")
 
 
 def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from tasks.extraction.answers import AnsweredClaim
+from tasks.extraction.banned import UnreadableBan
 from tasks.protocols.claim_sources import NO_SOURCES, NOTHING_BANNED, is_banned, leakage_figure
 
 ARTICLE = "https://wiki.example/wiki/Old_Mill"
@@ -45,6 +46,42 @@ def test_a_redirect_to_a_banned_page_or_host_is_banned() -> None:
     claims = [claim(urls[0]), claim(urls[2])]
     assert leakage_figure(claims, BANNED, redirects) == (1.0, 2, 0, None)
     assert leakage_figure(claims, BANNED, {}) == (0.0, 2, 0, None)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["src.example", "src.example/", "https://src.example", "https://src.example/",
+     "www.src.example", "SRC.example", "src.example/p"],
+)  # fmt: skip
+def test_what_is_banned_is_read_however_it_is_written(entry: str) -> None:
+    assert is_banned("https://src.example/p", (entry,), {})
+    assert not is_banned("https://other.example/p", (entry,), {})
+
+
+def test_an_entry_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(UnreadableBan, match="'the encyclopedia' is to be banned"):
+        leakage_figure([claim("https://a.example/")], ("the encyclopedia",), {})
+
+
+OLD, NEW, SHORT = "https://old.example/p", "https://new.example/p", "https://t.example/x"
+MOVED = {OLD: NEW, SHORT: NEW}
+
+
+@pytest.mark.parametrize("banned", [OLD, NEW, SHORT, "http://www.old.example/p/"])
+def test_a_ban_of_a_page_holds_for_what_it_leads_to_and_what_else_leads_there(banned: str) -> None:
+    cited = (OLD, NEW, SHORT, "https://old.example/other", "https://new.example/")
+    assert [is_banned(url, (banned,), MOVED) for url in cited] == [True, True, True, False, False]
+
+
+def test_redirects_are_followed_to_their_end_and_a_ring_has_none() -> None:
+    first, second, third = (f"https://{name}.example/x" for name in "abc")
+    way = {first: second, second: third}
+    assert is_banned(first, (third,), way)
+    assert is_banned(first, ("c.example",), way)
+    assert is_banned(third, (first,), way)
+    ring = way | {third: first}
+    assert is_banned(second, (first,), ring)
+    assert not is_banned("https://d.example/x", (first,), ring)
 
 
 def test_claims_with_a_banned_source_are_counted_among_those_with_any() -> None:

@@ -1,5 +1,6 @@
 """Small archives, their indexes and their servers, for tests of the sandbox."""
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -72,18 +73,24 @@ def served_from(
     how: SandboxSettings | None = None,
     log: Callable[[str], None] | None = None,
     pages: Sequence[ServedPage] = PAGES,
+    host: str = "127.0.0.1",
 ) -> Callable[[], Awaitable[FastAPI]]:
-    """What makes the application over an archive, for `serving_application`."""
+    """What makes the application over an archive, for `serving_application`.
+
+    host: where it takes itself to be bound.
+    """
 
     async def make() -> FastAPI:
         index = await opened(folder, pages, how)
-        return application(Calls(index, served, how or settings(), log))
+        return application(Calls(index, served, how or settings(), log), host)
 
     return make
 
 
-def write_snapshot(folder: Path, pages: Sequence[ServedPage] = PAGES) -> Path:
-    """The files of an exported edition that the sandbox reads."""
+def write_snapshot(
+    folder: Path, pages: Sequence[ServedPage] = PAGES, banned: str = "bread.example"
+) -> Path:
+    """The files of an exported edition that the sandbox reads. banned: for its question `bread`."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [one.model_dump() | {"status": "ok"} for one in pages]
     lost = {"url": "https://gone.example/", "status": "unfetchable", "text": None, "title": None}
@@ -94,7 +101,7 @@ def write_snapshot(folder: Path, pages: Sequence[ServedPage] = PAGES) -> Path:
     assignments = [{"assignment": "harrow", "article": "harrow"},
                    {"assignment": "bread", "article": ""}]  # fmt: skip
     pq.write_table(_table(assignments), folder / "assignments.parquet")
-    truth = {"assignment": "bread", "settings": '{"banned": ["bread.example"]}'}
+    truth = {"assignment": "bread", "settings": json.dumps({"banned": [banned]})}
     pq.write_table(_table([truth]), folder / "ground_truths.parquet")
     return folder
 

@@ -1,18 +1,35 @@
 """What an assignment must not use."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sandbox.bans import Copies, ban_of, on_hosts, united
-from tests.tasks.sandbox.archives import ARTICLE
+from tasks.extraction.banned import UnreadableBan
+from tasks.sandbox.bans import Copies, ban_of, united
+from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.snapshot import snapshot_bans
+from tests.tasks.sandbox.archives import ARTICLE, WIKI, write_snapshot
 
 
 def test_addresses_with_a_path_are_pages_and_others_hosts() -> None:
-    ban = ban_of("a", ["https://www.x.example/p?b=1", "y.example", "https://z.example/", "no such"])
+    ban = ban_of("a", ["https://www.x.example/p?b=1", "y.example", "https://z.example/"])
     assert (ban.pages, ban.hosts) == (("https://x.example/p?b=1",), ("y.example", "z.example"))
     assert ban.articles == ("a",)
     assert ban_of("", []).articles == ()
+    with pytest.raises(UnreadableBan, match="'no such' is to be banned"):
+        ban_of("a", ["y.example", "no such"])
+
+
+def test_each_assignment_of_an_edition_has_its_ban(tmp_path: Path) -> None:
+    bans = snapshot_bans(write_snapshot(tmp_path / "e"))
+    assert bans == {"harrow": ban_of("harrow", [WIKI]), "bread": ban_of("", ["bread.example"])}
+
+
+def test_what_an_assignment_bans_unreadably_is_named_with_it(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="assignment 'bread': 'the bakers' is to be banned"):
+        snapshot_bans(write_snapshot(tmp_path / "e", banned="the bakers"))
 
 
 def test_bans_unite() -> None:
@@ -20,15 +37,6 @@ def test_bans_unite() -> None:
     assert both == ban_of("a", ["x.example", "https://y.example/p"]).model_copy(
         update={"articles": ("a", "b")}
     )
-
-
-@pytest.mark.parametrize(
-    ("url", "lies"),
-    [("https://en.wikipedia.org/wiki/X", True), ("https://wikipedia.org", True),
-     ("https://notwikipedia.org/X", False), ("https://wikipedia.org.example/", False)],
-)  # fmt: skip
-def test_a_host_owns_what_is_below_it(url: str, lies: bool) -> None:
-    assert on_hosts(url, ["wikipedia.org"]) is lies
 
 
 COPIES = Copies({"harrow": ARTICLE, "other": "Nothing of it stands in any page. " * 20}, 8, 0.3)

@@ -5,12 +5,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tasks.sandbox import index as indexing
 from tasks.sandbox.catalogue import Allowed
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import read_current
+from tasks.sandbox.page import ServedPage
 from tasks.sandbox.search import open_index
 from tests.tasks.sandbox.archives import BAKERY, PAGES, TOWERS, build, opened, page, settings
 
@@ -133,6 +136,41 @@ def test_a_build_that_is_killed_leaves_what_was_there_and_the_next_goes_on(
     assert built.current.n_passages == 7
     asyncio.run(build(tmp_path / "fresh"))
     assert asyncio.run(rankings(folder)) == asyncio.run(rankings(tmp_path / "fresh"))
+
+
+STAYS, LEAVES = page("https://a.example/1", "granite"), page("https://b.example/2", "granite wall")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "killed", "amid"),
+    [([STAYS], [STAYS, LEAVES], "page_schema"), ([STAYS, LEAVES], [STAYS], "is_one_of")],
+    ids=["while it is added", "while it is taken out"],
+)
+def test_of_a_page_that_leaves_after_a_kill_amid_its_change_no_passage_stays(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    earlier: list[ServedPage],
+    killed: list[ServedPage],
+    amid: str,
+) -> None:
+    asyncio.run(build(tmp_path / "i", earlier))
+    asked, real = 0, getattr(indexing, amid)
+
+    def killing(*given: Any) -> Any:  # the second time is between the two tables
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    monkeypatch.setattr(indexing, amid, killing)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(build(tmp_path / "i", killed))
+    monkeypatch.undo()
+    built = asyncio.run(build(tmp_path / "i", [STAYS]))
+    assert (built.new, built.current.n_pages, built.current.n_passages) == (0, 1, 1)
+    again = asyncio.run(build(tmp_path / "i", [STAYS]))
+    assert again.current == built.current
 
 
 def test_an_address_may_hold_a_quotation_mark(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tasks.sandbox import search as searching
 from tasks.sandbox.bans import Ban, ban_of
 from tasks.sandbox.catalogue import Allowed, NotServed
-from tasks.sandbox.search import SearchIndex
+from tasks.sandbox.lance import CURRENT, PASSAGES, connected, read_current
+from tasks.sandbox.search import SearchIndex, open_index
 from tests.tasks.sandbox.archives import (
     BAKERY,
     COPY,
@@ -133,6 +135,78 @@ def test_banned_hosts_and_pages_are_left_out_as_well(folder: Path) -> None:
     ban = ban_of("", ["bread.example", "http://www.towers.example/harrow/"])
     assert urls(folder, ALL, Allowed(ban=ban)) == {WRECKS, KEEPER, COPY}
     assert urls(folder, ALL, Allowed(ban=Ban())) == {TOWERS, WRECKS, KEEPER, BAKERY, COPY}
+
+
+@pytest.mark.usefixtures("by_letters")
+@pytest.mark.parametrize("ranking", ["bm25", "dense", "fused"])
+@pytest.mark.parametrize("allowed", [ANYTHING, BANNED])
+def test_passages_whose_page_is_not_there_are_not_served(
+    tmp_path: Path, ranking: str, allowed: Allowed
+) -> None:
+    how = settings(ranking=ranking, depth=1)
+
+    async def found() -> list[str]:
+        await build(tmp_path / "i", PAGES, how)
+        passages = await (await connected(tmp_path / "i")).open_table(PASSAGES)
+        said = "rye bread rye bread"
+        row = {"number": 0, "said": said, "day": None, "encyclopedia": False}
+        vector = letters([said])[0]
+        lost = [row | {"url": f"https://lost.example/{n}", "vector": vector} for n in range(20)]
+        await passages.add(pa.Table.from_pylist(lost, await passages.schema()))
+        current = read_current(tmp_path / "i")
+        assert current
+        current = current.model_copy(update={"passages_version": await passages.version()})
+        (tmp_path / "i" / CURRENT).write_text(current.model_dump_json())
+        index = await open_index(tmp_path / "i", how)
+        return [one.url for one in await index.search("rye bread", 2, allowed)]
+
+    assert asyncio.run(found())[0] == BAKERY
+
+
+OLD, NEW, SHORT = "https://old.example/p", "https://new.example/p", "https://t.example/x"
+SAME = "A lighthouse under three addresses."
+ONE_PAGE = (page(OLD, SAME, final_url=NEW), page(NEW, SAME), page(SHORT, SAME, final_url=NEW))
+
+
+@pytest.mark.parametrize("banned", [OLD, NEW, SHORT])
+def test_a_ban_of_a_page_holds_under_all_its_addresses(tmp_path: Path, banned: str) -> None:
+    allowed = Allowed(ban=ban_of("", [banned]))
+    index = asyncio.run(opened(tmp_path / "i", (*PAGES, *ONE_PAGE)))
+    found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
+    assert {TOWERS} <= {one.url for one in found}
+    assert not {OLD, NEW, SHORT} & {one.url for one in found}
+    for address in (OLD, NEW, SHORT):
+        with pytest.raises(NotServed, match="must not be used"):
+            asyncio.run(index.document(address, allowed))
+
+
+def test_so_does_a_ban_of_the_copies_of_an_article(tmp_path: Path) -> None:
+    there = page("https://mirror.example/h", "Sign in to read of Harrow Point Lighthouse.")
+    copy = page(COPY, PAGES[5].text, final_url=there.url)
+    index = asyncio.run(opened(tmp_path / "i", (PAGES[0], copy, there)))
+    found = asyncio.run(index.search("lighthouse", 20, Allowed(ban=ban_of("harrow", []))))
+    assert [one.url for one in found] == [TOWERS]
+
+
+def test_a_ban_follows_redirects_to_their_end_and_a_ring_has_none(tmp_path: Path) -> None:
+    first, second, third = (f"https://{name}.example/x" for name in "abc")
+    way = [page(first, SAME, final_url=second), page(second, SAME, final_url=third)]
+    ring = [*way, page(third, SAME, final_url=first)]
+    for pages in (way, ring):
+        index = asyncio.run(opened(tmp_path / "i", (*PAGES, *pages)))
+        for banned in (first, second, third, "c.example"):
+            allowed = Allowed(ban=ban_of("", [banned]))
+            found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
+            urls = {one.url for one in found}
+            assert TOWERS in urls
+            assert not {first, second, third} & urls, banned
+
+
+def test_a_banned_host_does_not_ban_what_it_leads_to_elsewhere(tmp_path: Path) -> None:
+    index = asyncio.run(opened(tmp_path / "i", ONE_PAGE))
+    allowed = Allowed(ban=ban_of("", ["t.example"]))
+    found = asyncio.run(index.search("lighthouse", 20, allowed))
+    assert [one.url for one in found] == [NEW, OLD]
 
 
 def test_as_of_a_day_later_pages_are_not_there(folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tasks.configuration.errors import ConfigurationError
 from tasks.sandbox.bans import ban_of
 from tasks.sandbox.calls import Served
 from tests.servers.applications import serving_application
@@ -39,9 +40,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(
     folder: Path, how: dict[str, Any] | None = None, **served: Any
 ) -> Iterator[httpx.Client]:
-    log = served.pop("log", None)
+    log, host = served.pop("log", None), served.pop("host", "127.0.0.1")
     given = Served(name="e", bans=BANS, **served)
-    make = served_from(folder, given, settings(**(how or {})), log)
+    make = served_from(folder, given, settings(**(how or {})), log, host=host)
     with (
         serving_application(make) as address,
         httpx.Client(base_url=address, trust_env=False, timeout=30) as http,
@@ -166,6 +167,13 @@ def test_what_says_nothing_of_the_pages_needs_no_key(keyed: httpx.Client, path: 
     assert keyed.get(path).status_code == 200
 
 
+@pytest.mark.parametrize("key", ["schlüssel", "key\u200b", "a\tb"])
+def test_a_key_that_no_header_carries_is_refused_unseen(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="--api-key-env") as refused:
+        Served(name="e", bans={}, keys=("right", key))
+    assert key not in str(refused.value)
+
+
 def test_who_asks_too_often_waits_and_others_do_not(folder: Path) -> None:
     with client(folder, {"per_minute": 3}, keys=("right", "other")) as http:
         mine = [http.get("/fetch?url=x", headers={"x-api-key": "right"}) for _ in range(5)]
@@ -175,6 +183,53 @@ def test_who_asks_too_often_waits_and_others_do_not(folder: Path) -> None:
         theirs = http.get("/fetch?url=x", headers={"x-api-key": "other"})
         assert theirs.status_code == 404
         assert http.get("/health").status_code == 200
+
+
+EVERY_PATH = ("/", "/health", "/openapi.json", "/search?query=x", f"/fetch?url={TOWERS}", "/mcp")
+
+
+@pytest.mark.parametrize("path", EVERY_PATH)
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:81", "127.0.0.1.evil.example", ""])
+def test_a_page_of_another_site_cannot_ask_through_a_browser(
+    asked: httpx.Client, path: str, host: str
+) -> None:
+    answer = asked.get(path, headers={"host": host})
+    assert (answer.status_code, answer.json()["reason"]) == (421, "wrong_host")
+    assert "Ask for 127.0.0.1, [::1] or localhost" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8100", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8100"]
+)
+def test_this_machine_has_several_names(asked: httpx.Client, host: str) -> None:
+    assert asked.get("/search?query=x", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("bound", "name", "status"),
+    [("127.0.0.2", "127.0.0.2", 200), ("localhost", "evil.example", 421), ("::1", "[::1]", 200),
+     ("::1", "evil.example", 421), ("0.0.0.0", "search.example", 200),
+     ("search.example", "10.0.0.7", 200)],
+)  # fmt: skip
+def test_only_a_server_for_this_machine_minds_its_name(
+    folder: Path, bound: str, name: str, status: int
+) -> None:
+    with client(folder, host=bound) as http:
+        assert http.get("/search?query=x", headers={"host": name}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/mcp", 405), ("DELETE", "/mcp", 405), ("POST", "/search?query=x", 405),
+     ("GET", "/nowhere", 404)],
+)  # fmt: skip
+def test_what_nothing_answers_is_refused_in_the_same_form(
+    asked: httpx.Client, method: str, path: str, status: int
+) -> None:
+    answer = asked.request(method, path, headers={"accept": "text/event-stream"})
+    assert (answer.status_code, answer.json()["reason"]) == (status, "malformed")
+    assert answer.json()["error"]
+    assert (status == 405) == ("allow" in answer.headers)
 
 
 def test_queries_are_told_only_where_that_is_wanted(
