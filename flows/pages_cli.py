@@ -224,8 +224,8 @@ def _say_in_vain(source: Readable, edition: str) -> None:
     if refused:
         of = refused[0]
         REMARKS.print(
-            f"Refused: {of['n']:,} pages, such as {of['url']}: {of['error']}. If it is a host of "
-            "yours, name it under `allowed.hosts` in configs/web.yaml.",
+            f"Refused: {of['n']:,} pages, such as {of['url']}: {of['error']}. (For test servers "
+            "of your own: `allowed.hosts` in configs/web.yaml.)",
             style="yellow", markup=False, highlight=False,
         )  # fmt: skip
     in_vain = source.frame(IN_VAIN, [edition]).item()

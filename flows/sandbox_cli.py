@@ -3,33 +3,37 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
+from socket import socket
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlencode
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import REMARKS
 from flows.options import WarehousePath
+from flows.sandbox_remarks import Told, check_served, log, say_address, say_open
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.selection import UnknownName
+from tasks.status import known_editions
+from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_snapshot
 from tasks.warehouse.store import DEFAULT_PATH
 
 if TYPE_CHECKING:
     from tasks.sandbox.bans import Ban
     from tasks.sandbox.calls import Served
+    from tasks.sandbox.index import Built
     from tasks.sandbox.opening import Source
-    from tasks.sandbox.search import SearchIndex
 
-SHOWN = 5
-"""Remarks on pages that are left out; the others are counted."""
+NAMED = 5
+"""Assignments of an edition, where one that it does not have is asked for."""
 
 
 def sandbox(
@@ -83,104 +87,71 @@ def sandbox(
     """
     # What serves takes a second to load: not for those who ask for something else.
     from tasks.sandbox.calls import Served
+    from tasks.sandbox.gate import is_loopback
     from tasks.sandbox.opening import Source
+    from tasks.sandbox.serving import bound
 
     if edition is None and corpus is None:
         raise typer.BadParameter("say --edition, --corpus, or both.")
     if edition is None and (assignment or without_banned):
         raise typer.BadParameter("assignments belong to an edition: say --edition, too.")
     settings = _settings(ranking, per_minute)
-    snapshot = latest_snapshot(warehouse, edition) if edition else None
+    snapshot = _snapshot(warehouse, edition) if edition else None
     source = Source(edition=edition, snapshot=snapshot, corpus=corpus)
     bans = source.bans()
     served = Served(
         name=source.name,
         bans=bans,
-        ban=_ban(bans, source.name, assignment, without_banned=without_banned),
+        ban=_ban(bans, edition, assignment, without_banned=without_banned),
         assignment=assignment,
         as_of=_day(as_of),
         keys=_keys(api_key_env),
     )
-    serving_on = None if build_only else port
+    listening = None if build_only else bound(host, port)  # before the long work
+    try:
+        folder = asyncio.run(_built(source, settings, warehouse))
+    except KeyboardInterrupt:
+        REMARKS.print("Stopped. What is built is kept; run again to go on.")
+        raise typer.Exit(130) from None
+    if listening is None:
+        return
+    if not served.keys and not is_loopback(host):
+        say_open(host)
     with suppress(KeyboardInterrupt):
         asyncio.run(
-            _run(source, served, settings, warehouse, host, serving_on, log_queries=log_queries)
+            _served(folder, served, settings, listening, host, log if log_queries else None)
         )
-    if not build_only:
-        REMARKS.print("Ended.")
+    REMARKS.print("Ended.")
 
 
-class LeftOut:
-    """Remarks on pages that cannot be served: the first few, and how many there are."""
-
-    def __init__(self) -> None:
-        self._first: list[str] = []
-        self._n = 0
-
-    def __call__(self, line: str) -> None:
-        self._n += 1
-        if len(self._first) < SHOWN:
-            self._first.append(line)
-
-    def say(self) -> None:
-        for line in self._first:
-            REMARKS.print(f"left out: {line}", style="yellow", markup=False, highlight=False)
-        if self._n > SHOWN:
-            REMARKS.print(f"left out: {self._n - SHOWN:,} more", style="yellow")
-
-
-async def _run(
-    source: "Source",
+async def _served(
+    folder: Path,
     served: "Served",
     settings: SandboxSettings,
-    warehouse: Path,
+    listening: socket,
     host: str,
-    port: int | None,
-    *,
-    log_queries: bool,
+    told: Callable[[str], None] | None,
 ) -> None:
-    """Build; with a port, serve as well."""
+    """Serve until Ctrl-C. told: every query."""
     from tasks.sandbox.calls import Calls
     from tasks.sandbox.search import open_index
     from tasks.sandbox.service import application
-    from tasks.sandbox.serving import address_of, bound, serve
+    from tasks.sandbox.serving import address_of, serve
 
-    listening = bound(host, port) if port is not None else None  # before the long work
-    folder = await _built(source, settings, warehouse)
-    if listening is None:
-        return
-    index = await open_index(folder, settings)
-    _say_undated(index, served.as_of, settings)
-    calls = Calls(index, served, settings, _log if log_queries else None)
+    calls = Calls(await open_index(folder, settings), served, settings, told)
+    check_served(calls)
     address = address_of(listening)
-    await serve(application(calls, host), listening, lambda: _say_address(address, served))
+    await serve(application(calls, host), listening, lambda: say_address(address, served))
 
 
 async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -> Path:
-    from tasks.sandbox.index import Follow
-    from tasks.sandbox.opening import build, sandboxes_folder
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())  # fmt: skip
-    left_out = LeftOut()
     began = time.monotonic()
-    with Progress(*columns, console=REMARKS, transient=True) as bars:
-        bar = bars.add_task("reading pages", total=source.n_pages())
-
-        def follow(state: Follow) -> None:
-            bars.update(bar, completed=state.pages, description=state.doing)
-
-        folder, built = await build(
-            source,
-            sandboxes_folder(warehouse),
-            settings,
-            load_inversion(),
-            load_web().reading,
-            follow=follow,
-            left_out=left_out,
-            wait=lambda: REMARKS.print("Another process builds this index; waiting for it."),
-        )
-    left_out.say()
+    left_out, no_day = Told("left out"), Told("date not read")
+    try:
+        folder, built = await _followed(source, settings, warehouse, left_out, no_day)
+    finally:
+        left_out.say(most=5)
+        no_day.say(most=1)
     now = built.current
     done = (f"{built.new:,} new or changed, {built.gone:,} gone, "
             f"{time.monotonic() - began:.1f} s")  # fmt: skip
@@ -193,24 +164,31 @@ async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -
     return folder
 
 
-def _say_address(address: str, served: "Served") -> None:
-    query = urlencode({"query": "history", "k": 3, "format": "json"})
-    key = ' -H "x-api-key: $KEY"' if served.keys else ""
-    ANSWERS.print(f"Search     {address}/search?query=&k=", markup=False, highlight=False)
-    ANSWERS.print(f"Fetch      {address}/fetch?url=", markup=False, highlight=False)
-    ANSWERS.print(f"MCP        {address}/mcp", markup=False, highlight=False)
-    ANSWERS.print(f"Try        curl{key} '{address}/search?{query}'", markup=False,
-                  highlight=False, soft_wrap=True)  # fmt: skip
-    REMARKS.print("Ctrl-C ends it.")
+async def _followed(
+    source: "Source", settings: SandboxSettings, warehouse: Path, left_out: Told, no_day: Told
+) -> tuple[Path, "Built"]:
+    """Build under a bar."""
+    from tasks.sandbox.index import Follow
+    from tasks.sandbox.opening import build, sandboxes_folder
 
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=REMARKS, transient=True) as bars:
+        bar = bars.add_task("reading pages", total=source.n_pages())
 
-def _say_undated(index: "SearchIndex", as_of: date | None, settings: SandboxSettings) -> None:
-    if as_of and (n := index.catalogue.n_undated):
-        what = "are left out" if settings.undated == "leave_out" else "are served all the same"
-        REMARKS.print(
-            f"{n:,} of {len(index.catalogue.rows):,} pages say neither when they were published "
-            f"nor when they were fetched; they {what} (`undated` in configs/sandbox.yaml).",
-            style="yellow",
+        def follow(state: Follow) -> None:
+            bars.update(bar, completed=state.pages, description=state.doing)
+
+        return await build(
+            source,
+            sandboxes_folder(warehouse),
+            settings,
+            load_inversion(),
+            load_web().reading,
+            follow=follow,
+            left_out=left_out,
+            no_day=no_day,
+            wait=lambda: REMARKS.print("Another process builds this index; waiting for it."),
         )
 
 
@@ -219,16 +197,44 @@ def _settings(ranking: Ranking | None, per_minute: int | None) -> SandboxSetting
     return load_sandbox().model_copy(update={n: v for n, v in said.items() if v is not None})
 
 
+def _snapshot(warehouse: Path, edition: str) -> Path:
+    """The edition's last export.
+
+    Raises:
+        WarehouseError: there is no warehouse.
+        UnknownName: it has no such edition.
+    """
+    snapshot = latest_snapshot(warehouse, edition)
+    if not snapshot.exists():
+        with reading(warehouse) as source:
+            known = known_editions(source)
+        if edition not in known:
+            there = f"there are: {', '.join(known)}" if known else "there is none yet"
+            raise UnknownName(f"There is no edition {edition!r}; {there}.")
+    return snapshot
+
+
 def _ban(
-    bans: dict[str, "Ban"], name: str, assignment: str | None, *, without_banned: bool
+    bans: dict[str, "Ban"], edition: str | None, assignment: str | None, *, without_banned: bool
 ) -> "Ban | None":
     from tasks.sandbox.bans import united
 
     if assignment is not None and assignment not in bans:
-        raise UnknownName(f"{name} has no assignment {assignment!r}.")
+        raise UnknownName(_no_assignment(bans, str(edition), assignment))
     if assignment is not None:
         return bans[assignment]
     return united(bans.values()) if without_banned else None
+
+
+def _no_assignment(bans: dict[str, "Ban"], edition: str, assignment: str) -> str:
+    if not bans:
+        return f"{edition} has no assignments. `evergreen assign --edition {edition}` makes them."
+    names = ", ".join(sorted(bans)[:NAMED])
+    quoted = edition.replace("'", "''")
+    return (
+        f"{edition} has no assignment {assignment!r}; it has {len(bans):,}, such as {names}. All: "
+        f"evergreen sql \"SELECT assignment FROM assignments WHERE edition = '{quoted}'\""
+    )
 
 
 def _day(said: str | None) -> date | None:
@@ -246,12 +252,11 @@ def _keys(variable: str | None) -> tuple[str, ...]:
         raise ConfigurationError(
             f"{variable} is not set or empty; export the key that agents are to send."
         )
+    if not all(key.isascii() and key.isprintable() for key in keys):
+        raise ConfigurationError(
+            f"{variable} holds characters that no HTTP header carries; choose a key of ASCII."
+        )
     return keys
-
-
-def _log(line: str) -> None:
-    now = datetime.now(UTC)
-    REMARKS.print(f"{now:%Y-%m-%d %H:%M:%S} {line}", markup=False, highlight=False)
 
 
 def _megabytes(folder: Path) -> float:

@@ -14,12 +14,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from tasks.warehouse.page_store import PageStore
 from tasks.warehouse.store import Readable
+from tasks.web.page import SAID_OF_PAGE
 
 PART = 50
 """Pages read from the warehouse at once."""
@@ -116,6 +118,7 @@ def _response(writer: WARCWriter, store: PageStore, page: dict[str, Any]) -> Any
 
 def _conversion(writer: WARCWriter, page: dict[str, Any], answer: Any) -> Any:
     named = {"WARC-Date": _stamp(page["fetched_at"]), "X-Evergreen-Source": page["source"]}
+    named |= {header: quote(str(page[name])) for name, header in SAID_OF_PAGE.items() if page[name]}
     if page["reader"]:
         named["X-Evergreen-Reader"] = page["reader"]
     if answer is not None:

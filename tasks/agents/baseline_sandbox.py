@@ -32,6 +32,11 @@ TIMEOUT_SECONDS = 60
 MOST_BYTES = 64 << 20
 BUSY = frozenset({429, 502, 503, 504})
 
+NO_KEY = (
+    "the sandbox at {address} wants a key, or another one ({said}). Export it as "
+    "EVERGREEN_SANDBOX_KEY, and name that under `environment` in configs/agents.yaml, too."
+)
+
 
 class Busy(Exception):
     """The sandbox may answer later."""
@@ -172,6 +177,8 @@ class SandboxPages:
                 raise Busy(f"HTTP {response.status_code}")
             if response.status_code != 200:
                 said = bytes(content[:300]).decode("utf-8", "replace")
+                if response.status_code == 401:
+                    raise UnreadableArchive(NO_KEY.format(address=self._http.base_url, said=said))
                 raise self._unreadable(path, f"HTTP {response.status_code}: {said}")
             return bytes(content)
 

@@ -5,7 +5,7 @@ Imports nothing of the project: it is part of what watches a program (`supervise
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +16,13 @@ TAIL_BYTES = 4096
 LEAST_SECRET = 8
 """Bytes; shorter values (`1`, `en_GB`) are switches, and stand in any text."""
 HIDDEN = b"[hidden]"
+SHOWN = frozenset({"EVERGREEN_SANDBOX"})
+"""Variables that hold an address that people need to see; one with a password in it is hidden."""
+
+
+def given_secrets(variables: Mapping[str, str]) -> tuple[bytes, ...]:
+    """What of these variables must not be shown."""
+    return secrets_of(v for name, v in variables.items() if name not in SHOWN or "@" in v)
 
 
 def secrets_of(values: Iterable[str]) -> tuple[bytes, ...]:

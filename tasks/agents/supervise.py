@@ -34,7 +34,7 @@ from tasks.agents.captured import (
     Unusable,
     as_text,
     file_in,
-    secrets_of,
+    given_secrets,
     without_secrets,
 )
 
@@ -116,7 +116,7 @@ class _Watch:
         self._folder = folder
         self._home = folder / "program"
         self._work = work
-        self._secrets = secrets_of(os.environ[name] for name in work.inherited)
+        self._secrets = given_secrets({name: os.environ[name] for name in work.inherited})
         self._stopped = False
         self._libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 

@@ -117,6 +117,7 @@ def row_without_target(inversion: Inversion, found: Said[Any]) -> Question:
 
 def truth_row(inversion: Inversion, number: int, draft: Draft, bench: Bench) -> GroundTruth:
     """What answers to an accepted question are measured against."""
+    own = (bench.source.url,) if bench.source.url else ()
     return ground_truth(
         inversion.edition,
         inversion.assignment(number),
@@ -126,7 +127,7 @@ def truth_row(inversion: Inversion, number: int, draft: Draft, bench: Bench) -> 
         TruthSettings(
             question=draft.question or "",
             needed_queries=draft.effort.queries if draft.effort else (),
-            banned=(bench.source.url, *bench.settings.mirror_hosts),
+            banned=(*own, *bench.settings.mirror_hosts),
         ),
     )
 

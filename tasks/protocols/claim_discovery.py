@@ -24,6 +24,7 @@ from tasks.extraction.answers import (
     UnreadableAnswer,
     read_answer,
 )
+from tasks.extraction.banned import UnreadableBan
 from tasks.extraction.claim_forms import (
     Form,
     answered_claims,
@@ -166,7 +167,7 @@ class ClaimDiscovery:
             "answered_share": (answered, 1, 0, None),
             **_named("claim", _tree(posed, verdicts)),
             **_named("compat", self._compat(posed, verdicts)),
-            "claim_leakage": leakage_figure(posed.claims, posed.settings.banned, redirects),
+            "claim_leakage": _leakage(record["assignment"], posed, redirects),
             **search_figures(posed.trace, posed.settings.needed_queries, verdicts),
         }
         return [
@@ -188,6 +189,13 @@ def _tree(posed: Posed, verdicts: Verdicts) -> tuple[Figures | None, int, str | 
         return None, found.n_open, found.reason
     figures = tree_figures(nodes(posed.claims), truth_nodes(posed.truths), found.pairs)
     return figures, 0, None
+
+
+def _leakage(assignment: str, posed: Posed, redirects: Redirects) -> Figure:
+    try:
+        return leakage_figure(posed.claims, posed.settings.banned, redirects)
+    except UnreadableBan as error:
+        raise UnreadableBan(f"assignment {assignment!r}: {error}") from None
 
 
 def _named(kind: str, said: tuple[Figures | None, int, str | None]) -> dict[str, Figure]:

@@ -3,9 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
-from pydantic import field_validator
-
-from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.frozen import Frozen
 from tasks.sandbox.bans import Ban
@@ -28,16 +25,6 @@ class Served(Frozen):
     keys: Sequence[str] = ()
     """Any of them opens; none: everybody may ask."""
 
-    @field_validator("keys")
-    @classmethod
-    def _sendable(cls, keys: Sequence[str]) -> Sequence[str]:
-        if not all(key.isascii() and key.isprintable() for key in keys):
-            raise ConfigurationError(
-                "--api-key-env: a key in the variable that it names holds characters that no HTTP "
-                "header carries. Expected letters, digits and signs of ASCII; choose another key."
-            )
-        return keys
-
 
 class UnknownAssignment(ValueError):
     """A request names one that is not served; says which."""
@@ -58,6 +45,8 @@ class Calls:
         self.served = served
         self.settings = settings
         self._log = log
+        self.n_served = index.catalogue.n_served(self.allowed(None))
+        """Pages that requests which name no assignment may see."""
 
     def allowed(self, assignment: str | None) -> Allowed:
         """What a request may see.

@@ -70,6 +70,13 @@ class Catalogue:
         """Pages of which nobody knows the day."""
         return sum(day is None for day in self._days.values())
 
+    def n_served(self, allowed: Allowed) -> int:
+        """Pages that may be seen."""
+        return sum(
+            self._is_in_time(url, allowed) and not self._is_banned(url, allowed)
+            for url in self.rows
+        )
+
     def banned(self, ban: Ban) -> frozenset[str]:
         """The pages that a ban names, without encyclopedias: its pages and copies of its articles
         with what they lead to, what lies on its hosts, and what leads to any of these."""

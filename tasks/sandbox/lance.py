@@ -48,7 +48,7 @@ async def connected(folder: Path) -> Any:
         import lancedb
     except ImportError:
         raise ConfigurationError(
-            "The sandbox needs the extra: pip install 'evergreen-bench[sandbox]'."
+            "The sandbox needs an extra: .venv/bin/pip install -e '.[sandbox]'."
         ) from None
     return await lancedb.connect_async(folder)
 

@@ -10,6 +10,7 @@ from tasks.frozen import Frozen
 from tasks.sandbox.bans import Ban, Copies
 from tasks.sandbox.corpus import corpus_name, corpus_pages
 from tasks.sandbox.embedding import MODEL
+from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.index import Builder, Built, Follow
 from tasks.sandbox.page import ServedPage, in_turn
 from tasks.sandbox.snapshot import count_pages, snapshot_articles, snapshot_bans, snapshot_pages
@@ -41,10 +42,13 @@ class Source(Frozen):
         return snapshot_articles(self.snapshot) if self.snapshot else {}
 
     def pages(
-        self, bounds: ReadingBounds, left_out: Callable[[str], None]
+        self,
+        bounds: ReadingBounds,
+        left_out: Callable[[str], None],
+        no_day: Callable[[str], None],
     ) -> AsyncIterator[ServedPage]:
         if self.corpus:
-            return corpus_pages(self.corpus, bounds, left_out)
+            return corpus_pages(self.corpus, bounds, left_out, no_day)
         assert self.snapshot is not None
         return in_turn(snapshot_pages(self.snapshot))
 
@@ -67,21 +71,37 @@ async def build(
     *,
     follow: Callable[[Follow], None] = lambda _: None,
     left_out: Callable[[str], None] = lambda _: None,
+    no_day: Callable[[str], None] = lambda _: None,
     wait: Callable[[], None] = lambda: None,
 ) -> tuple[Path, Built]:
     """Build or update the index of a source; its folder in `place`, and what was done.
 
-    left_out: told of every page that cannot be served. wait: called if another process is building
-    the same index, which this one then waits for.
+    left_out: told of every page that cannot be served. no_day: told of every date that cannot be
+    read. wait: called if another process is building the same index, which this one then waits for.
 
     Raises:
-        SandboxError: the pages cannot be read, or the index not be written.
+        SandboxError: the pages cannot be read, there are none, or the index cannot be written.
         ConfigurationError: an extra is not installed.
     """
     copies = Copies(source.articles(), inversion.mirror_ngram_words, inversion.mirror_share)
     folder = place / f"{_file_safe(source.name)}-{_settings_sha(settings, inversion, copies)}"
-    builder = Builder(folder, settings, copies, inversion.mirror_hosts, follow)
-    return folder, await builder.build(source.pages(bounds, left_out), wait)
+    builder = Builder(folder, settings, copies, inversion.mirror_hosts, follow, left_out)
+    built = await builder.build(source.pages(bounds, left_out, no_day), wait)
+    if not built.current.n_pages:
+        raise SandboxError(_nothing(source))
+    return folder, built
+
+
+def _nothing(source: Source) -> str:
+    if source.corpus:
+        return (
+            f"{source.corpus}: no page can be served. Expected lines with `url` and `text` "
+            "(JSONL), or answers with status 200 and texts (WARC); what was left out is said above."
+        )
+    return (
+        f"{source.edition} has no page that can be served. `evergreen fetch --edition "
+        f"{source.edition}` asks for what its reports cite; or name pages with --corpus."
+    )
 
 
 def _settings_sha(settings: SandboxSettings, inversion: InversionSettings, copies: Copies) -> str:

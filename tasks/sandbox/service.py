@@ -82,8 +82,8 @@ def application(calls: Calls, host: str = "127.0.0.1") -> FastAPI:
 
     @app.get("/health")
     async def health() -> dict[str, Any]:
-        """What is served."""
-        return {"status": "ok", "name": served.name, "pages": len(calls.index.catalogue.rows),
+        """What is served, and how many pages that is for requests that name no assignment."""
+        return {"status": "ok", "name": served.name, "pages": calls.n_served,
                 "ranking": settings.ranking, "as_of": served.as_of,
                 "assignment": served.assignment}  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Running the service: bound first, so that its address is known, until Ctrl-C."""
 
+import asyncio
+import logging
 import socket
 from collections.abc import Callable
 
@@ -36,8 +38,9 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """The server's address as others write it."""
+    """The server's address as one on this machine opens it."""
     host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
@@ -54,11 +57,17 @@ class Telling(uvicorn.Server):
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
         super().__init__(config)
+        logging.getLogger("uvicorn.error").addFilter(_is_worth_saying)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+
+def _is_worth_saying(record: logging.LogRecord) -> bool:
+    """Not that a request was given up because the server ends while its client is slow."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 async def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:

@@ -59,8 +59,8 @@ class FetchedPart(FetchedPage):
 
 
 class Refusal(BaseModel):
-    error: str
-    reason: str | None = None
+    error: str = Field(description="For people.")
+    reason: str = Field(description="One word, for programs.")
 
 
 def plain(query: str, found: Sequence[Found]) -> bytes:

@@ -85,3 +85,10 @@ KEPT_HEADERS = frozenset(
     }
 )  # fmt: skip
 """Headers that say what a page is, how old it is, and who kept us out. No cookies."""
+SAID_OF_PAGE = {
+    "status": "X-Evergreen-Status",
+    "title": "X-Evergreen-Title",
+    "language": "X-Evergreen-Language",
+    "published_on": "X-Evergreen-Published",
+}
+"""Headers of a page's text in a WARC file, by what they say; titles are percent-encoded."""

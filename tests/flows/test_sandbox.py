@@ -7,27 +7,40 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from textwrap import dedent
 from typing import IO
 
 import httpx
 import pytest
 import typer
+from filelock import FileLock
 from typer.testing import CliRunner
 
+from flows.console import REMARKS
 from flows.sandbox_cli import sandbox
 from tasks.agents.agent import Answer, Question
 from tasks.agents.command import CommandClient, read
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import CommandAsk
+from tasks.importing import import_edition
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import open_warehouse
 from tests.tasks.sandbox.archives import COPY, MOVED, PAGES, TOWERS, WIKI, write_snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "flows", "sandbox"]
+HOST = b"Host: 127.0.0.1\r\n"
+SLOW = (b"GET /search?query=light HTTP/1.1\r\n" + HOST,
+        b"POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n"
+        b"Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n" + HOST + b"\r\n{",
+        b"")  # fmt: skip
+"""What clients have sent that never send the rest."""
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
@@ -38,9 +51,24 @@ def warehouse(tmp_path: Path) -> Path:
     return tmp_path / "w.duckdb"
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with the sample edition, exported."""
+    path = tmp_path_factory.mktemp("sample") / "real.duckdb"
+    with open_warehouse(path) as store:
+        import_edition(store, ROOT / "data" / "sample", "sample", [])
+        export_edition(store, "sample")
+    return path
+
+
 @contextmanager
-def running(warehouse: Path, *options: str, **environment: str) -> Iterator[tuple[str, str]]:
-    """The server's address, and what it has printed; at the end it gets Ctrl-C."""
+def running(
+    warehouse: Path, *options: str, remarked: str = "", **environment: str
+) -> Iterator[tuple[str, str]]:
+    """The server's address, and what it has printed; at the end it gets Ctrl-C.
+
+    remarked: what must stand among its remarks.
+    """
     with subprocess.Popen(
         [*COMMAND, "--warehouse", str(warehouse), "--port", "0", *options],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -57,6 +85,8 @@ def running(warehouse: Path, *options: str, **environment: str) -> Iterator[tupl
             _, remarks = process.communicate(timeout=30)
         assert process.returncode == 0, remarks
         assert remarks.endswith("Ended.\n")
+        assert "Traceback" not in remarks
+        assert remarked in remarks
 
 
 def until(lines: IO[str], word: str) -> Iterator[str]:
@@ -67,6 +97,7 @@ def until(lines: IO[str], word: str) -> Iterator[str]:
             return
 
 
+@pytest.mark.long
 def test_it_builds_says_what_there_is_serves_and_ends_with_ctrl_c(warehouse: Path) -> None:
     first = subprocess.run(
         [*COMMAND, "--warehouse", str(warehouse), "--edition", "e", "--build-only"],
@@ -86,6 +117,7 @@ def test_it_builds_says_what_there_is_serves_and_ends_with_ctrl_c(warehouse: Pat
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_what_no_assignment_may_use_can_be_left_out_for_all(warehouse: Path) -> None:
     with running(warehouse, "--edition", "e", "--without-banned") as (address, _):
         for url in (WIKI, COPY, MOVED, PAGES[3].url):
@@ -93,6 +125,7 @@ def test_what_no_assignment_may_use_can_be_left_out_for_all(warehouse: Path) -> 
         assert httpx.get(f"{address}/fetch", params={"url": TOWERS}).status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.long
 def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
@@ -113,10 +146,17 @@ def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_pat
         ((), "say --edition, --corpus, or both"),
         (("--corpus", ".", "--assignment", "a"), "assignments belong to an edition"),
         (("--edition", "e", "--as-of", "soon"), "expected a day as 2025-11-30, not 'soon'"),
-        (("--edition", "e", "--assignment", "x"), "e has no assignment 'x'"),
+        (
+            ("--edition", "e", "--assignment", "x"),
+            "e has no assignment 'x'; it has 2, such as bread, harrow. All: evergreen sql",
+        ),
         (("--edition", "e", "--api-key-env", "NOT_SET"), "NOT_SET is not set or empty"),
-        (("--edition", "e", "--api-key-env", "ODD"), "--api-key-env: a key in the variable"),
-        (("--edition", "other"), "the edition has not been exported"),
+        (
+            ("--edition", "e", "--api-key-env", "ODD"),
+            "ODD holds characters that no HTTP header carries",
+        ),
+        (("--edition", "e", "--api-key-env", "UNSEEN"), "UNSEEN holds characters"),
+        (("--edition", "other"), "there is no warehouse yet"),
         (("--corpus", "nowhere"), "there is no corpus"),
         (("--edition", "e", "--host", "192.0.2.1"), "cannot be listened on"),
     ],
@@ -129,12 +169,104 @@ def test_what_is_wrong_is_said_before_anything_is_built(
     done = CliRunner().invoke(
         app,
         ["--warehouse", str(warehouse), *options],
-        env={"COLUMNS": "200", "ODD": "a, schlüssel"},
+        env={"COLUMNS": "200", "ODD": "a, schlüssel", "UNSEEN": "a\tb"},
     )
     assert "schlüssel" not in f"{done.output} {done.exception}"
     assert done.exit_code != 0
     assert said in " ".join(f"{done.output} {done.exception}".replace("│", " ").split())
     assert not list(warehouse.parent.glob("sandbox/w/e-*/current.json"))
+
+
+def invoked(warehouse: Path, *options: str) -> tuple[int, str]:
+    """The exit code of the command in this process, and all that it said."""
+    app = typer.Typer()
+    app.command()(sandbox)
+    with REMARKS.capture() as remarks:
+        done = CliRunner().invoke(app, ["--warehouse", str(warehouse), *options])
+    return done.exit_code, f"{done.output} {remarks.get()} {done.exception}"
+
+
+def test_an_edition_that_is_not_there_is_told_with_those_that_are(sample: Path) -> None:
+    code, said = invoked(sample, "--edition", "smaple")
+    assert code == 1
+    assert "There is no edition 'smaple'; there are: sample." in said
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "said"),
+    [
+        ("[1]\n", (), "no page can be served"),
+        ('{"url": "https://a.example", "text": "x", "date": "2025"}', ("--as-of", "2024-01-01"),
+         "0 of 1 pages are served as of 2024-01-01: there is nothing to search"),
+    ],
+)  # fmt: skip
+def test_nothing_to_serve_is_an_error(
+    warehouse: Path, tmp_path: Path, lines: str, options: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "c.jsonl").write_text(lines)
+    corpus = ("--corpus", str(tmp_path / "c.jsonl"), "--port", "0")
+    code, told = invoked(warehouse, *corpus, *options)
+    assert code == 1
+    assert said in told
+
+
+def test_what_is_left_out_or_not_dated_is_counted_and_named(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    one, two = ({"url": "https://a.example", "text": text, "date": "soon"} for text in "xy")
+    more = {"url": "https://b.example", "text": "z", "date": "later"}
+    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, (one, two, more))))
+    code, told = invoked(warehouse, "--corpus", str(tmp_path / "c.jsonl"), "--build-only")
+    assert code == 0
+    assert "left out: https://a.example: another page before it has this address" in told
+    assert "date not read: c.jsonl:1: 'soon'" in told
+    assert "date not read: 2 more" in told
+    assert "2 pages in 2 passages" in told
+
+
+@pytest.mark.long
+def test_how_many_pages_are_served_as_of_a_day_is_said(warehouse: Path) -> None:
+    said = "\n1 of 7 pages are served as of 2025-03-01.\n"
+    options = ("--edition", "e", "--as-of", "2025-03-01")
+    with running(warehouse, *options, remarked=said) as (address, _):
+        assert httpx.get(f"{address}/health", trust_env=False).json()["pages"] == 1
+
+
+def test_ctrl_c_while_the_index_is_built_says_how_to_go_on(warehouse: Path) -> None:
+    options = ("--warehouse", str(warehouse), "--edition", "e", "--port", "0")
+    assert invoked(warehouse, "--edition", "e", "--build-only")[0] == 0
+    [lock] = (warehouse.parent / "sandbox" / "w").glob("e-*.lock")
+    with (
+        FileLock(lock),
+        subprocess.Popen([*COMMAND, *options], cwd=ROOT, stderr=subprocess.PIPE, text=True) as one,
+    ):
+        assert one.stderr is not None
+        assert list(until(one.stderr, "Another process builds"))
+        one.send_signal(signal.SIGINT)
+        _, remarks = one.communicate(timeout=60)
+    assert one.returncode == 130
+    assert remarks.strip() == "Stopped. What is built is kept; run again to go on."
+
+
+@pytest.mark.long
+@pytest.mark.long
+def test_clients_that_are_slow_or_stay_do_not_disturb_its_end(warehouse: Path) -> None:
+    # Entered first, the stack is left last: the server ends with its clients still there.
+    with ExitStack() as stack, running(warehouse, "--edition", "e") as (address, _):
+        place = ("127.0.0.1", int(address.rpartition(":")[2]))
+        for said in SLOW:
+            client = stack.enter_context(socket.create_connection(place, timeout=60))
+            client.sendall(said)
+        stays = stack.enter_context(httpx.Client(trust_env=False))
+        assert stays.get(f"{address}/health").status_code == 200
+
+
+@pytest.mark.long
+def test_whoever_listens_to_all_the_world_without_a_key_is_warned(warehouse: Path) -> None:
+    options = ("--edition", "e", "--host", "0.0.0.0")
+    said = "Everybody who reaches 0.0.0.0 can read these texts"
+    with running(warehouse, *options, remarked=said) as (address, _):
+        assert httpx.get(f"{address}/health", trust_env=False).status_code == 200
 
 
 def ask(place: Place, banned: tuple[str, ...] = ()) -> Answer:
@@ -159,6 +291,7 @@ def ask(place: Place, banned: tuple[str, ...] = ()) -> Answer:
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_there(
     warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,14 +309,20 @@ def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_ther
 
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
-def test_every_curl_in_its_documentation_works(warehouse: Path) -> None:
+@pytest.mark.long
+def test_every_example_in_its_documentation_works(sample: Path) -> None:
     written = (ROOT / "docs" / "sandbox.md").read_text("utf-8")
     commands = re.findall(r"^    (curl .+)$", written, re.MULTILINE)
     assert len(commands) >= 6
-    with running(warehouse, "--edition", "e") as (address, _):
+    [program] = re.findall(r"^    import asyncio\n.+?^    asyncio.run\(main\(\)\)$", written,
+                           re.MULTILINE | re.DOTALL)  # fmt: skip
+    with running(sample, "--edition", "sample") as (address, _):
         for command in commands:
             own = shlex.split(command.replace("http://127.0.0.1:8100", address))
             done = subprocess.run([*own, "--noproxy", "*"], capture_output=True, check=True)
             answer = json.loads(done.stdout)
             assert "error" not in answer, command
             assert answer.get("results", True), command
+        own = [sys.executable, "-c", dedent(program.replace("http://127.0.0.1:8100", address))]
+        done = subprocess.run(own, capture_output=True, check=True)
+        assert b"eddystone-towers" in done.stdout

@@ -93,7 +93,6 @@ def test_a_sandbox_that_is_busy_is_asked_again(status: int) -> None:
     ("answer", "said"),
     [
         (json_response({"error": "e has no assignment 'x'."}, 422), "has no assignment"),
-        (json_response({"error": "A key is needed"}, 401), "A key is needed"),
         (Response(200, b"<html>"), "/search"),
         (json_response([1]), "/search"),
         (json_response({"results": [5]}), "/search"),
@@ -113,6 +112,14 @@ def test_what_does_not_answer_as_a_sandbox_is_named(
     assert "Is EVERGREEN_SANDBOX the address that `evergreen sandbox` printed?" in str(
         refused.value
     )
+
+
+def test_a_refusal_for_want_of_a_key_names_the_variable() -> None:
+    answer = json_response({"error": "A key is needed"}, 401)
+    with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
+        pages.search("lighthouse", 1)
+    assert "A key is needed" in str(refused.value)
+    assert "Export it as EVERGREEN_SANDBOX_KEY" in str(refused.value)
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9", "no address", "http://[", ""])

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.agents.agent import Answer, Gone, Question, Seen, Turn, UnreadableAnswer
-from tasks.agents.captured import Captured, secrets_of
+from tasks.agents.captured import Captured, given_secrets, secrets_of
 from tasks.agents.command import CommandClient, file_name
 from tasks.agents.kinds import Place, open_agent, read_answer
 from tasks.configuration.agents import AgentLimits, CommandAsk
@@ -424,6 +424,12 @@ def test_a_check_says_what_would_run_and_runs_nothing(
 def test_it_is_opened_by_its_kind(place: Place) -> None:
     ask = CommandAsk.model_validate({"kind": "command", "command": ["true"]})
     assert isinstance(open_agent("a", ask, None, place), CommandClient)
+
+
+def test_the_sandboxs_address_may_be_seen_unless_it_holds_a_password() -> None:
+    variables = {"EVERGREEN_SANDBOX": "http://127.0.0.1:8100", "EVERGREEN_SANDBOX_KEY": SECRET}
+    assert given_secrets(variables) == (SECRET.encode(),)
+    assert given_secrets({"EVERGREEN_SANDBOX": "http://me:word@a.example"})
 
 
 @given(st.text(min_size=1), st.text(min_size=1))

@@ -1,11 +1,22 @@
 """Accepted sources: the archived reference pages that hold a claim, else all references."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from tasks.inversion.record import Inversion, truth_row
 from tasks.inversion.truth import sources_rule
-from tests.tasks.inversion.scripted import DIED, NAMED, PAGE, ScriptedInverter, bench, drafted
+from tasks.warehouse.truths import TruthSettings
+from tests.tasks.inversion.scripted import (
+    DIED,
+    NAMED,
+    PAGE,
+    SOURCE,
+    ScriptedInverter,
+    bench,
+    drafted,
+)
 
 A, B = "https://a.example.org/x", "https://b.example.org/y"
 
@@ -40,3 +51,16 @@ def test_sources_are_those_that_hold_the_claim_where_that_is_known(
     archived: list[tuple[str, str]], references: list[str], expected: tuple[object, ...]
 ) -> None:
     assert of(archived, references) == expected
+
+
+def test_an_article_without_an_address_bans_no_empty_one() -> None:
+    inverter = ScriptedInverter()
+    named = {"text_sha": "t", "judge": "j", "model_version": "m", "prompt_sha": "p",
+             "settings_sha": "s"}  # fmt: skip
+    inversion = Inversion(edition="e", article="a", seed=1, **named)
+    for url in ("", SOURCE.url):
+        source = replace(SOURCE, url=url)
+        draft = drafted(inverter, source=source)
+        row = truth_row(inversion, 1, draft, bench(inverter, source=source))
+        banned = TruthSettings.model_validate_json(row.settings).banned
+        assert (SOURCE.url in banned, "" in banned) == (bool(url), False)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
+from tasks.extraction.banned import UnreadableBan
 from tasks.judges.decisions import Answer, GradeValues, MatchClaims
 from tasks.judges.registry import judge as judge_named
 from tasks.protocols.cell import requests_of
@@ -266,3 +267,10 @@ def test_any_answer_gets_figures_between_0_and_1(answer: Any, key: str) -> None:
     _, found = judged_by(ScriptedJudge(), case(published(key), answer))
     for kind in ("claim", "compat"):
         assert all(value is not None and 0 <= value <= 1 for value in prf(found, kind))
+
+
+def test_a_ban_that_cannot_be_read_names_its_question() -> None:
+    answer = [{"value": "Ada Lovelace", "sources": ["https://a.example/x"]}]
+    truth = published("entities", banned=("the encyclopedia",))
+    with pytest.raises(UnreadableBan, match="assignment 'entities': 'the encyclopedia' is to be"):
+        judged_by(ScriptedJudge(), case(truth, {"claims": answer}))

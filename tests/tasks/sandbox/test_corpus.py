@@ -21,13 +21,14 @@ from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.page import ServedPage
 
 
-def read(path: Path) -> tuple[list[ServedPage], list[str]]:
-    """The pages, and what was left out."""
+def read(path: Path, no_day: list[str] | None = None) -> tuple[list[ServedPage], list[str]]:
+    """The pages, and what was left out. no_day: takes the dates that cannot be read."""
     left_out: list[str] = []
 
     async def run() -> list[ServedPage]:
         bounds = ReadingBounds(workers=1, seconds=20)
-        return [page async for page in corpus_pages(path, bounds, left_out.append)]
+        told = [] if no_day is None else no_day
+        return [page async for page in corpus_pages(path, bounds, left_out.append, told.append)]
 
     return asyncio.run(run()), left_out
 
@@ -89,12 +90,36 @@ def test_a_line_that_is_no_page_is_left_out_and_said(
     assert said in remark
 
 
-def test_half_a_character_is_replaced_and_a_bad_day_is_none(tmp_path: Path) -> None:
-    record = {"url": "https://a.example/x", "text": "x \ud83d y", "date": "yesterday"}
+def test_half_a_character_is_replaced(tmp_path: Path) -> None:
+    record = {"url": "https://a.example/x", "text": "x \ud83d y"}
     (tmp_path / "c.jsonl").write_bytes(lines(record))
     [page] = read(tmp_path)[0]
-    assert (page.text, page.published_on) == ("x � y", None)
+    assert page.text == "x � y"
     page.text.encode()
+
+
+def test_a_date_that_cannot_be_read_is_said_and_its_page_is_served_without(tmp_path: Path) -> None:
+    dates = ["yesterday", "\ud83d", [2025], True, 10**40, None, "", "2025-05", 1746515289]
+    records = [{"url": f"https://a.example/{n}", "text": "x", "date": said}
+               for n, said in enumerate(dates)]  # fmt: skip
+    (tmp_path / "c.jsonl").write_bytes(lines(*records))
+    no_day: list[str] = []
+    pages, left_out = read(tmp_path, no_day)
+    assert left_out == []
+    assert [page.day for page in pages[-2:]] == [date(2025, 5, 31), date(2025, 5, 6)]
+    assert {page.day for page in pages[:-2]} == {None}
+    assert no_day[0] == "c.jsonl:1: 'yesterday'"
+    assert len(no_day) == 5
+
+
+def test_an_export_says_where_a_page_led_and_when_it_was_fetched(tmp_path: Path) -> None:
+    record = {"url": "https://a.example/x", "text": "x", "fetched_at": "2025-06-07 08:09:10+00:00",
+              "final_url": "https://b.example/y"}  # fmt: skip
+    same = {"url": "https://a.example/z", "text": "x", "final_url": "https://a.example/z/"}
+    (tmp_path / "c.jsonl").write_bytes(lines(record, same))
+    first, second = read(tmp_path)[0]
+    assert (first.final_url, first.day) == ("https://b.example/y", date(2025, 6, 7))
+    assert (second.final_url, second.day) == (None, None)
 
 
 def test_a_line_without_end_is_left_out_unread(
@@ -178,7 +203,10 @@ def test_the_answers_of_a_warc_file_are_pages(tmp_path: Path) -> None:
     assert pages[0].title == "The lamp"
     assert "first lit in 1875" in pages[0].text
     assert pages[0].day == date(2025, 6, 7)
-    assert [line.split(" ")[1] for line in left_out] == ["https://a.example/picture:"]
+    assert left_out[0] == "c.warc.gz: urn:uuid:5: no http(s) address"
+    assert "c.warc.gz: https://a.example/gone: HTTP 404" in left_out
+    assert [line for line in left_out if "/picture: " in line]
+    assert len(left_out) == 3
 
 
 @pytest.mark.parametrize("packed", [True, False])
