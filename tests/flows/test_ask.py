@@ -85,6 +85,7 @@ def test_a_calm_run_and_a_faulty_one_bring_the_same_reports(
     assert rows(path, texts) == rows(faulty, texts)
 
 
+@pytest.mark.long
 def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
     path: Path, evergreen: Evergreen
 ) -> None:
@@ -135,6 +136,7 @@ def test_one_agent_with_a_wrong_key_leaves_the_other_alone(
                 "GROUP BY ALL") == [("openai", N_ARTICLES)]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_budget_stops_before_it_is_overdrawn(path: Path) -> None:
     server = server_of("openai")
     with serving_agent(server, "openai"):

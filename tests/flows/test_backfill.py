@@ -41,6 +41,7 @@ def of_others(path: Path) -> dict[str, bytes]:
         return {model.table: table(model) for model in TABLES}
 
 
+@pytest.mark.long
 def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path) -> None:
     before = of_others(evaluated)
     n_cells = value(evaluated, "SELECT count(*) FROM cells")

@@ -62,6 +62,7 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
     assert {by_page[name] for name in ("gone", "wall", "inward", "x")} == {"unfetchable "}
 
 
+@pytest.mark.long
 def test_the_commands_show_and_export_what_is_archived(
     sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
@@ -118,6 +119,7 @@ def test_what_nobody_knows_of_is_told_before_anything_starts(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_texts_are_read_again_without_asking_anybody(
     sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:

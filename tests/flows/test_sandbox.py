@@ -232,6 +232,7 @@ def test_how_many_pages_are_served_as_of_a_day_is_said(warehouse: Path) -> None:
         assert httpx.get(f"{address}/health", trust_env=False).json()["pages"] == 1
 
 
+@pytest.mark.long
 def test_ctrl_c_while_the_index_is_built_says_how_to_go_on(warehouse: Path) -> None:
     options = ("--warehouse", str(warehouse), "--edition", "e", "--port", "0")
     assert invoked(warehouse, "--edition", "e", "--build-only")[0] == 0
