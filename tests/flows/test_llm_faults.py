@@ -25,7 +25,7 @@ from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 PASSING = (
     "rate_limit", "rate_limit_retry_after", "rate_limit_retry_info", "server_500", "html_502",
     "reset_before", "reset_mid_body", "truncated_json", "empty_200", "safety", "wrong_enum",
@@ -90,7 +90,6 @@ def test_both_kinds_of_judge_decide_alike(calm: dict[str, Calm], kind: str) -> N
     assert verdicts(calm[kind].path) == verdicts(calm["gemini"].path)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("kind", "salt"), [("gemini", "spring"), ("openai", "winter")])
 def test_faults_that_pass_leave_every_verdict_as_it_was(
     calm: dict[str, Calm], path: Path, kind: str, salt: str
@@ -163,7 +162,6 @@ def lasting(prepared: Path) -> Lasting:
     )  # fmt: skip
 
 
-@pytest.mark.long
 def test_faults_that_last_are_statuses_without_a_label_and_spoil_no_other_item(
     calm: dict[str, Calm], lasting: Lasting
 ) -> None:
@@ -223,7 +221,6 @@ def test_a_finished_evaluation_calls_nothing_and_starts_no_task(
     assert task_runs(api, state) == []
 
 
-@pytest.mark.long
 def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     calm: dict[str, Calm], path: Path
 ) -> None:
@@ -245,7 +242,6 @@ def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     assert verdicts(path) == verdicts(calm["gemini"].path)
 
 
-@pytest.mark.long
 def test_a_pinned_judge_takes_no_other_version(path: Path) -> None:
     server = GeminiServer(answers_as="other")
     with at_hand(server, "gemini"):
@@ -258,7 +254,6 @@ def test_a_pinned_judge_takes_no_other_version(path: Path) -> None:
     assert value(path, "SELECT count(*) FROM calls") == len(server.log.entries) < 100
 
 
-@pytest.mark.long
 def test_the_first_version_ever_seen_pins_a_judge_whose_configuration_names_none(
     path: Path,
 ) -> None:

@@ -30,7 +30,7 @@ from tests.tasks.editions.questions_builder import (
     write_questions,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 PUBLISHED_F1 = (16 / 49, 4 / 7, 1.0, 6 / 13, 2 / 3, (2 / 5 + 0) / 2, 4 / 5, 0.0)
 """Of the erring agent, per category, worked by hand from the published code."""
 RECURSIVE_F1 = (0.0, 2 / 5, 0.0, 0.0, 2 / 3, (2 / 5 + 0) / 2, 4 / 5, 0.0)

@@ -157,6 +157,7 @@ def test_the_history_of_a_run_is_complete_when_it_ends(
     assert finished.stored == {"flow_runs": 2, "task_runs": 41, "ended": 41, "expected": 41}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_run_with_a_failed_task_prints_nothing_of_its_own(finished: Finished) -> None:
     assert finished.noise == ""
@@ -218,6 +219,7 @@ def test_a_browser_shows_the_run_and_reaches_for_nothing_beyond_the_loopback(
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_server_joined_by_a_second_process_outlives_the_first_and_dies_with_the_last(
     shared: Shared,
