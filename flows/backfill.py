@@ -62,18 +62,15 @@ async def backfill(
         said: list[str] = []
         partial = False
         for name in names:
-            asked: Any = await ask(name, [agent], first=first, warehouse=path, return_state=True)
-            states = [asked]
-            if asked.is_completed() and _has_reports(store, name, agent):
+            states: list[Any] = [
+                await ask(name, [agent], first=first, warehouse=path, return_state=True)
+            ]
+            if states[0].is_completed() and _has_reports(store, name, agent):
                 if fetch_pages:
-                    fetched: Any = await fetch(
-                        name, [agent], extractor=extractor, warehouse=path, return_state=True
-                    )
-                    states.append(fetched)
-                judged: Any = await evaluate(
-                    name, protocols, [agent], chosen, path, extractor, return_state=True
-                )
-                states.append(judged)
+                    states.append(await fetch(name, [agent], extractor=extractor, warehouse=path,
+                                              return_state=True))  # fmt: skip
+                states.append(await evaluate(name, protocols, [agent], chosen, path, extractor,
+                                             return_state=True))  # fmt: skip
             for state in states:
                 if not state.is_completed():
                     await state.aresult()  # raises what it failed with

@@ -34,12 +34,12 @@ from tasks.models.errors import ModelError
 from tasks.protocols.registry import PROTOCOLS
 from tasks.resolving import NotPossible
 from tasks.sandbox.errors import SandboxError
-from tasks.selection import UnknownName, check_selection
+from tasks.selection import UnknownName, check_known, check_selection
 from tasks.status import edition_status, known_editions
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.reading import query, reading
 from tasks.warehouse.snapshot import exports_folder
-from tasks.warehouse.store import DEFAULT_PATH, Readable, open_warehouse
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
 from tasks.wikipedia.errors import WikiError
 
 app = typer.Typer(
@@ -210,7 +210,7 @@ def leaderboard(
     """The leaderboard of an edition; JSON and CSV hold every metric, as shares 0-1."""
     with reading(warehouse) as source:
         _notice(source.notice)
-        _check_edition(source, edition)
+        check_known(source, edition)
         print_leaderboard(source, edition, form)
 
 
@@ -227,7 +227,7 @@ def status(
     with reading(warehouse) as source:
         _notice(source.notice)
         if edition:
-            _check_edition(source, edition)
+            check_known(source, edition)
         counts = [
             row
             for name in ([edition] if edition else known_editions(source))
@@ -255,7 +255,7 @@ def compare_extraction(
     """Published claims against those extracted offline from the same reports."""
     with reading(warehouse) as source:
         _notice(source.notice)
-        _check_edition(source, edition)
+        check_known(source, edition)
         print_agreement(list(extraction_agreement(source, edition)), form)
 
 
@@ -263,12 +263,6 @@ def compare_extraction(
 def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 4200) -> None:
     """The Prefect UI over this project's runs, until Ctrl-C."""
     serve_ui(prefect_home(), port)
-
-
-def _check_edition(source: Readable, edition: str) -> None:
-    known = known_editions(source)
-    if edition not in known:
-        raise UnknownName(f"There is no edition {edition!r}; there are: {', '.join(known)}.")
 
 
 def _notice(text: str | None) -> None:

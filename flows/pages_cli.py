@@ -18,8 +18,7 @@ from tasks.extraction.urls import normalise_url
 from tasks.judges.registry import judge as check_judge
 from tasks.page_export import write_export
 from tasks.published_walls import find_walls
-from tasks.selection import UnknownName, check_edition, check_reported
-from tasks.status import known_editions
+from tasks.selection import UnknownName, check_edition, check_known, check_reported
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.reading import Reading, check_there, reading
 from tasks.warehouse.store import DEFAULT_PATH, Readable, Warehouse, open_warehouse
@@ -271,10 +270,7 @@ def _reading(warehouse: Path, edition: str) -> Iterator[Reading]:
     with reading(warehouse) as source:
         if source.notice:
             REMARKS.print(source.notice, style="yellow", markup=False)
-        known = known_editions(source)
-        if edition not in known:
-            there = f"there are: {', '.join(known)}" if known else "there is none yet"
-            raise UnknownName(f"There is no edition {edition!r}; {there}.")
+        check_known(source, edition)
         yield source
 
 

@@ -20,8 +20,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
-from tasks.selection import UnknownName
-from tasks.status import known_editions
+from tasks.selection import UnknownName, check_known
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_snapshot
 from tasks.warehouse.store import DEFAULT_PATH
@@ -108,11 +107,7 @@ def sandbox(
         keys=_keys(api_key_env),
     )
     listening = None if build_only else bound(host, port)  # before the long work
-    try:
-        folder = asyncio.run(_built(source, settings, warehouse))
-    except KeyboardInterrupt:
-        REMARKS.print("Stopped. What is built is kept; run again to go on.")
-        raise typer.Exit(130) from None
+    folder = _built_or_stopped(source, settings, warehouse)
     if listening is None:
         return
     if not served.keys and not is_loopback(host):
@@ -142,6 +137,14 @@ async def _served(
     check_served(calls)
     address = address_of(listening)
     await serve(application(calls, host), listening, lambda: say_address(address, served))
+
+
+def _built_or_stopped(source: "Source", settings: SandboxSettings, warehouse: Path) -> Path:
+    try:
+        return asyncio.run(_built(source, settings, warehouse))
+    except KeyboardInterrupt:
+        REMARKS.print("Stopped. What is built is kept; run again to go on.")
+        raise typer.Exit(130) from None
 
 
 async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -> Path:
@@ -207,10 +210,7 @@ def _snapshot(warehouse: Path, edition: str) -> Path:
     snapshot = latest_snapshot(warehouse, edition)
     if not snapshot.exists():
         with reading(warehouse) as source:
-            known = known_editions(source)
-        if edition not in known:
-            there = f"there are: {', '.join(known)}" if known else "there is none yet"
-            raise UnknownName(f"There is no edition {edition!r}; {there}.")
+            check_known(source, edition)
     return snapshot
 
 

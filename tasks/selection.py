@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from tasks.judges.registry import judge
 from tasks.protocols.registry import protocol
-from tasks.warehouse.store import Warehouse
+from tasks.status import known_editions
+from tasks.warehouse.store import Readable, Warehouse
 
 
 class UnknownName(Exception):
@@ -34,6 +35,14 @@ def check_reported(warehouse: Warehouse, edition: str, agents: Sequence[str]) ->
     for agent in agents:
         if agent not in known:
             raise UnknownName(f"{edition} has no reports of {agent!r}; it has: {', '.join(known)}.")
+
+
+def check_known(source: Readable, edition: str) -> None:
+    """Raise UnknownName if what is read (perhaps an export) has no such edition."""
+    known = known_editions(source)
+    if edition not in known:
+        there = f"there are: {', '.join(known)}" if known else "there is none yet"
+        raise UnknownName(f"There is no edition {edition!r}; {there}.")
 
 
 def check_edition(warehouse: Warehouse, edition: str) -> None:

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from tasks.configuration.errors import ConfigurationError
 from tasks.sandbox.calls import Calls, UnknownAssignment
 from tasks.sandbox.catalogue import Allowed, NotServed
+from tasks.sandbox.search import Document
 from tasks.sandbox.shapes import FetchedPart, Result, Results
 
 MOST_BODY_BYTES = 1 << 20
@@ -73,12 +74,7 @@ def tool_application(calls: Calls, host: str) -> Starlette:
             page = await calls.index.document(url, may)
         except NotServed as error:
             raise ToolError(str(error)) from None
-        end = start + MOST_CHARACTERS
-        return FetchedPart(
-            **page.model_dump(exclude={"text"}),
-            text=page.text[start:end],
-            next_start=end if end < len(page.text) else None,
-        )
+        return _part(page, start)
 
     application = server.streamable_http_app(
         stateless_http=True,
@@ -92,3 +88,12 @@ def tool_application(calls: Calls, host: str) -> Starlette:
         # stays open, for as long and as often as anybody likes.
         route.methods = {"POST"}
     return application
+
+
+def _part(page: Document, start: int) -> FetchedPart:
+    end = start + MOST_CHARACTERS
+    return FetchedPart(
+        **page.model_dump(exclude={"text"}),
+        text=page.text[start:end],
+        next_start=end if end < len(page.text) else None,
+    )
