@@ -10,9 +10,9 @@ from tasks.cells import CellPlan, frame_of
 from tasks.extraction.urls import same_page
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import judge
-from tasks.protocols.case import ANSWERS, Judged, Protocol
+from tasks.protocols.case import ANSWERS, BUNDLES, RUBRICS, Judged, Protocol
+from tasks.protocols.cell import protocol_as
 from tasks.protocols.redirects import Redirects, addresses
-from tasks.protocols.registry import protocol
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
@@ -45,7 +45,9 @@ async def score_agent(
     """Score all reports of one agent under one protocol and replace what was there."""
     warehouse = opened(warehouse_path)
     first = plans[0]
-    scores = scored(warehouse, protocol(protocol_name), judge(first.judge), plans)
+    scores = scored(
+        warehouse, protocol_as(protocol_name, first.protocol_version), judge(first.judge), plans
+    )
     await warehouse.write_async(
         Change(
             Score,
@@ -94,7 +96,22 @@ def _judged(warehouse: Warehouse, protocol: Protocol, plans: Sequence[CellPlan])
         answers=_answers(warehouse, plans)
         if "truth" in protocol.inputs
         else pl.DataFrame(schema=ANSWERS),
+        **(_rubrics(warehouse, plans) if {"rubric", "criteria"} & {*protocol.inputs} else {}),
     )
+
+
+def _rubrics(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, pl.DataFrame]:
+    first = plans[0]
+    of = "edition = $1 AND protocol = $2 AND assignment IN (SELECT unnest($3))"
+    key = [first.edition, first.protocol, [plan.assignment for plan in plans]]
+    return {
+        "rubrics": warehouse.frame(
+            f"SELECT {', '.join(RUBRICS)} FROM rubrics WHERE {of} ORDER BY assignment, number", key
+        ),
+        "bundles": warehouse.frame(
+            f"SELECT {', '.join(BUNDLES)} FROM rubric_bundles WHERE {of} ORDER BY assignment", key
+        ),
+    }
 
 
 def _answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:

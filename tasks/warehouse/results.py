@@ -59,7 +59,8 @@ class Verdict(Row):
     asked_together: int | None = None
     """Items decided by the same call; null where no model was called."""
     shown_share: float | None = None
-    """Of the cited page's characters, the share that the judge was shown; null: all of it."""
+    """Of the characters of the cited page, or of a long report, the share that the judge was shown;
+    null: all of it."""
 
 
 class Score(Row):
@@ -94,6 +95,12 @@ class Score(Row):
     reason: str | None = None
     cell_id: str | None = None
     scorer_version: str
+
+
+OUTDATED = "another version of the protocol judged it: evaluate this agent again"
+"""Reason of a figure that rests on scores of another version than the protocol has now."""
+UNREVIEWED = "it rests on rubrics that a model drafted and nobody has reviewed"
+"""Why a figure is provisional although nothing is open."""
 
 
 class LeaderboardRow(Row):

@@ -120,8 +120,13 @@ class Article(Row):
     category: str | None = None
 
 
+AssignmentKind = Literal["write_article", "find_claims", "research"]
+"""What an assignment asks for: an article, claims (measured against the assignment's ground truth),
+or a report that answers a query."""
+
+
 class Assignment(Row):
-    """What an agent is asked: write this article, or find what answers a question."""
+    """What an agent is asked: write this article, find what answers a question, or report on it."""
 
     table: ClassVar[str] = "assignments"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
@@ -129,12 +134,14 @@ class Assignment(Row):
     edition: str
     assignment: str
     article: str
-    """The article to be written, or the one a question was made from; empty where there is none."""
-    kind: Literal["write_article", "find_claims"] = "write_article"
-    """`find_claims`: the answer is claims, measured against the assignment's ground truth."""
+    """The article to be written, the one a question was made from, or the reference report that a
+    query has; empty where there is none."""
+    kind: AssignmentKind = "write_article"
     prompt: str | None = None
     """Null where the publisher does not give the prompt."""
     prompt_sha: str | None = None
+    query: str | None = None
+    """Of a `research` assignment, what is asked, without the instructions to agents."""
 
 
 class Report(Row):

@@ -21,12 +21,14 @@ from tasks.warehouse.rows import (
     Report,
     Row,
 )
+from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
 
 TABLES: tuple[type[Row], ...] = (
     Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
-    Question, Assignment, GroundTruth, Job, Report, ReportFile, CollectionCost, SearchTrace,
+    Question, Assignment, GroundTruth, RubricBundle, Rubric, PointSet, KeyPoint,
+    Job, Report, ReportFile, CollectionCost, SearchTrace,
     ImportIssue, Fact, Claim, Citation, Extraction, Fetch, Page, Call, BatchJob, Cell, Verdict,
     Score, LeaderboardRow, Diagnostic, AnnotationItem, HumanLabel,
 )  # fmt: skip

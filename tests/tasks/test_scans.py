@@ -300,4 +300,4 @@ def test_what_is_not_assessed_is_null_and_the_leaderboard_counts_the_others(
 
 def test_every_protocol_says_whether_scans_may_be_shown() -> None:
     allow = {name for name in PROTOCOLS if "files" in protocol(name).inputs}
-    assert allow == {"wiki_writing"}
+    assert allow == {"rubric_bench", "wiki_writing"}
