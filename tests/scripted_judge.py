@@ -1,6 +1,7 @@
 """A judge that answers by script: every decision of the seam, no model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from tasks.frozen import Frozen
 from tasks.judges.decisions import (
@@ -11,10 +12,22 @@ from tasks.judges.decisions import (
     SUPPORT,
     Answer,
     CompareArticles,
+    Decision,
     GradeValues,
     MatchClaims,
     VerifyAgainstPage,
     VerifyClaims,
+)
+from tasks.judges.research import (
+    CONTRADICTED,
+    FULL,
+    NONE,
+    OMITTED,
+    PARTIAL,
+    SUPPORTED,
+    CheckPoints,
+    RateReport,
+    VerifySupport,
 )
 from tasks.warehouse.rows import Status
 
@@ -30,7 +43,16 @@ class ScriptedJudge:
     sees_conflict = True
     cpu_bound = False
     decides: frozenset[type[Frozen]] = frozenset(
-        {VerifyClaims, VerifyAgainstPage, CompareArticles, MatchClaims, GradeValues}
+        {
+            VerifyClaims,
+            VerifyAgainstPage,
+            CompareArticles,
+            MatchClaims,
+            GradeValues,
+            CheckPoints,
+            VerifySupport,
+            RateReport,
+        }
     )
 
     def __init__(self, failing: frozenset[str] = frozenset()) -> None:
@@ -42,6 +64,19 @@ class ScriptedJudge:
 
     def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
         return ()
+
+    async def decide(self, request: Decision) -> Sequence[Answer]:
+        deciding: dict[type[Decision], Callable[[Any], Awaitable[Sequence[Answer]]]] = {
+            VerifyClaims: self.verify_claims,
+            VerifyAgainstPage: self.verify_against_page,
+            CompareArticles: self.compare_articles,
+            MatchClaims: self.match_claims,
+            GradeValues: self.grade_values,
+            CheckPoints: self.check_points,
+            VerifySupport: self.verify_support,
+            RateReport: self.rate_report,
+        }
+        return await deciding[type(request)](request)
 
     async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
         self.asked.append(request)
@@ -84,13 +119,48 @@ class ScriptedJudge:
             for value in request.values
         ]
 
-    def _answer(self, claim: str, evidence: str, positive: str, negative: str) -> Answer:
+    async def check_points(self, request: CheckPoints) -> Sequence[Answer]:
+        self.asked.append(request)
+        return [
+            self._answer(point, request.report, SUPPORTED, CONTRADICTED, OMITTED)
+            for point in request.points
+        ]
+
+    async def verify_support(self, request: VerifySupport) -> Sequence[Answer]:
+        """`half X` is supported in part where X stands."""
+        self.asked.append(request)
+        return [
+            Answer(status=Status.OK, label=PARTIAL)
+            if claim.startswith("half ") and claim.removeprefix("half ") in request.together
+            else self._answer(claim, request.together, FULL, NONE, NONE)
+            for claim in request.claims
+        ]
+
+    async def rate_report(self, request: RateReport) -> Sequence[Answer]:
+        """One point of ten a word."""
+        self.asked.append(request)
+        score = str(min(10, len(request.report.split())))
+        return [
+            Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+            if criterion.id in self.failing
+            else Answer(status=Status.OK, label=score)
+            for criterion in request.criteria
+        ]
+
+    def _answer(
+        self,
+        claim: str,
+        evidence: str,
+        positive: str,
+        negative: str,
+        neither: str = NOT_SUPPORT,
+    ) -> Answer:
         if claim in self.failing:
             return Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
         if claim in evidence:
             return Answer(status=Status.OK, label=positive, score=1.0)
         contradicted = claim.startswith("not ") and claim.removeprefix("not ") in evidence
-        return Answer(status=Status.OK, label=negative if contradicted else NOT_SUPPORT, score=0.0)
+        return Answer(status=Status.OK, label=negative if contradicted else neither, score=0.0)
 
 
 def _grade(answered: str, truth: str) -> str:

@@ -1,12 +1,12 @@
 """Putting a protocol's steps to one model: by prompt file and form of reply."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.attached import Attached, load_wording
+from tasks.judges.attached import Attached, load_wording, wording_of
 from tasks.judges.decisions import Answer
 from tasks.judges.excerpts import Notice, load_notice
 from tasks.judges.prompts import load_prompt
@@ -17,6 +17,7 @@ from tasks.judges.replies import (
     read,
     schema_for_items,
     schema_of,
+    schema_with_values,
 )
 from tasks.models.attachments import Attachment, media_types
 from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
@@ -56,6 +57,8 @@ class Asking:
     ) -> None:
         self.judge = judge
         self.entry = entry
+        self.reads = media_types(entry.kind, entry.reads)
+        """Media types of the files that can go with a question."""
         self._asker = asker
         self._configs = configs
         tokens = entry.page_tokens or entry.context_tokens * 3 // 4
@@ -74,9 +77,10 @@ class Asking:
         parameters = self._parameters(1).canonical()
         return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
 
-    def attached(self, files: tuple[Attachment, ...]) -> Attached:
+    def attached(self, files: tuple[Attachment, ...], prompt_name: str) -> Attached:
         """Files to go with a question, and what is to be said of them in it."""
-        return load_wording(self._configs).attached(files)
+        wording = wording_of(prompt_name.partition("/")[0])
+        return load_wording(wording, self._configs).attached(files)
 
     def notice(self) -> Notice:
         """What is to be said of an excerpt of a page."""
@@ -91,15 +95,19 @@ class Asking:
         expected: Sequence[Any],
         also: Callable[[Sequence[Any]], None] = lambda results: None,
         beside: Beside | None = None,
+        one_of: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Outcome[list[Any]]:
         """One request with one result for each item of `expected`, which they name by `key`.
 
         also: raises InvalidReply for results that a form alone cannot tell to be wrong.
         beside: what goes with it.
+        one_of: by field of a result, the texts it may hold, where its form leaves that open.
         """
         schema = schema_of(form)
         if self.entry.schema_names_items:
             schema = schema_for_items(form, key, tuple(expected))
+        if one_of:
+            schema = schema_with_values(schema, one_of)
 
         def check(answer: str) -> list[Any]:
             reply: Any = read(form, answer)
@@ -111,11 +119,23 @@ class Asking:
         return await self._asked(request, check)
 
     async def stated(
-        self, prompt_name: str, values: dict[str, Any], form: type[ReplyT]
+        self,
+        prompt_name: str,
+        values: dict[str, Any],
+        form: type[ReplyT],
+        also: Callable[[ReplyT], None] = lambda reply: None,
     ) -> Outcome[ReplyT]:
-        """One request whose answer may hold any number of statements."""
-        request = self._request(prompt_name, values, 1, schema_of(form))
-        return await self._asked(request, lambda answer: read(form, answer))
+        """One request whose answer may hold any number of statements.
+
+        also: raises InvalidReply for what the form alone cannot tell to be wrong.
+        """
+
+        def check(answer: str) -> ReplyT:
+            reply = read(form, answer)
+            also(reply)
+            return reply
+
+        return await self._asked(self._request(prompt_name, values, 1, schema_of(form)), check)
 
     async def _asked(
         self, request: ModelRequest, check: Callable[[str], ValueT]
@@ -184,8 +204,8 @@ class AsksModel:
         self.name = name
         self.entry = entry
         self.model_version = entry.answers_as or entry.model
-        self.reads = media_types(entry.kind, entry.reads)
         self._asking = Asking(name, entry, asker, configs)
+        self.reads = self._asking.reads
 
     def prompt_sha(self, protocol: str) -> str:
         """Sha of a protocol's prompts and of how they are sent."""

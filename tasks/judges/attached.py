@@ -1,4 +1,4 @@
-"""Articles that are shown to a model as files: who can see them, and how it is told."""
+"""Articles and reports that are shown to a model as files: who can see them, and how it is told."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,11 @@ from tasks.models.attachments import MOST_BYTES, Attachment, name_of
 from tasks.warehouse.rows import content_sha
 
 MEGABYTE = 1_000_000
-_FILE = re.compile(r"# System\n(?P<system>.*?)\n# Article\n(?P<article>.*)", re.S)
+ARTICLE, REPORT = "article", "report"
+"""What is attached, and the name of the wording that says so."""
+WORDINGS = {"wiki_writing": ARTICLE}
+"""By prompts, where it is not a report that is judged by itself."""
+_FILE = re.compile(r"# System\n(?P<system>.*?)\n# (?:Article|Report)\n(?P<instead>.*)", re.S)
 
 
 class File(Protocol):
@@ -33,25 +37,27 @@ class Attached:
     files: tuple[Attachment, ...]
     system: str
     """Added to the prompt's system text."""
-    article: str
+    instead: str
     """Stands in the place of the text."""
     sha: str
     """Of the wording."""
 
 
 class Wording:
-    """`configs/attachments/article.md`: a text for the system prompt, and a template for what
-    stands in the place of an article that is attached. It is apart from the prompts, so that
-    questions without files stay what they were."""
+    """A file of `configs/attachments`: a text for the system prompt, and a template for what
+    stands in the place of an article or report that is attached. It is apart from the prompts,
+    so that questions without files stay what they were."""
 
     def __init__(self, path: Path) -> None:
         text = read_text(path)
         found = _FILE.fullmatch(text)
         if not found:
-            raise ConfigurationError(f"{path}: expected `# System`, then `# Article`.")
+            raise ConfigurationError(
+                f"{path}: expected `# System`, then `# Article` or `# Report`."
+            )
         self.sha = content_sha(text)
         self.system = found["system"].strip()
-        self._template = StrictTemplate(path, found["article"])
+        self._template = StrictTemplate(path, found["instead"])
 
     def attached(self, files: tuple[Attachment, ...]) -> Attached:
         """Files with what is said of them.
@@ -63,14 +69,19 @@ class Wording:
         return Attached(files, self.system, self._template.render(files=named), self.sha)
 
 
+def wording_of(prompts: str) -> str:
+    """The wording that goes with a folder of prompts: ARTICLE or REPORT."""
+    return WORDINGS.get(prompts, REPORT)
+
+
 @lru_cache
-def load_wording(configs: Path = CONFIGS) -> Wording:
-    """How a model is told of an attached article.
+def load_wording(name: str, configs: Path = CONFIGS) -> Wording:
+    """How a model is told of what is attached.
 
     Raises:
         ConfigurationError: no such file, or it is of another form.
     """
-    return Wording(configs / "attachments" / "article.md")
+    return Wording(configs / "attachments" / f"{name}.md")
 
 
 def why_not_shown(judge: str, reads: frozenset[str], files: Sequence[File]) -> str | None:

@@ -8,6 +8,8 @@ from tasks.frozen import Frozen
 from tasks.judges.decisions import ExtractClaims, ExtractFacts
 from tasks.judges.llm import LlmJudge
 from tasks.judges.registry import judge
+from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
+from tasks.judges.text import sentences
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Outcome
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
@@ -62,4 +64,17 @@ def extraction_requests(
         asyncio.run(extractor.extract_claims(ExtractClaims(title=title, text=text)))
     else:
         asyncio.run(extractor.extract_facts(ExtractFacts(title=title, text=text)))
+    return list(asker.asked.values())
+
+
+def key_point_requests(
+    judge_name: str, title: str, document: str, price: ModelPrice | None
+) -> list[Asked]:
+    """What making key points of one document would ask. Which points there will be to merge nobody
+    knows yet: the document's own sentences stand for them."""
+    asker = CountingAsker(price)
+    finder = judge(judge_name, asker)
+    assert isinstance(finder, LlmJudge)
+    asyncio.run(finder.extract_key_points(ExtractKeyPoints(question=title, document=document)))
+    asyncio.run(finder.merge_key_points(MergeKeyPoints(question=title, points=sentences(document))))
     return list(asker.asked.values())

@@ -7,7 +7,7 @@ the others are `not_assessed` and are never sent to it.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from tasks.frozen import Frozen
 from tasks.models.attachments import Attachment
@@ -45,15 +45,30 @@ class Answer(Frozen):
     asked_together: int | None = None
     """Items decided by the same call; None where no model was called."""
     shown_share: float | None = None
-    """Of the page's characters, the share 0-1 that was looked at; None: all of it, or no page."""
+    """Of the characters of the page or report, the share 0-1 that was looked at; None: all of it,
+    or no such text."""
 
 
-class VerifyClaims(Frozen):
+class Decision(Frozen):
+    """A question that is answered item by item."""
+
+    asks_to: ClassVar[str]
+    """What a judge that does not decide it says it cannot do."""
+
+    @property
+    def n_items(self) -> int:
+        """How many answers it has."""
+        raise NotImplementedError
+
+
+class VerifyClaims(Decision):
     """Is each claim consistent with the evidence retrieved for it?
 
     Labels: `consistent` (any one sentence supports it), `inconsistent` (contradicted by at
     least one), `not_support`. Source: Wiki Live Challenge, fact verification.
     """
+
+    asks_to: ClassVar[str] = "verify claims"
 
     claims: tuple[str, ...]
     pool: tuple[str, ...]
@@ -63,14 +78,24 @@ class VerifyClaims(Frozen):
     prompt: str = "wiki_fact/verify_claims"
     """What an LLM judge is asked with: protocol and step, a file of `configs/prompts`."""
 
+    @property
+    def n_items(self) -> int:
+        return len(self.claims)
 
-class VerifyAgainstPage(Frozen):
+
+class VerifyAgainstPage(Decision):
     """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
+
+    asks_to: ClassVar[str] = "verify claims against a page"
 
     claims: tuple[str, ...]
     url: str
     page: str
     prompt: str = "wiki_fact/verify_against_page"
+
+    @property
+    def n_items(self) -> int:
+        return len(self.claims)
 
 
 class Criterion(Frozen):
@@ -78,8 +103,10 @@ class Criterion(Frozen):
     text: str
 
 
-class CompareArticles(Frozen):
+class CompareArticles(Decision):
     """Which article is better by each criterion of one category? Labels: first, second, tie."""
+
+    asks_to: ClassVar[str] = "compare articles"
 
     category: str
     criteria: tuple[Criterion, ...]
@@ -91,12 +118,18 @@ class CompareArticles(Frozen):
     attachments: tuple[Attachment, ...] = ()
     prompt: str = "wiki_writing/compare_articles"
 
+    @property
+    def n_items(self) -> int:
+        return len(self.criteria)
 
-class MatchClaims(Frozen):
+
+class MatchClaims(Decision):
     """Which true claim, if any, does each answered claim state? Labels: `truth:<index>`, `none`.
 
     Asked of claims of one level: the answers to one question, or the sub-claims of one pair.
     """
+
+    asks_to: ClassVar[str] = "match claims"
 
     question: str
     truths: tuple[str, ...]
@@ -105,6 +138,10 @@ class MatchClaims(Frozen):
     note: str = ""
     """What the publisher says of matching here, e.g. that middle names may be missing."""
     prompt: str = "claim_discovery/match_claims"
+
+    @property
+    def n_items(self) -> int:
+        return len(self.answered)
 
 
 class NamedValue(Frozen):
@@ -115,14 +152,20 @@ class NamedValue(Frozen):
     answered: str
 
 
-class GradeValues(Frozen):
+class GradeValues(Decision):
     """How well does each answered value state the true one? Labels: `0` (wrong or missing) to
     `3` (the same). Source: LiveDRBench, whose code counts 2 and 3 as right."""
+
+    asks_to: ClassVar[str] = "grade values"
 
     question: str
     values: tuple[NamedValue, ...]
     note: str = ""
     prompt: str = "claim_discovery/grade_values"
+
+    @property
+    def n_items(self) -> int:
+        return len(self.values)
 
 
 class ExtractFacts(Frozen):
@@ -157,17 +200,6 @@ class Extracted(Frozen):
     call_id: str | None = None
 
 
-Request = (
-    VerifyClaims
-    | VerifyAgainstPage
-    | CompareArticles
-    | MatchClaims
-    | GradeValues
-    | ExtractFacts
-    | ExtractClaims
-)
-
-
 class Judge(Protocol):
     """What decides. Implementations: the offline judge and the LLM judges."""
 
@@ -175,7 +207,7 @@ class Judge(Protocol):
     model_version: str
     """What answers as: stored in every verdict, part of every cell's key."""
     decides: frozenset[type[Frozen]]
-    """Request types it can honestly answer."""
+    """What it can honestly answer."""
     reads: frozenset[str]
     """Media types of the files it can be shown; empty where it reads text only."""
     sees_conflict: bool
@@ -195,20 +227,8 @@ class Judge(Protocol):
         most_claims: that cite one such page.
         """
 
-    async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
-        """One answer per claim, in order."""
-
-    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
-        """One answer per claim, in order."""
-
-    async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
-        """One answer per criterion, in order."""
-
-    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
-        """One answer per answered claim, in order."""
-
-    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
-        """One answer per value, in order."""
+    async def decide(self, request: Decision) -> Sequence[Answer]:
+        """One answer per item, in order; `not_assessed` for what it does not decide."""
 
 
 class Extractor(Protocol):

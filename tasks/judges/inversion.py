@@ -177,5 +177,5 @@ class Inverter(Protocol):
 class Matcher(Protocol):
     """What tells whether an answer states a true claim: a judge."""
 
-    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+    async def decide(self, request: MatchClaims) -> Sequence[Answer]:
         """One answer per answered claim, in order."""

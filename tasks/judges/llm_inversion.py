@@ -27,11 +27,10 @@ from tasks.judges.replies_inversion import (
     StatedTarget,
     StatedTargets,
 )
-from tasks.judges.reply_form import ReplyModel
 from tasks.judges.text import one_line
 from tasks.models.gateway import Outcome
 
-ReplyT = TypeVar("ReplyT", bound=ReplyModel)
+AnsweredT = TypeVar("AnsweredT")
 ValueT = TypeVar("ValueT")
 MAX_CHARS = 2_000
 """What is longer is no name, value or question: it is cut, and then fails what is checked."""
@@ -45,22 +44,22 @@ class LlmInverter(AsksModel):
     async def find_targets(self, request: FindTargets) -> Said[tuple[Target, ...]]:
         values = request.model_dump(exclude={"prompt"})
         outcome = await self._asking.stated(request.prompt, values, StatedTargets)
-        return _said(
+        return said_of(
             outcome, lambda reply: tuple(_target(t) for t in reply.targets[: request.n_targets])
         )
 
     async def pose_question(self, request: PoseQuestion) -> Said[str]:
         values = request.model_dump(exclude={"prompt"})
         outcome = await self._asking.stated(request.prompt, values, PosedQuestion)
-        return _said(outcome, lambda reply: _line(reply.question))
+        return said_of(outcome, lambda reply: line_of(reply.question))
 
     async def find_others(self, request: FindOthers) -> Said[tuple[OtherAnswer, ...]]:
         values = request.model_dump(exclude={"prompt"})
         outcome = await self._asking.stated(request.prompt, values, StatedOthers)
-        return _said(
+        return said_of(
             outcome,
             lambda reply: tuple(
-                OtherAnswer(value=_line(other.value), reason=_line(other.reason))
+                OtherAnswer(value=line_of(other.value), reason=line_of(other.reason))
                 for other in reply.others[:MAX_ITEMS]
                 if one_line(other.value)
             ),
@@ -68,18 +67,19 @@ class LlmInverter(AsksModel):
 
     async def answer_closed_book(self, request: AnswerClosedBook) -> Said[tuple[FoundAnswer, ...]]:
         values = request.model_dump(exclude={"prompt"})
-        return _said(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
+        return said_of(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
 
     async def answer_from_page(self, request: AnswerFromPage) -> Said[tuple[FoundAnswer, ...]]:
         values = request.model_dump(exclude={"prompt"})
-        return _said(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
+        return said_of(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
 
     async def estimate_difficulty(self, request: EstimateDifficulty) -> Said[Effort]:
         values = request.model_dump(exclude={"prompt"})
-        return _said(await self._asking.stated(request.prompt, values, StatedEffort), _effort)
+        return said_of(await self._asking.stated(request.prompt, values, StatedEffort), _effort)
 
 
-def _said(outcome: Outcome[ReplyT], read: Callable[[ReplyT], ValueT]) -> Said[ValueT]:
+def said_of(outcome: Outcome[AnsweredT], read: Callable[[AnsweredT], ValueT]) -> Said[ValueT]:
+    """An answer as a step gets it, or why there is none."""
     call = outcome.call
     return Said(
         status=outcome.status,
@@ -90,29 +90,30 @@ def _said(outcome: Outcome[ReplyT], read: Callable[[ReplyT], ValueT]) -> Said[Va
     )
 
 
-def _line(text: str) -> str:
+def line_of(text: str) -> str:
+    """A text of a model on one line, cut where it is too long."""
     return one_line(text)[:MAX_CHARS]
 
 
-def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+def lines_of(texts: Sequence[str]) -> tuple[str, ...]:
     """Those that say something, each once."""
-    lines = (_line(text) for text in texts[:MAX_ITEMS])
+    lines = (line_of(text) for text in texts[:MAX_ITEMS])
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
 def _target(stated: StatedTarget) -> Target:
     return Target(
-        answer=_line(stated.answer),
-        also=_lines(stated.also),
-        sentence=_line(stated.sentence),
-        kind=_line(stated.kind),
+        answer=line_of(stated.answer),
+        also=lines_of(stated.also),
+        sentence=line_of(stated.sentence),
+        kind=line_of(stated.kind),
         category=stated.category,
         properties=tuple(
-            Property(text=_line(p.text), sentence=_line(p.sentence))
+            Property(text=line_of(p.text), sentence=line_of(p.sentence))
             for p in stated.properties[:MAX_ITEMS]
         ),
         sub_claims=tuple(
-            SubClaim(name=_line(c.name), value=_line(c.value), sentence=_line(c.sentence))
+            SubClaim(name=line_of(c.name), value=line_of(c.value), sentence=line_of(c.sentence))
             for c in stated.sub_claims[:MAX_ITEMS]
         ),
     )
@@ -121,9 +122,9 @@ def _target(stated: StatedTarget) -> Target:
 def _answers(reply: StatedAnswers) -> tuple[FoundAnswer, ...]:
     return tuple(
         FoundAnswer(
-            value=_line(answer.answer),
+            value=line_of(answer.answer),
             sub_claims=tuple(
-                (_line(sub.name), _line(sub.value))
+                (line_of(sub.name), line_of(sub.value))
                 for sub in answer.sub_claims[:MAX_ITEMS]
                 if one_line(sub.value)
             ),
@@ -134,4 +135,6 @@ def _answers(reply: StatedAnswers) -> tuple[FoundAnswer, ...]:
 
 
 def _effort(reply: StatedEffort) -> Effort:
-    return Effort(queries=_lines(reply.queries), units=_lines(reply.units), minutes=reply.minutes)
+    return Effort(
+        queries=lines_of(reply.queries), units=lines_of(reply.units), minutes=reply.minutes
+    )

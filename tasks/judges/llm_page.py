@@ -3,24 +3,39 @@ with the page whole, or with an excerpt for each call where it is too long for t
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from tasks.judges.asking import Asking, ok, still_open
 from tasks.judges.decisions import Answer, VerifyAgainstPage
 from tasks.judges.excerpts import VERSION, LongPage, n_bytes
-from tasks.judges.replies import PageVerdict, PageVerdicts
-from tasks.judges.text import one_line, stands_in
+from tasks.judges.replies import PageVerdicts
+from tasks.judges.replies_deepresearch import CitationVerdicts
+from tasks.judges.replies_support import SupportVerdicts
+from tasks.judges.text import one_line, quoted
 from tasks.models.gateway import Outcome
+
+Form = type[PageVerdicts] | type[SupportVerdicts] | type[CitationVerdicts]
 
 
 async def answers_against_page(asking: Asking, request: VerifyAgainstPage) -> list[Answer]:
-    """One answer per statement, in order; a call that fails leaves those of the others."""
-    page = None
-    if n_bytes(request.page) > asking.page_bytes:
-        page = LongPage(request.page, asking.notice())
-    groups = in_groups(request.claims, asking.entry.page_claims_per_call)
-    answered = await asyncio.gather(*(_asked(asking, request, claims, page) for claims in groups))
+    """One answer per statement, in order."""
+    return await held_against(asking, request.prompt, request.claims, request.page, PageVerdicts)
+
+
+async def held_against(
+    asking: Asking, prompt: str, statements: Sequence[str], text: str, form: Form
+) -> list[Answer]:
+    """One answer per statement, in order; a call that fails leaves those of the others.
+
+    text: what they cite.
+    form: of the answers; all speak of statements, with a passage and a verdict.
+    """
+    page = LongPage(text, asking.notice()) if n_bytes(text) > asking.page_bytes else None
+    asked = _Asked(asking, prompt, text, form, page)
+    groups = in_groups(statements, asking.entry.page_claims_per_call)
+    answered = await asyncio.gather(*(asked.about(group) for group in groups))
     return [answer for answers in answered for answer in answers]
 
 
@@ -44,34 +59,32 @@ def in_groups(claims: Sequence[str], most: int) -> list[tuple[str, ...]]:
     return [tuple(claims[start : start + size]) for start in range(0, len(claims), size)]
 
 
-async def _asked(
-    asking: Asking, request: VerifyAgainstPage, claims: Sequence[str], page: LongPage | None
-) -> list[Answer]:
-    n = len(claims)
-    excerpt = page.excerpt(claims, asking.page_bytes) if page else None
-    values: dict[str, Any] = {
-        "page": excerpt.text if excerpt else request.page,
-        "claims": [one_line(claim) for claim in claims],
-    }
-    outcome: Outcome[list[PageVerdict]] = await asking.decided(
-        request.prompt, values, PageVerdicts, "statement", range(1, n + 1),
-        beside=asking.notice() if excerpt else None,
-    )  # fmt: skip
-    if outcome.value is None:
-        return [still_open(outcome, n)] * n
-    return [
-        ok(
-            outcome,
-            n,
-            verdict.verdict,
-            verdict.reason,
-            _passage(verdict, request.page),
-            excerpt.shown_share if excerpt else None,
-        )
-        for verdict in outcome.value
-    ]
+@dataclass(frozen=True)
+class _Asked:
+    """One text that groups of statements are held against."""
 
+    asking: Asking
+    prompt: str
+    text: str
+    form: Form
+    page: LongPage | None
+    """The text, where it is too long to be shown whole."""
 
-def _passage(verdict: PageVerdict, page: str) -> str | None:
-    """The passage a verdict quotes, if it does stand on the page."""
-    return verdict.passage.strip() if stands_in(verdict.passage, page) else None
+    async def about(self, statements: Sequence[str]) -> list[Answer]:
+        n = len(statements)
+        excerpt = self.page.excerpt(statements, self.asking.page_bytes) if self.page else None
+        values: dict[str, Any] = {
+            "page": excerpt.text if excerpt else self.text,
+            "claims": [one_line(statement) for statement in statements],
+        }
+        outcome: Outcome[list[Any]] = await self.asking.decided(
+            self.prompt, values, self.form, "statement", range(1, n + 1),
+            beside=self.asking.notice() if excerpt else None,
+        )  # fmt: skip
+        if outcome.value is None:
+            return [still_open(outcome, n)] * n
+        shown = excerpt.shown_share if excerpt else None
+        return [
+            ok(outcome, n, said.verdict, said.reason, quoted(said.passage, self.text), shown)
+            for said in outcome.value
+        ]

@@ -1,8 +1,9 @@
 """The offline judge: a lexical rule with fitted weights, no LLM, no network, no key.
 
 It decides whether words and numbers of a claim stand in its evidence. It cannot see
-contradiction, negation or swapped roles, so it never says `inconsistent` or `conflict`; what
-it can say agrees with recorded LLM verdicts as the weights file states (`held_out`).
+contradiction, negation or swapped roles, so it never says `inconsistent`, `conflict` or
+`contradicted`, and of pages that support a claim in part it says `full` or `none`; what it can
+say agrees with recorded LLM verdicts as the weights file states (`held_out`).
 """
 
 from collections import OrderedDict
@@ -17,19 +18,29 @@ from tasks.judges.decisions import (
     NOT_SUPPORT,
     SUPPORT,
     Answer,
-    CompareArticles,
-    GradeValues,
-    MatchClaims,
+    Decision,
     VerifyAgainstPage,
     VerifyClaims,
 )
 from tasks.judges.lexical import NAMES, Comparison, Pool
+from tasks.judges.research import (
+    FULL,
+    NONE,
+    OMITTED,
+    SUPPORTED,
+    UNSUPPORTED,
+    CheckCitations,
+    CheckPoints,
+    VerifySupport,
+)
 from tasks.judges.retrieval import Bm25
 from tasks.judges.text import readable, sentences, terms
 from tasks.judges.weights import WEIGHTS_FILE, read_weights
 from tasks.warehouse.rows import Status
 
 DISCLAIMER = "offline lexical judge, no LLM used"
+NEVER_PARTIAL = "; full or none, never partial"
+ALL_OF_IT = "; supported as a whole or not, never by a part"
 TOP_K = 10
 MAX_PAGE_CHARS = 2_000_000
 """What is read of a page: as much as the archive keeps of one. It takes some two seconds, of odd
@@ -49,7 +60,9 @@ class OfflineJudge:
     """
 
     name = "offline"
-    decides: frozenset[type[Frozen]] = frozenset((VerifyClaims, VerifyAgainstPage))
+    decides: frozenset[type[Frozen]] = frozenset(
+        (VerifyClaims, VerifyAgainstPage, CheckPoints, VerifySupport, CheckCitations)
+    )
     reads: frozenset[str] = frozenset()
     sees_conflict = False
     cpu_bound = True
@@ -79,40 +92,54 @@ class OfflineJudge:
             return ()
         return (f"the first {MAX_PAGE_CHARS} characters of a page",)
 
-    async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
-        """`consistent` or `not_support` per claim; evidence is the best retrieved sentence."""
+    async def decide(self, request: Decision) -> Sequence[Answer]:
+        """See `Judge`; of each decision the label that supports, and the one for all else."""
+        if isinstance(request, VerifyClaims):
+            return self._claims(request)
+        if isinstance(request, VerifyAgainstPage):
+            return self._against_page(request.claims, request.page, (SUPPORT, NOT_SUPPORT))
+        if isinstance(request, CheckCitations):
+            answers = self._against_page(request.claims, request.page, (SUPPORTED, UNSUPPORTED))
+            return [_adding(answer, ALL_OF_IT) for answer in answers]
+        if isinstance(request, CheckPoints):
+            return self._points(request)
+        if isinstance(request, VerifySupport):
+            answers = self._against_page(request.claims, request.together, (FULL, NONE))
+            return [_adding(answer, NEVER_PARTIAL) for answer in answers]
+        cannot = self._no_answer(Status.NOT_ASSESSED, f"it cannot {request.asks_to}")
+        return [cannot] * request.n_items
+
+    def _claims(self, request: VerifyClaims) -> list[Answer]:
+        """The evidence is the best retrieved sentence."""
         pool = Pool(request.pool)
         return [
-            self._answer("fact_in_report", CONSISTENT, claim, pool, retrieved)
+            self._answer("fact_in_report", (CONSISTENT, NOT_SUPPORT), claim, pool, retrieved)
             for claim, retrieved in zip(request.claims, request.retrieved, strict=True)
         ]
 
-    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
-        """`support` or `not_support` per claim; an empty page is `unfetchable`, not evidence."""
-        pool, index = self._page(request.page)
+    def _points(self, request: CheckPoints) -> list[Answer]:
+        """The report's sentences are found and read as they were when the weights were fitted."""
+        pool, index = self._page(request.report)
+        labels = (SUPPORTED, OMITTED)
+        answers = [
+            self._answer("key_point_in_report", labels, point, pool, index.top(point, TOP_K))
+            for point in request.points
+        ]
+        return _cut(answers, request.report)
+
+    def _against_page(
+        self, claims: Sequence[str], page: str, labels: tuple[str, str]
+    ) -> list[Answer]:
+        """An empty page is `unfetchable`, not evidence."""
+        pool, index = self._page(page)
         if not pool:
             answer = self._no_answer(Status.UNFETCHABLE, "the page holds no readable text")
-            return [answer] * len(request.claims)
+            return [answer] * len(claims)
         answers = [
-            self._answer("claim_in_page", SUPPORT, claim, pool, index.top(claim, TOP_K))
-            for claim in request.claims
+            self._answer("claim_in_page", labels, claim, pool, index.top(claim, TOP_K))
+            for claim in claims
         ]
-        return answers if len(request.page) <= MAX_PAGE_CHARS else _of_a_part(answers, request.page)
-
-    async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
-        """`not_assessed`: no lexical rule for article quality could be validated."""
-        answer = self._no_answer(Status.NOT_ASSESSED, "it cannot compare articles")
-        return [answer] * len(request.criteria)
-
-    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
-        """`not_assessed`: other words for the same thing are beyond a lexical rule."""
-        answer = self._no_answer(Status.NOT_ASSESSED, "it cannot match claims")
-        return [answer] * len(request.answered)
-
-    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
-        """`not_assessed`, for the same reason."""
-        answer = self._no_answer(Status.NOT_ASSESSED, "it cannot grade values")
-        return [answer] * len(request.values)
+        return _cut(answers, page)
 
     def _page(self, page: str) -> tuple[Pool, Bm25]:
         """The page's sentences, indexed; the last few pages are kept."""
@@ -129,11 +156,12 @@ class OfflineJudge:
     def _answer(
         self,
         family: str,
-        positive: str,
+        labels: tuple[str, str],
         claim: str,
         pool: Pool,
         retrieved: Sequence[int],
     ) -> Answer:
+        """labels: the one that supports the claim, the other one."""
         if not terms(claim):
             return self._no_answer(Status.NOT_ASSESSED, "the claim holds no words to look for")
         found = pool.compare(claim, retrieved)
@@ -143,7 +171,7 @@ class OfflineJudge:
             probability = min(probability, threshold - VETO_MARGIN)
         return Answer(
             status=Status.OK,
-            label=positive if probability >= threshold else NOT_SUPPORT,
+            label=labels[0] if probability >= threshold else labels[1],
             score=round(max(probability, 0.0), 6),
             reason=f"{DISCLAIMER}: {_reason(found)}",
             evidence=None if found.best is None else pool[found.best][:MAX_EVIDENCE_CHARS],
@@ -165,14 +193,18 @@ class OfflineJudge:
         )
 
 
-def _of_a_part(answers: Sequence[Answer], page: str) -> list[Answer]:
-    """The answers with what they rest on, where only the beginning of the page was read."""
+def _cut(answers: list[Answer], page: str) -> list[Answer]:
+    """The answers, with what they rest on where only the beginning of the page was read."""
+    if len(page) <= MAX_PAGE_CHARS:
+        return answers
     share = MAX_PAGE_CHARS / len(page)
     cut = f"; page cut at {MAX_PAGE_CHARS:,} characters"
-    return [
-        answer.model_copy(update={"reason": f"{answer.reason}{cut}", "shown_share": share})
-        for answer in answers
-    ]
+    return [_adding(answer, cut).model_copy(update={"shown_share": share}) for answer in answers]
+
+
+def _adding(answer: Answer, remark: str) -> Answer:
+    """The same with a remark at the end of its reason."""
+    return answer.model_copy(update={"reason": f"{answer.reason}{remark}"})
 
 
 def _reason(found: Comparison) -> str:

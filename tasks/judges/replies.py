@@ -6,14 +6,20 @@ validated here: a wrong word, a missing item or one too many makes it unusable a
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
 from tasks.judges.replies_claims import CLAIM_FORMS
+from tasks.judges.replies_deepresearch import CitationVerdicts, PairScores
+from tasks.judges.replies_drafting import DRAFTING_FORMS
 from tasks.judges.replies_inversion import INVERSION_FORMS
+from tasks.judges.replies_keywords import KEYWORD_FORMS
+from tasks.judges.replies_points import KEY_POINT_FORMS, PointVerdicts
+from tasks.judges.replies_rubrics import RUBRIC_FORMS
+from tasks.judges.replies_support import Ratings, SupportVerdicts
 from tasks.judges.reply_form import ReplyModel as ReplyModel
 from tasks.models.gateway import InvalidReply
 from tasks.warehouse.rows import content_sha
@@ -93,7 +99,15 @@ FORMS: dict[str, tuple[type[ReplyModel], ...]] = {
     "wiki_writing": (CriterionVerdicts, CriterionVerdictsOrTies),
     "extraction": (StatedFacts, StatedClaims),
     "claim_discovery": CLAIM_FORMS,
+    "rubric_bench": RUBRIC_FORMS,
+    "rigorous": (*RUBRIC_FORMS, *KEYWORD_FORMS),
+    "own_rubric": (*RUBRIC_FORMS, PointVerdicts),
+    "race": (PairScores,),
+    "fact": (CitationVerdicts,),
     "inversion": INVERSION_FORMS,
+    "drafting": DRAFTING_FORMS,
+    "research_gym": (PointVerdicts, SupportVerdicts, Ratings),
+    "key_points": KEY_POINT_FORMS,
 }
 """The forms in which the steps of a protocol are answered."""
 
@@ -122,6 +136,16 @@ def schema_for_items(model: type[ReplyModel], key: str, expected: tuple[Any, ...
     item = schema["$defs"][results["items"]["$ref"].rpartition("/")[2]]
     item["properties"][key]["enum"] = list(expected)
     return json.dumps(schema, sort_keys=True)
+
+
+def schema_with_values(schema: str, one_of: Mapping[str, tuple[str, ...]]) -> str:
+    """The same, allowing only these values in the named fields of a result."""
+    changed = json.loads(schema)
+    items = changed["properties"]["results"]["items"]
+    item = changed["$defs"][items["$ref"].rpartition("/")[2]]
+    for field, values in one_of.items():
+        item["properties"][field]["enum"] = list(values)
+    return json.dumps(changed, sort_keys=True)
 
 
 def read(model: type[ReplyT], answer: str) -> ReplyT:

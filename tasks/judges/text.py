@@ -32,6 +32,8 @@ _BARE_URL = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"[\[\]*_`#|>\\]+")
 _PUNCTUATION_RUN = re.compile(r"[^\w\s]{8,}")
 _SPACES = re.compile(r"[^\S\n]+")
+ADDRESS = re.compile(r"(?:https?://|\bwww\.)\w[^\s()\[\]<>\"']*", re.IGNORECASE)
+"""A web address as it stands in a text."""
 
 _NUMBER_WORDS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
@@ -129,6 +131,16 @@ def _pieces(text: str, size: int) -> list[str]:
     return pieces
 
 
+def without_addresses(text: str) -> str:
+    """The text with its web addresses cut out."""
+    return ADDRESS.sub("", text)
+
+
+def has_words(text: str) -> bool:
+    """Whether a text holds any letter or digit beside its web addresses."""
+    return any(map(str.isalnum, without_addresses(text)))
+
+
 def one_line(text: str) -> str:
     """The text with every run of white space as one blank."""
     return " ".join(text.split())
@@ -138,6 +150,11 @@ def stands_in(passage: str, text: str) -> bool:
     """Whether a text holds a passage word for word; white space and case do not matter."""
     wanted = one_line(passage).casefold().strip(" .…\"'“”")
     return bool(wanted) and wanted in _comparable(text)
+
+
+def quoted(passage: str, text: str) -> str | None:
+    """The passage that a verdict quotes, if it does stand in the text."""
+    return passage.strip() if stands_in(passage, text) else None
 
 
 @lru_cache(maxsize=8)

@@ -63,7 +63,7 @@ def _edited(edit: Callable[[list[Any]], None]) -> Callable[[str], str]:
 
 def _wrong_enum(results: list[Any]) -> None:
     first = results[0]
-    for name in ("verdict", "winner"):
+    for name in ("verdict", "winner", "score", "score_1"):
         if name in first:
             first[name] = "perhaps"
             return

@@ -12,7 +12,12 @@ from typing import Any
 
 from tests.servers.fences import Parsed, parse
 from tests.servers.oracle_claims import decide_claims
+from tests.servers.oracle_deepresearch import compared_as_published
+from tests.servers.oracle_drafting import drafted
 from tests.servers.oracle_inversion import inverted
+from tests.servers.oracle_keywords import rated
+from tests.servers.oracle_points import pointed
+from tests.servers.oracle_rubrics import graded
 
 MOST = 0.6
 """Share of a statement's words that must stand in one piece of evidence."""
@@ -50,6 +55,16 @@ class Oracle:
             return claims
         if (turned := inverted(prompt)) is not None:
             return turned
+        if (grades := graded(prompt)) is not None:
+            return grades
+        if (ratings := rated(prompt)) is not None:
+            return ratings
+        if (draft := drafted(prompt)) is not None:
+            return draft
+        if (points := pointed(prompt)) is not None:
+            return points
+        if (beside := compared_as_published(prompt)) is not None:
+            return beside
         if "evidence" in names:
             return {"results": list(_verified(prompt))}
         if "page" in names:

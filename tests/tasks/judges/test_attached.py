@@ -43,7 +43,7 @@ def comparison(*files: Attachment, report_first: bool = False) -> CompareArticle
 
 def asked(request: CompareArticles, **entry: Any) -> list[ModelRequest]:
     recorder = Recorder()
-    asyncio.run(recorded(recorder, **SEES | entry).compare_articles(request))
+    asyncio.run(recorded(recorder, **SEES | entry).decide(request))
     return recorder.asked
 
 
@@ -57,9 +57,7 @@ def test_a_scan_is_judged_from_its_file_and_the_ledger_says_so(
     kind: type[ModelServer], pdf: Attachment
 ) -> None:
     server, ledger = kind(), MemoryLedger()
-    answers = at_server(
-        server, lambda judge: judge.compare_articles(comparison(pdf)), ledger, **SEES
-    )
+    answers = at_server(server, lambda judge: judge.decide(comparison(pdf)), ledger, **SEES)
     assert [answer.status for answer in answers] == [Status.OK] * len(CRITERIA)
     assert [entry.files for entry in server.log.entries] == [arrived(pdf)]
     (call,) = ledger.calls.values()
@@ -72,7 +70,7 @@ def test_places_are_swapped_as_those_of_texts(kind: type[ModelServer], pdf: Atta
     def winners(report_first: bool) -> list[str | None]:
         answers: Sequence[Answer] = at_server(
             kind(),
-            lambda judge: judge.compare_articles(comparison(pdf, report_first=report_first)),
+            lambda judge: judge.decide(comparison(pdf, report_first=report_first)),
             **SEES,
         )
         return [answer.label for answer in answers]
@@ -146,7 +144,7 @@ def test_a_judge_is_not_asked_about_a_file_it_cannot_be_shown(
 ) -> None:
     recorder = Recorder()
     judge = recorded(recorder, reads=reads)
-    answers = asyncio.run(judge.compare_articles(comparison(pdf.model_copy(update=change))))
+    answers = asyncio.run(judge.decide(comparison(pdf.model_copy(update=change))))
     assert {answer.status for answer in answers} == {Status.NOT_ASSESSED}
     assert len(answers) == len(CRITERIA)
     assert all(says in str(answer.reason) for answer in answers)
@@ -165,7 +163,7 @@ def test_more_pages_than_a_model_can_read_are_not_sent(pdf: Attachment) -> None:
     long = pdf.model_copy(update={"n_pages": 100})
     recorder = Recorder()
     judge = recorded(recorder, **SEES, context_tokens=100_000)
-    answers = asyncio.run(judge.compare_articles(comparison(long)))
+    answers = asyncio.run(judge.decide(comparison(long)))
     assert {answer.status for answer in answers} == {Status.NOT_ASSESSED}
     assert "do not fit the 100,000" in str(answers[0].reason)
     assert recorder.asked == []
@@ -194,5 +192,5 @@ def test_a_wording_that_is_none_is_refused(
     with pytest.raises(ConfigurationError, match=rf"article\.md: .*{says}"):
         Wording(path).attached((pdf,))
     with pytest.raises(ConfigurationError, match="there is no such"):
-        load_wording(tmp_path / "nowhere")
-    assert load_wording().sha == Wording(CONFIGS / "attachments" / "article.md").sha
+        load_wording("article", tmp_path / "nowhere")
+    assert load_wording("article").sha == Wording(CONFIGS / "attachments" / "article.md").sha

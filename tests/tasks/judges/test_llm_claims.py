@@ -35,7 +35,7 @@ GRADE = GradeValues(
 @BOTH
 def test_all_claims_of_a_level_are_matched_in_one_call(kind: type[ModelServer]) -> None:
     server, ledger = kind(), MemoryLedger()
-    answers = at_server(server, lambda judge: judge.match_claims(MATCH), ledger)
+    answers = at_server(server, lambda judge: judge.decide(MATCH), ledger)
     assert [a.label for a in answers] == ["truth:0", "none", "truth:1", "truth:0"]
     assert [a.evidence for a in answers] == ["Ada Lovelace", None, "Charles Babbage",
                                              "Ada Lovelace"]  # fmt: skip
@@ -47,7 +47,7 @@ def test_all_claims_of_a_level_are_matched_in_one_call(kind: type[ModelServer]) 
 @BOTH
 def test_all_values_of_a_row_are_graded_in_one_call(kind: type[ModelServer]) -> None:
     server = kind()
-    answers = at_server(server, lambda judge: judge.grade_values(GRADE))
+    answers = at_server(server, lambda judge: judge.decide(GRADE))
     assert [a.label for a in answers] == ["3", "2", "0"]
     assert all(a.reason for a in answers)
     assert len(server.log.entries) == 1
@@ -82,7 +82,7 @@ def test_an_answer_that_does_not_fit_leaves_its_claims_open(
 ) -> None:
     ledger = MemoryLedger()
     server = kind(model=Saying(change))
-    answers = at_server(server, lambda judge: judge.match_claims(MATCH), ledger)
+    answers = at_server(server, lambda judge: judge.decide(MATCH), ledger)
     assert [a.status for a in answers] == [Status.UNPARSABLE] * 4
     assert [a.label for a in answers] == [None] * 4
     assert len(ledger.calls) == 2
@@ -94,7 +94,7 @@ def test_a_grade_that_is_none_and_a_key_too_many_leave_a_row_open() -> None:
         lambda results: [*results, {"item": 4, "reason": "Made up.", "score": "3"}],
     ):
         server = GeminiServer(model=Saying(change))
-        answers = at_server(server, lambda judge: judge.grade_values(GRADE))
+        answers = at_server(server, lambda judge: judge.decide(GRADE))
         assert {a.status for a in answers} == {Status.UNPARSABLE}
 
 
@@ -109,8 +109,8 @@ def test_whatever_a_claim_says_stays_inside_its_block() -> None:
     )
 
     async def ask() -> None:
-        await recorded(recorder).match_claims(request)
-        await recorded(recorder).grade_values(grade)
+        await recorded(recorder).decide(request)
+        await recorded(recorder).decide(grade)
 
     asyncio.run(ask())
     matched, graded = (parse(asked.turns[0].text) for asked in recorder.asked)
@@ -129,4 +129,4 @@ def test_the_offline_judge_says_that_it_cannot() -> None:
 
 
 async def _both(judge: OfflineJudge) -> list[Any]:
-    return [*await judge.match_claims(MATCH), *await judge.grade_values(GRADE)]
+    return [*await judge.decide(MATCH), *await judge.decide(GRADE)]

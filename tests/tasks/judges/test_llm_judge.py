@@ -50,11 +50,11 @@ REPORT = "# Tower\nThe tower opened\tin 1889.[1] It is tall. It is old [2].\n"
 
 
 def verified(request: VerifyClaims) -> Callable[[LlmJudge], Awaitable[Sequence[Answer]]]:
-    return lambda judge: judge.verify_claims(request)
+    return lambda judge: judge.decide(request)
 
 
 def on_page(judge: LlmJudge) -> Awaitable[Sequence[Answer]]:
-    return judge.verify_against_page(ON_PAGE)
+    return judge.decide(ON_PAGE)
 
 
 def labels(answers: Sequence[Answer]) -> list[str | None]:
@@ -142,12 +142,12 @@ def test_evidence_that_does_not_stand_there_is_dropped(kind: type[ModelServer]) 
 @BOTH
 def test_articles_are_compared_by_all_criteria_in_one_call(kind: type[ModelServer]) -> None:
     server, ledger = kind(), MemoryLedger()
-    answers = at_server(server, lambda judge: judge.compare_articles(PAIR), ledger)
+    answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
     assert set(labels(answers)) == {"first", "second"}
     check_called(answers, ledger, together=len(CRITERIA))
     turned = PAIR.model_copy(update={"first": PAIR.second, "second": PAIR.first})
     swapped = {"first": "second", "second": "first"}
-    back = at_server(server, lambda judge: judge.compare_articles(turned))
+    back = at_server(server, lambda judge: judge.decide(turned))
     assert labels(back) == [swapped[str(label)] for label in labels(answers)]
 
 
@@ -155,9 +155,9 @@ def test_articles_are_compared_by_all_criteria_in_one_call(kind: type[ModelServe
 def test_equal_articles_tie_where_a_tie_is_allowed(kind: type[ModelServer]) -> None:
     allowed = SAME.model_copy(update={"allow_tie": True})
     server = kind()
-    tied = at_server(server, lambda judge: judge.compare_articles(allowed))
+    tied = at_server(server, lambda judge: judge.decide(allowed))
     assert set(labels(tied)) == {"tie"}
-    decided = at_server(server, lambda judge: judge.compare_articles(SAME))
+    decided = at_server(server, lambda judge: judge.decide(SAME))
     assert set(labels(decided)) <= {"first", "second"}
 
 
@@ -170,7 +170,7 @@ class Undecided(Oracle):
 @BOTH
 def test_a_tie_that_is_not_allowed_makes_the_answer_unusable(kind: type[ModelServer]) -> None:
     server, ledger = kind(model=Undecided()), MemoryLedger()
-    answers = at_server(server, lambda judge: judge.compare_articles(PAIR), ledger)
+    answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
     assert {answer.status for answer in answers} == {Status.UNPARSABLE}
     assert labels(answers) == [None] * len(CRITERIA)
     assert all("winner" in str(answer.reason) for answer in answers)
@@ -199,7 +199,7 @@ def test_a_prompt_that_does_not_fit_is_not_assessed_and_not_sent(words: int) -> 
     server = OpenAiServer()
     claims = (*ON_PAGE.claims[:2], ON_PAGE.claims[2] + " And more" * words)
     long = ON_PAGE.model_copy(update={"claims": claims})
-    answers = at_server(server, lambda judge: judge.verify_against_page(long), context_tokens=4000)
+    answers = at_server(server, lambda judge: judge.decide(long), context_tokens=4000)
     if words == 100:
         assert labels(answers) == ["support", "conflict", "not_support"]
         return
@@ -248,7 +248,7 @@ def test_a_schema_names_its_items_only_where_the_judge_is_set_so() -> None:
     plain, naming = Recorder(), Recorder()
     for recorder, named in ((plain, False), (naming, True)):
         judge = recorded(recorder, schema_names_items=named)
-        asyncio.run(judge.compare_articles(PAIR))
+        asyncio.run(judge.decide(PAIR))
     assert 'enum": ["ww_cc_1"' not in plain.asked[0].reply_schema
     assert 'enum": ["ww_cc_1"' in naming.asked[0].reply_schema
     shas = [recorded(plain, schema_names_items=n).prompt_sha("wiki_writing") for n in (False, True)]

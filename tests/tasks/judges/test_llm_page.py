@@ -62,7 +62,7 @@ class Seeing(Oracle):
 def answered(
     server: ModelServer, request: VerifyAgainstPage, ledger: MemoryLedger | None = None, **more: Any
 ) -> list[Answer]:
-    return list(at_server(server, lambda judge: judge.verify_against_page(request), ledger, **more))
+    return list(at_server(server, lambda judge: judge.decide(request), ledger, **more))
 
 
 @BOTH
@@ -188,7 +188,7 @@ def test_questions_about_whole_pages_keep_the_addresses_under_which_they_were_bo
     # Written down before pages were ever cut. Only another prompt may change them.
     recorder = Recorder()
     request, settings = REQUESTS[request_id]
-    asyncio.run(recorded(recorder, **settings).verify_against_page(request))
+    asyncio.run(recorded(recorder, **settings).decide(request))
     assert [asked.request_id for asked in recorder.asked] == [request_id]
 
 

@@ -42,17 +42,19 @@ SENTENCE = st.text(alphabet="Line opened in 1875 not miles.", max_size=60)
 def claims_verified(claims: tuple[str, ...], pool: tuple[str, ...] = POOL) -> list[Answer]:
     retrieved = Bm25(pool).top_many(claims, 10)
     request = VerifyClaims(claims=claims, pool=pool, retrieved=retrieved)
-    return list(asyncio.run(JUDGE.verify_claims(request)))
+    return list(asyncio.run(JUDGE.decide(request)))
 
 
 def page_verified(claim: str, page: str) -> Answer:
     request = VerifyAgainstPage(claims=(claim,), url="https://example.org/line", page=page)
-    return asyncio.run(JUDGE.verify_against_page(request))[0]
+    return asyncio.run(JUDGE.decide(request))[0]
 
 
 def test_it_is_a_judge() -> None:
     judge: Judge = JUDGE
-    assert {kind.__name__ for kind in judge.decides} == {"VerifyClaims", "VerifyAgainstPage"}
+    assert {kind.__name__ for kind in judge.decides} == {
+        "VerifyClaims", "VerifyAgainstPage", "CheckPoints", "VerifySupport", "CheckCitations",
+    }  # fmt: skip
     assert not judge.sees_conflict
     assert judge.model_version.endswith(judge.prompt_sha("wiki_fact")[:8])
 
@@ -128,7 +130,7 @@ def test_the_evidence_is_short() -> None:
 def test_articles_are_not_compared() -> None:
     criteria = (Criterion(id="n_1", text="neutral"), Criterion(id="n_2", text="calm"))
     request = CompareArticles(category="neutral", criteria=criteria, first="a", second="b")
-    answers = asyncio.run(JUDGE.compare_articles(request))
+    answers = asyncio.run(JUDGE.decide(request))
     assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * 2
 
 
@@ -153,7 +155,7 @@ def test_a_pickled_judge_answers_the_same() -> None:
     page_verified(POOL[0], POOL[0])  # something in its cache
     copy = pickle.loads(pickle.dumps(JUDGE))
     request = VerifyAgainstPage(claims=POOL, url="u", page="\n".join(POOL[:2]))
-    answers = [asyncio.run(judge.verify_against_page(request)) for judge in (JUDGE, copy)]
+    answers = [asyncio.run(judge.decide(request)) for judge in (JUDGE, copy)]
     assert answers[0] == answers[1]
 
 
@@ -171,8 +173,8 @@ prepared = Pool(pool)
 print([[value.hex() for value in prepared.compare(c, h).features.row()]
        for c, h in zip(claims, hits)])
 judge = OfflineJudge()
-print(asyncio.run(judge.verify_claims(VerifyClaims(claims=claims, pool=pool, retrieved=hits))))
-print(asyncio.run(judge.verify_against_page(
+print(asyncio.run(judge.decide(VerifyClaims(claims=claims, pool=pool, retrieved=hits))))
+print(asyncio.run(judge.decide(
     VerifyAgainstPage(claims=claims, url="u", page="\\n".join(pool)))))
 """
 

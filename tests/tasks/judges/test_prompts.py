@@ -26,6 +26,13 @@ from tasks.judges.replies import (
     schema_of,
 )
 from tasks.judges.replies_claims import ClaimMatches, ValueGrades
+from tasks.judges.replies_deepresearch import CitationVerdicts, PairScores
+from tasks.judges.replies_drafting import (
+    LookedAtRubrics,
+    StatedKeywords,
+    StatedRubrics,
+    WrittenReport,
+)
 from tasks.judges.replies_inversion import (
     PosedQuestion,
     StatedAnswers,
@@ -33,6 +40,10 @@ from tasks.judges.replies_inversion import (
     StatedOthers,
     StatedTargets,
 )
+from tasks.judges.replies_keywords import KeywordRatings
+from tasks.judges.replies_points import MergedPoints, PointVerdicts, StatedPoints
+from tasks.judges.replies_rubrics import ItemGrades
+from tasks.judges.replies_support import Ratings, SupportVerdicts
 from tests.servers.fences import parse
 from tests.tasks.judges.recording import Recorder, recorded
 
@@ -50,12 +61,28 @@ FORMS: dict[str, type[ReplyModel]] = {
     "claim_discovery/match_claims": ClaimMatches,
     "claim_discovery/match_queries": ClaimMatches,
     "claim_discovery/grade_values": ValueGrades,
+    "drafting/draft_rubrics": StatedRubrics,
+    "drafting/check_rubrics": LookedAtRubrics,
+    "drafting/draft_keywords": StatedKeywords,
+    "drafting/write_closed_book": WrittenReport,
     "inversion/find_targets": StatedTargets,
     "inversion/pose_question": PosedQuestion,
     "inversion/find_others": StatedOthers,
     "inversion/answer_closed_book": StatedAnswers,
     "inversion/answer_from_page": StatedAnswers,
     "inversion/estimate_difficulty": StatedEffort,
+    "rubric_bench/grade_items": ItemGrades,
+    "rigorous/grade_item": ItemGrades,
+    "rigorous/rate_keywords": KeywordRatings,
+    "own_rubric/grade_items": ItemGrades,
+    "own_rubric/check_points": PointVerdicts,
+    "race/score_pair": PairScores,
+    "fact/check_citations": CitationVerdicts,
+    "research_gym/check_points": PointVerdicts,
+    "research_gym/verify_support": SupportVerdicts,
+    "research_gym/rate_report": Ratings,
+    "key_points/extract": StatedPoints,
+    "key_points/merge": MergedPoints,
     "extraction/facts": StatedFacts,
     "extraction/claims": StatedClaims,
 }
@@ -205,7 +232,7 @@ def test_the_categories_of_one_pair_share_all_up_to_the_criteria(allow_tie: bool
     async def compare() -> None:
         for category in categories:
             asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
-            await recorded(recorder).compare_articles(
+            await recorded(recorder).decide(
                 CompareArticles(category=category.id, criteria=asked, first=first, second=second,
                                 allow_tie=allow_tie)
             )  # fmt: skip
@@ -248,7 +275,8 @@ def test_a_prompt_speaks_of_no_verdict_that_its_form_does_not_know(
     text = (CONFIGS / "prompts" / f"{step}.md").read_text("utf-8")
     known = words_of(json.loads(schema_of(form)))
     verdicts = {"consistent", "inconsistent", "not_support", "support", "conflict", "tie"}
-    said = set(re.findall(r"`(\w+)`", text))
+    # Scores of items are set for each request: see `one_of` of Asking.decided.
+    said = {word for word in re.findall(r"`(\w+)`", text) if not word.isdigit() or word in known}
     assert said <= known
     assert said & verdicts == known & verdicts, "the prompt explains each verdict"
 
@@ -262,4 +290,6 @@ def test_a_prompt_says_what_its_fences_mean_and_shows_no_text_without(step: str)
     shown = set(re.findall(r"\{\{ ([\w.]+) \}\}", outside))
     assert shown <= {
         "loop.index", "item.number", "criterion.id", "criterion.text", "n_targets", "n_properties",
+        "n_rubrics", "n_keywords",
+        "item.id", "item.allowed", "item.instructions",
     }  # fmt: skip

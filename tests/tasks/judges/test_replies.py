@@ -23,12 +23,19 @@ from tasks.judges.replies import (
     schema_of,
 )
 from tasks.judges.replies_claims import CLAIM_FORMS
+from tasks.judges.replies_deepresearch import CitationVerdicts, PairScore, PairScores
+from tasks.judges.replies_drafting import DRAFTING_FORMS
 from tasks.judges.replies_inversion import INVERSION_FORMS
+from tasks.judges.replies_keywords import KEYWORD_FORMS
+from tasks.judges.replies_points import KEY_POINT_FORMS, PointVerdicts
+from tasks.judges.replies_rubrics import RUBRIC_FORMS
+from tasks.judges.replies_support import Ratings, SupportVerdicts
 from tasks.models.gateway import InvalidReply
 
 FORMS: list[type[ReplyModel]] = [
     ClaimVerdicts, PageVerdicts, CriterionVerdicts, CriterionVerdictsOrTies, StatedFacts,
-    StatedClaims, *CLAIM_FORMS,
+    StatedClaims, *CLAIM_FORMS, *RUBRIC_FORMS, PointVerdicts, SupportVerdicts, Ratings,
+    *KEY_POINT_FORMS, *KEYWORD_FORMS, CitationVerdicts, PairScores,
 ]  # fmt: skip
 GOOD = {"item": 1, "reason": "So it says.", "evidence": [1], "verdict": "consistent"}
 
@@ -92,7 +99,15 @@ def test_extra_keys_are_read_past() -> None:
     assert read(ClaimVerdicts, claim_verdicts(confidence=0.9)).results[0].item == 1
 
 
-@given(st.sampled_from(FORMS).flatmap(st.from_type), st.booleans(), st.booleans())
+SCORES = st.builds(PairScore, score_1=st.floats(0, 10), score_2=st.floats(0, 10))
+"""JSON has no infinite numbers, which a type alone would bring."""
+
+
+def filled(form: type[ReplyModel]) -> st.SearchStrategy[ReplyModel]:
+    return st.builds(form, results=st.lists(SCORES)) if form is PairScores else st.from_type(form)
+
+
+@given(st.sampled_from(FORMS).flatmap(filled), st.booleans(), st.booleans())
 def test_what_a_form_writes_it_reads(form: ReplyModel, fenced: bool, thought: bool) -> None:
     text = form.model_dump_json()
     if fenced:
@@ -168,13 +183,13 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
     _, item = sorted(objects(json.loads(schema_of(form))), key=lambda part: "results" not in
                      part["properties"])  # fmt: skip
     names = list(item["properties"])
-    for word in {"verdict", "winner", "truth", "score"} & set(names):
+    for word in {"verdict", "winner", "truth", "score", "score_1", "score_2"} & set(names):
         assert names.index("reason") < names.index(word)
 
 
 def test_every_form_is_part_of_the_prompt_sha() -> None:
     known = {form for forms in replies.FORMS.values() for form in forms}
-    assert known == {*FORMS, *INVERSION_FORMS}
+    assert known == {*FORMS, *INVERSION_FORMS, *DRAFTING_FORMS}
 
 
 @pytest.mark.parametrize(
