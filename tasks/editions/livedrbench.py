@@ -9,22 +9,21 @@ disguise is never written into a message.
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import cycle
 from pathlib import Path
 from typing import Any, get_args
 
-import polars as pl
 from pydantic import ValidationError
 
 from tasks.editions.errors import EditionError
+from tasks.editions.rows import read_rows
 from tasks.warehouse.rows import storable
 from tasks.warehouse.truths import EvalInfo, QuestionCategory
 
 LAYOUT = "livedrbench"
-MAX_FILE_BYTES = 200_000_000
 MAX_KEY_CHARS = 200
 CATEGORIES: tuple[str, ...] = get_args(QuestionCategory)
 COLUMNS = ("key", "category", "question", "ground_truths", "misc", "canary")
@@ -50,7 +49,7 @@ def read_livedrbench(path: Path) -> list[PublishedQuestion]:
             file and the key.
     """
     found: dict[str, PublishedQuestion] = {}
-    for number, row in enumerate(_rows(path), start=1):
+    for number, row in enumerate(read_rows(path, COLUMNS), start=1):
         question = _question(path, number, row)
         if question.key in found:
             raise EditionError(f"{path}: key {question.key!r} stands there twice. Remove one.")
@@ -63,32 +62,6 @@ def read_livedrbench(path: Path) -> list[PublishedQuestion]:
 def disguised(text: str, canary: str) -> str:
     """A text as it is published: XOR with the canary's SHA-256, then base64."""
     return base64.b64encode(_xor(text.encode(), canary)).decode("ascii")
-
-
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    if not path.is_file():
-        raise EditionError(f"{path}: there is no such file. Name your copy of the data set's file.")
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise EditionError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes: that is no such file.")
-    try:
-        rows = _read(path)
-    except (OSError, ValueError, RecursionError, pl.exceptions.PolarsError) as error:
-        kind = type(error).__name__
-        raise EditionError(
-            f"{path} cannot be read as JSON, JSON lines or Parquet ({kind}). Fetch it afresh."
-        ) from None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise EditionError(f"{path}: expected a list of rows with the columns {_columns()}.")
-    yield from rows
-
-
-def _read(path: Path) -> Any:
-    if path.suffix == ".parquet":
-        return pl.read_parquet(path).to_dicts()
-    text = path.read_text("utf-8-sig")
-    if path.suffix in (".jsonl", ".ndjson"):
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    return json.loads(text)
 
 
 def _question(path: Path, number: int, row: Mapping[str, Any]) -> PublishedQuestion:
