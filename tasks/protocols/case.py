@@ -6,12 +6,25 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from tasks.configuration.models import MetricEntry
+from tasks.frozen import Frozen
 from tasks.judges.decisions import Answer, Judge
 from tasks.models.attachments import Attachment
 from tasks.protocols.redirects import Redirects
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
+
+
+class Usage(Frozen):
+    """What a report took, as far as its agent says so."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    """Reasoning included."""
+    reasoning_tokens: int | None = None
+    searches: int | None = None
+    reasoning_steps: int | None = None
 
 
 class Case(BaseModel):
@@ -20,7 +33,7 @@ class Case(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     article: Article | None = None
-    """Null where the assignment is a question that was made from none."""
+    """Null where the assignment is a question or query that has none."""
     report: Report
     facts: tuple[Fact, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -32,6 +45,16 @@ class Case(BaseModel):
     """Of a question."""
     trace: SearchTrace | None = None
     """How the agent searched, where it says so."""
+    query: str | None = None
+    """Of a `research` assignment."""
+    rubric: tuple[Rubric, ...] = ()
+    """The items of the protocol's rubric for this assignment, in order."""
+    bundle: RubricBundle | None = None
+    key_points: tuple[KeyPoint, ...] = ()
+    point_set: PointSet | None = None
+    """How the key points were obtained; null where nobody has tried."""
+    usage: Usage | None = None
+    """Null where the report was not asked for here."""
     attachments: tuple[Attachment, ...] = ()
     """Of a report that came as pictures, what is shown in place of its text."""
 
@@ -41,6 +64,11 @@ class Case(BaseModel):
         if self.article is None:
             raise ValueError(f"{self.report.assignment}: the assignment has no article")
         return self.article
+
+    @property
+    def question(self) -> str:
+        """What the report answers: the query, or the title of the article to be written."""
+        return self.query or self.reference.title
 
 
 class Decided(BaseModel):
@@ -60,6 +88,17 @@ ANSWERS = dict.fromkeys(
 true, and the search trace (null where there is none)."""
 
 
+RUBRICS = {
+    "assignment": pl.String,
+    "item": pl.String,
+    "number": pl.Int64,
+    "dimension": pl.String,
+    "points": pl.Float64,
+    "weight": pl.Float64,
+}
+BUNDLES = {"assignment": pl.String, "settings": pl.String}
+
+
 class Judged(BaseModel):
     """The reports of one agent with their verdicts, as frames, ready for scoring.
 
@@ -69,6 +108,8 @@ class Judged(BaseModel):
     claims: assignment, number, cited, leaked.
     answers: a frame of ANSWERS; of questions only.
     redirects: of the edition's fetched pages.
+    rubrics: a frame of RUBRICS: the items that its verdicts are about; bundles: of BUNDLES. Both
+        of protocols that need a rubric.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -78,6 +119,8 @@ class Judged(BaseModel):
     claims: pl.DataFrame
     answers: pl.DataFrame = pl.DataFrame(schema=ANSWERS)
     redirects: Redirects = {}
+    rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRICS)
+    bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLES)
 
 
 FIGURES = {
@@ -100,9 +143,14 @@ class Protocol(Interface):
     metrics: tuple[MetricEntry, ...]
     inputs: tuple[str, ...]
     """Which shas of a case its verdicts rest on: article, report, facts, claims, pages, truth,
-    trace, files. Only with `files` among them are reports that came as pictures judged at all."""
+    trace, files, query, rubric, criteria, key_points, usage; claim_pages in place of pages where
+    all that a claim cites are read as one text. Only with `files` among them are reports that
+    came as pictures judged at all; with `rubric` or `article`, only assignments that
+    have one; with `criteria`, by the assignment's rubric where it has one."""
     kinds: tuple[str, ...]
     """Which kinds of assignments it judges."""
+    prompts: str
+    """The folder of `configs/prompts` that its verdicts rest on."""
 
     def assesses(self, judge: Judge) -> bool:
         """Whether this judge can decide anything of it."""

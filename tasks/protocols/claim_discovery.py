@@ -118,6 +118,7 @@ class ClaimDiscovery:
     """One answer against the ground truth of its question."""
 
     name = "claim_discovery"
+    prompts = "claim_discovery"
     inputs: tuple[str, ...] = ("truth", "report", "trace")
     kinds: tuple[str, ...] = ("find_claims",)
 

@@ -90,7 +90,7 @@ async def match_level(
     answers: list[Answer | None] = [_without_judge(claim, truths) for claim in answered]
     asked = [index for index, answer in enumerate(answers) if answer is None]
     if asked:
-        found = await judge.match_claims(
+        found = await judge.decide(
             MatchClaims(
                 question=question.text,
                 truths=tuple(truth.text for truth in truths),

@@ -200,7 +200,7 @@ async def _graded(
             NamedValue(name=key, truth=wanted[key].text, answered=said[key]) for key in asked
         )
         request = GradeValues(question=question.text, values=values, note=question.note)
-        answers |= dict(zip(asked, await judge.grade_values(request), strict=True))
+        answers |= dict(zip(asked, await judge.decide(request), strict=True))
     return [
         Decided(step=COMPAT_GRADE, item=f"{prefix} {key}", answer=answer)
         for key, answer in answers.items()

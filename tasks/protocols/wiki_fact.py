@@ -49,6 +49,7 @@ class WikiFact:
     """One report against its reference article and the pages it cites."""
 
     name = "wiki_fact"
+    prompts = "wiki_fact"
     inputs: tuple[str, ...] = ("facts", "claims", "pages")
     kinds: tuple[str, ...] = ("write_article",)
 
@@ -96,7 +97,7 @@ class WikiFact:
             retrieved = await asyncio.to_thread(self._by_meaning, statements, pool)
         else:
             retrieved = Bm25(pool).top_many(statements, self.parameters.top_k)
-        return await judge.verify_claims(
+        return await judge.decide(
             VerifyClaims(claims=tuple(statements), pool=tuple(pool), retrieved=tuple(retrieved))
         )
 
@@ -158,9 +159,7 @@ async def _against_page(
         return [Answer(status=Status.SKIPPED, reason=reason)] * len(claims)
     if page.status != "ok" or page.text is None:
         return [Answer(status=Status.UNFETCHABLE, reason=_why_not(page))] * len(claims)
-    return await judge.verify_against_page(
-        VerifyAgainstPage(claims=claims, url=url, page=page.text)
-    )
+    return await judge.decide(VerifyAgainstPage(claims=claims, url=url, page=page.text))
 
 
 def _why_not(page: Page) -> str:

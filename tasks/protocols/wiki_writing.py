@@ -60,6 +60,7 @@ class WikiWriting:
     """One report against its reference article by the writing criteria."""
 
     name = "wiki_writing"
+    prompts = "wiki_writing"
     kinds: tuple[str, ...] = ("write_article",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
@@ -123,7 +124,7 @@ class WikiWriting:
         """One category. shown: the report's files, where it came as pictures and has no text."""
         report = "first" if report_first else "second"
         asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
-        answers = await judge.compare_articles(
+        answers = await judge.decide(
             CompareArticles(
                 category=category.id,
                 criteria=asked,
