@@ -9,11 +9,11 @@ from tasks.judges.decisions import Extractor
 from tasks.warehouse.store import Warehouse
 
 UNEXTRACTED = """
-SELECT r.agent, r.assignment, t.article, t.title
+SELECT r.agent, r.assignment, a.article, coalesce(a.query, t.title) AS title
 FROM {texts} AS r
 JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
-    AND a.kind = 'write_article'
-JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
+    AND a.kind <> 'find_claims'
+LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
 LEFT JOIN extractions AS x
     ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
 WHERE r.edition = $1 AND r.text <> ''
@@ -24,7 +24,8 @@ ORDER BY r.agent, r.assignment
 """
 ARTICLE_TEXTS = (
     "(SELECT a.edition, '' AS agent, a.assignment, t.text, t.text_sha "
-    "FROM assignments AS a JOIN articles AS t USING (edition, article))"
+    "FROM assignments AS a JOIN articles AS t USING (edition, article) "
+    "WHERE a.kind = 'write_article')"
 )
 
 

@@ -8,10 +8,12 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.selection import UnknownName
 from tasks.warehouse.jobs import Job
+from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.store import Readable
 
 MISSING = """
-SELECT a.assignment, a.kind, a.prompt, a.prompt_sha, coalesce(t.title, a.assignment) AS title,
+SELECT a.assignment, a.kind, a.query, a.prompt, a.prompt_sha,
+    coalesce(t.title, a.assignment) AS title,
     t.url AS banned
 FROM assignments AS a
 LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
@@ -40,7 +42,8 @@ class Unreported(BaseModel):
     agent: str
     assignment: str
     title: str
-    kind: Literal["write_article", "find_claims"]
+    kind: AssignmentKind
+    query: str | None = None
     prompt: str
     prompt_sha: str
     banned: tuple[str, ...]

@@ -1,0 +1,69 @@
+"""Draft bundles of rubrics from an edition's articles, a file each."""
+
+from pathlib import Path
+
+from prefect import flow, tags
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.console import REMARKS
+from flows.items import partial_message, run_items
+from tasks.drafting import draft_article
+from tasks.judging import judging
+from tasks.spending import spending
+from tasks.undrafted import pending_drafts
+from tasks.warehouse.store import open_warehouse
+
+DRAFTS_AT_ONCE = 8
+"""How many calls are under way is for the judge's limits to say."""
+
+
+@flow(name="draft", flow_run_name="draft · {edition}")
+async def draft(
+    edition: str,
+    to: str,
+    judge: str,
+    assignments: list[str] | None = None,
+    budget_usd: float | None = None,
+    batch: bool = False,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Draft a bundle of Rigorous Bench for every article that has no file yet.
+
+    Args:
+        to: the folder of the files.
+        judge: what drafts them.
+        assignments: only these; all that ask for an article unless given.
+        budget_usd: what this run may spend on models at most; no cap unless given.
+        batch: ask models through their batch APIs.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Partial` when something is left to do.
+    """
+    with (
+        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        tags(f"edition:{edition}"),
+        spending(store, budget_usd),
+    ):
+        todo = pending_drafts(store, edition, Path(to), assignments or [])
+        if not todo:
+            return Completed(message=f"{edition}: every draft is in {to} already.")
+        async with judging(store, judge, batch=batch, say=_say) as decider:
+            failures = await run_items(
+                "draft",
+                [(pending.title, pending) for pending in todo],
+                lambda _, pending: draft_article(
+                    str(store.path), pending, judge, return_state=True
+                ),
+                at_once=len(todo) if decider.batch else DRAFTS_AT_ONCE,
+                room=decider.room,
+            )
+    message = f"{edition}: {sum(p.path.exists() for p in todo)} of {len(todo)} drafts in {to}."
+    if failures:
+        return Completed(name="Partial", message=f"{message} Left: {partial_message(failures)}")
+    return Completed(message=message)
+
+
+def _say(text: str) -> None:
+    REMARKS.print(text, markup=False, highlight=False)

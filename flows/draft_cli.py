@@ -1,0 +1,149 @@
+"""`evergreen draft rubrics` and `evergreen import rigorous-draft`: bundles that a model drafts and
+a person reviews."""
+
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from flows.console import REMARKS
+from flows.options import WarehousePath
+from flows.run import run_flow
+from flows.show import Format, print_frame
+from tasks.drafts_import import import_draft
+from tasks.editions.errors import EditionError
+from tasks.editions.rigorous_drafts import read_draft
+from tasks.judging import check_judges
+from tasks.selection import check_edition
+from tasks.undrafted import drafter_named, pending_drafts
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+
+drafts = typer.Typer(
+    no_args_is_help=True, help="Let a model draft what reports are measured by; a person reviews."
+)
+
+
+@drafts.command("rubrics")
+def draft_rubrics(
+    edition: Annotated[str, typer.Option("--edition", help="One with articles and their facts.")],
+    judge: Annotated[str, typer.Option("--judge", help="What drafts: a judge with a model.")],
+    to: Annotated[Path, typer.Option("--to", help="A folder; made if it is not there.")],
+    assignment: Annotated[
+        list[str] | None,
+        typer.Option("--assignment", help="Only this one's article; may be given again."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget", min=0.0, help="USD this run may spend at most; what is left waits."
+        ),
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Ask models through their batch APIs.")
+    ] = False,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, links
+    from its references, and a test of difficulty. A file that is there is never written over."""
+    drafter_named(judge)
+    check_judges([judge], budget, batch=batch)
+    if to.exists() and not to.is_dir():
+        raise typer.BadParameter(f"{to} is no folder.", param_hint="to")
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+        todo = pending_drafts(store, edition, to, assignment or [])
+        complete, outcome = run_flow(
+            "draft",
+            {
+                "edition": edition,
+                "to": str(to),
+                "judge": judge,
+                "assignments": assignment or [],
+                "budget_usd": budget,
+                "batch": batch,
+                "warehouse": str(store.path),
+            },
+        )
+    rows = [_row(pending.path) for pending in todo if pending.path.exists()]
+    if rows:
+        print_frame(pl.DataFrame(rows), Format.TABLE)
+    _remark(outcome)
+    _remark(
+        "Next: read and correct each file, put your name at `reviewed_by`, and\n"
+        f"  evergreen import rigorous-draft FILE --edition {edition}"
+    )
+    if not complete:
+        raise typer.Exit(1)
+
+
+def import_rigorous_draft(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files of `evergreen draft rubrics`, reviewed.")
+    ],
+    edition: Annotated[str, typer.Option("--edition", help="The one they were drafted for.")],
+    as_draft: Annotated[
+        bool,
+        typer.Option(
+            "--as-draft", help="Also take what nobody has reviewed; its scores are marked."
+        ),
+    ] = False,
+    general: Annotated[
+        Path | None,
+        typer.Option(
+            help="The published JSON file with the general rubrics; those that the warehouse "
+            "already has if not given."
+        ),
+    ] = None,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Take in drafted bundles that a person has reviewed; again changes nothing.
+
+    Exit code 1 when any was not taken in.
+    """
+    refused = 0
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        check_edition(store, edition)
+        for path in paths:
+            try:
+                found = import_draft(store, path, edition, general, as_draft=as_draft)
+            except EditionError as error:
+                refused += 1
+                REMARKS.print(f"error: {error}", style="red", markup=False, highlight=False)
+                continue
+            by = f"reviewed by {found.reviewed_by}" if found.reviewed_by else "as a draft"
+            easy = (
+                f"; too easy: an answer from memory got {found.closed_book_share:.0%} of its points"
+                if found.too_easy
+                else ""
+            )
+            _remark(
+                f"{found.assignment}: {found.rubrics} rubrics, {by}"
+                f"{'' if found.changed else ' (unchanged)'}{easy}."
+            )
+    if refused:
+        raise typer.Exit(1)
+    _remark(f"Next: evergreen evaluate --edition {edition} --protocol rigorous --judge JUDGE")
+
+
+def register(app: typer.Typer, importing: typer.Typer) -> None:
+    """Add the commands to `evergreen` and `evergreen import`."""
+    app.add_typer(drafts, name="draft")
+    importing.command("rigorous-draft")(import_rigorous_draft)
+
+
+def _row(path: Path) -> dict[str, object]:
+    draft = read_draft(path)
+    return {
+        "file": path.name,
+        "rubrics": len(draft.entry.qsr),
+        "points": sum(rubric.yes for rubric in draft.entry.qsr),
+        "keywords": f"{len(draft.entry.fak)} + {len(draft.entry.fdk)}",
+        "links": f"{list(draft.links.values()).count('ok')} of {len(draft.links)} alive",
+        "from memory": f"{draft.closed_book_share:.0%}{' (too easy)' if draft.too_easy else ''}",
+        "to mend": "; ".join(draft.problems) or "–",
+    }
+
+
+def _remark(text: str) -> None:
+    REMARKS.print(text, markup=False, highlight=False)
