@@ -38,7 +38,7 @@ async def backfill(
 
     Args:
         editions: all whose assignments have prompts unless named.
-        protocols: all of them unless named.
+        protocols: those that are made for editions of its source, unless named.
         judge: the default of `configs/judges.yaml` unless named.
         extractor: a judge that extracts the claims; the offline extraction unless named.
         first: of each edition only so many of the missing reports.

@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -11,33 +11,37 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from flows.agents_cli import agents
 from flows.annotation_cli import agreement, annotate
 from flows.asking_cli import ask, backfill
+from flows.breakdown_cli import breakdown, tokens
 from flows.collecting_cli import assign, collect, edition
+from flows.compare_cli import register as register_comparisons
 from flows.console import REMARKS
+from flows.draft_cli import register as register_drafts
+from flows.export_cli import register as register_exports
 from flows.judging_cli import calls, estimate, judges
-from flows.options import WAREHOUSE_OPTION, Shown, WarehousePath
+from flows.options import PROTOCOL_HELP, WAREHOUSE_OPTION, WarehousePath
 from flows.pages_cli import fetch, pages, say_unfetched
+from flows.queries_cli import register as register_queries
 from flows.questions_cli import register as register_questions
+from flows.reading_cli import register as register_reading
 from flows.reports_cli import register as register_reports
 from flows.run import prefect_home, run_flow
 from flows.sandbox_cli import sandbox
 from flows.server import ServerError, prefect_environment, serve_ui
-from flows.show import Format, print_agreement, print_frame, print_leaderboard, print_status
-from tasks.agreement import extraction_agreement
+from flows.show import Format, print_leaderboard
 from tasks.annotation.errors import AnnotationError
+from tasks.chosen_protocols import protocols_for
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import load_judges
 from tasks.editions.errors import EditionError
 from tasks.importing import import_edition
-from tasks.judges.registry import judge as judge_named
 from tasks.judging import check_judges
 from tasks.models.errors import ModelError
-from tasks.protocols.registry import PROTOCOLS
+from tasks.protocols.registry import by_default
+from tasks.protocols.registry import protocol as protocol_named
 from tasks.resolving import NotPossible
 from tasks.sandbox.errors import SandboxError
-from tasks.selection import UnknownName, check_known, check_selection
-from tasks.status import edition_status, known_editions
+from tasks.selection import UnknownName, check_selection
 from tasks.warehouse.errors import WarehouseError
-from tasks.warehouse.reading import query, reading
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
 from tasks.wikipedia.errors import WikiError
@@ -52,14 +56,23 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Bring in editions, reports and answers.")
 app.add_typer(importing, name="import")
 register_questions(importing)
+register_queries(importing)
 register_reports(importing)
+exporting = typer.Typer(no_args_is_help=True, help="Write results in the forms of other benches.")
+app.add_typer(exporting, name="export")
+register_exports(exporting)
+register_drafts(app, importing)
 app.add_typer(agents, name="agents")
 app.add_typer(judges, name="judges")
 app.add_typer(pages, name="pages")
 app.add_typer(annotate, name="annotate")
 app.add_typer(edition, name="edition")
-for command in (collect, assign, ask, backfill, fetch, sandbox, agreement, estimate, calls):
+COMMANDS = (collect, assign, ask, backfill, fetch, sandbox, agreement, estimate, calls,
+            breakdown, tokens)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
+register_comparisons(app)
+register_reading(app)
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 Agents = Annotated[
@@ -83,13 +96,15 @@ def options(warehouse: Annotated[Path | None, WAREHOUSE_OPTION] = None) -> None:
 def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Run everything on the bundled sample edition: no key, no network."""
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
-        complete, outcome = run_flow("refresh", {"edition": "sample", "warehouse": str(store.path)})
+        chosen = {"edition": "sample", "protocols": [*by_default("wlc"), "reader"]}
+        complete, outcome = run_flow("refresh", chosen | {"warehouse": str(store.path)})
         print_leaderboard(store, "sample", Format.TABLE)
     _say_where(warehouse, "sample", outcome)
     REMARKS.print(
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
+        "  evergreen compare --edition sample      do the protocols agree?\n"
         "  evergreen assign --edition sample; evergreen backfill lexical_baseline\n"
         "                                          a free agent joins the board\n"
         "  evergreen collect --edition NAME        a fresh edition from Wikipedia\n"
@@ -146,9 +161,7 @@ def evaluate(
     edition: Edition,
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
-            "--protocol", help=f"One of {', '.join(sorted(PROTOCOLS))}; all if not given."
-        ),
+        typer.Option("--protocol", help=PROTOCOL_HELP),
     ] = None,
     agent: Agents = None,
     judge: Annotated[
@@ -179,16 +192,17 @@ def evaluate(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Judge, score and rank what has not been yet; a second run does nothing."""
-    protocols, agents = protocol or sorted(PROTOCOLS), agent or []
+    agents = agent or []
     judge_name = judge or load_judges().default
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        protocols = protocols_for(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
         check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)
         complete, outcome = run_flow(
             "evaluate",
             {
                 "edition": edition,
-                "protocols": protocols,
+                "protocols": list(protocols),
                 "agents": agents,
                 "judge": judge_name,
                 "warehouse": str(store.path),
@@ -197,77 +211,17 @@ def evaluate(
                 "batch": batch,
             },
         )
-        print_leaderboard(store, edition, Format.TABLE)
-        say_unfetched(store, edition)
+        print_leaderboard(store, edition, Format.TABLE, protocols, judge_name)
+        if any("pages" in protocol_named(name).inputs for name in protocols):
+            say_unfetched(store, edition)
     _say_where(warehouse, edition, outcome)
     _exit(complete)
-
-
-@app.command()
-def leaderboard(
-    edition: Edition, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
-) -> None:
-    """The leaderboard of an edition; JSON and CSV hold every metric, as shares 0-1."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        check_known(source, edition)
-        print_leaderboard(source, edition, form)
-
-
-@app.command()
-def status(
-    edition: Annotated[str | None, typer.Option(help="All of them if not given.")] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Whose verdicts and scores; the default judge's.")
-    ] = None,
-    form: Annotated[Literal["table", "json", "csv"], typer.Option("--format")] = "table",
-    warehouse: WarehousePath = DEFAULT_PATH,
-) -> None:
-    """What is done, pending and failed, per stage."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        if edition:
-            check_known(source, edition)
-        counts = [
-            row
-            for name in ([edition] if edition else known_editions(source))
-            for row in edition_status(source, name, judge_named(judge))
-        ]
-    print_status(counts, Format(form))
-
-
-@app.command()
-def sql(
-    select: Annotated[str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN).")],
-    form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
-) -> None:
-    """Read-only SQL over the warehouse; while a flow runs, over its last export."""
-    frame, notice = query(warehouse, select)
-    _notice(notice)
-    print_frame(frame, form)
-
-
-@app.command("compare-extraction")
-def compare_extraction(
-    edition: Edition, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
-) -> None:
-    """Published claims against those extracted offline from the same reports."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        check_known(source, edition)
-        print_agreement(list(extraction_agreement(source, edition)), form)
 
 
 @app.command()
 def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 4200) -> None:
     """The Prefect UI over this project's runs, until Ctrl-C."""
     serve_ui(prefect_home(), port)
-
-
-def _notice(text: str | None) -> None:
-    if text:
-        REMARKS.print(text, style="yellow", markup=False)
 
 
 def _say_where(warehouse: Path, edition: str, outcome: str) -> None:

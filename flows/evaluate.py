@@ -10,6 +10,7 @@ from prefect.states import Completed
 
 from flows.console import REMARKS
 from flows.items import partial_message
+from flows.pointing import key_points_stage, pending_points
 from flows.show import leaderboard_frame, wide_rows
 from flows.stages import (
     Evaluation,
@@ -24,11 +25,12 @@ from flows.stages import (
     unscored_groups,
     verdicts_stage,
 )
+from tasks.chosen_protocols import protocols_for
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import undiagnosed
 from tasks.leaderboard import is_current, leaderboard_rows
 from tasks.processes.pool import HELPERS
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.protocols.registry import protocol
 from tasks.selection import check_selection
 from tasks.spending import spending
 from tasks.warehouse.results import LeaderboardRow
@@ -50,7 +52,7 @@ async def evaluate(
 
     Args:
         edition: as imported.
-        protocols: all of them unless named.
+        protocols: those that are made for editions of its source, unless named.
         agents: all of the edition's unless named.
         judge: the default of `configs/judges.yaml` unless named.
         warehouse: the DuckDB file; waited for while another process owns it.
@@ -67,7 +69,7 @@ async def evaluate(
         run = Evaluation(
             warehouse=str(store.path),
             edition=edition,
-            protocols=tuple(protocols or sorted(PROTOCOLS)),
+            protocols=protocols_for(store, edition, protocols or ()),
             agents=tuple(agents or ()),
             judge=judge or load_judges().default,
             extractor=extractor,
@@ -90,6 +92,8 @@ async def _stages(run: Evaluation) -> list[Failure]:
         failures += await claims_stage(run, len(todo))
     if texts := undiagnosed(store, run.edition, run.agents):
         failures += await diagnostics_stage(run, sum(map(len, texts.values())))
+    if waiting := pending_points(run):
+        failures += await key_points_stage(run, len(waiting))
     cells = planned(run)
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
         REMARKS.print(f"{len(pending)} of {len(cells)} cells are to be judged.")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,20 +12,22 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from flows.console import ANSWERS, REMARKS
-from flows.options import Shown, WarehousePath
+from flows.options import PROTOCOL_HELP, Shown, WarehousePath
 from flows.show import Format, print_frame
 from tasks.calls import calls_summary
 from tasks.cells import plan_cells
 from tasks.checking import check_judge_live
+from tasks.chosen_protocols import protocols_for
 from tasks.configuration.models import LlmJudgeEntry, load_judges
-from tasks.estimating import COLUMNS, estimate_cells, estimate_extraction
+from tasks.estimating import COLUMNS, estimate_cells, estimate_extraction, estimate_key_points
 from tasks.judges.registry import judge as judge_named
 from tasks.judges.registry import judge_entry
 from tasks.judging import price_today
 from tasks.processes.pool import HELPERS
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.protocols.registry import protocol
 from tasks.selection import UnknownName, check_selection
 from tasks.unextracted import unextracted
+from tasks.unpointed import go_by_key_points, unpointed
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import DEFAULT_PATH, Warehouse, open_warehouse
@@ -70,9 +73,7 @@ def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.ya
 def estimate(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
     judge: Annotated[str, typer.Option("--judge", help="A judge of configs/judges.yaml.")],
-    protocols: Annotated[
-        list[str] | None, typer.Option("--protocol", help="All of them if not given.")
-    ] = None,
+    protocols: Annotated[list[str] | None, typer.Option("--protocol", help=PROTOCOL_HELP)] = None,
     agents: Annotated[
         list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
     ] = None,
@@ -83,8 +84,8 @@ def estimate(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Calls, tokens and dollars of an evaluation before anything is spent."""
-    chosen = protocols or sorted(PROTOCOLS)
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        chosen = protocols_for(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
         frame, remarks = _estimated(store, edition, judge, chosen, agents or [], extractor)
     _print_estimate(frame, form)
@@ -181,7 +182,7 @@ def _estimated(
     store: Warehouse,
     edition: str,
     judge: str,
-    protocols: list[str],
+    protocols: Sequence[str],
     agents: list[str],
     extractor: str | None,
 ) -> tuple[pl.DataFrame, list[str]]:
@@ -206,6 +207,13 @@ def _estimated(
                           console=REMARKS, transient=True) as bars:  # fmt: skip
                 bar = bars.add_task("cells", total=len(ready))
                 frames.append(estimate_cells(store, entry, ready, lambda n: bars.advance(bar, n)))
+            if go_by_key_points(protocols) and (bare := unpointed(store, edition, agents)):
+                frames.append(estimate_key_points(store, name, entry, bare))
+                remarks.append(
+                    f"{len(bare)} articles have no key points yet: making them is in the figures "
+                    "(what there is to merge is guessed from the article), checking the reports "
+                    "for them is not."
+                )
         if extractor:
             extracting_name, extracting = judge_entry(extractor)
             if isinstance(extracting, LlmJudgeEntry):

@@ -20,6 +20,7 @@ async def refresh(
     source: str | None = None,
     agents: list[str] | None = None,
     judge: str | None = None,
+    protocols: list[str] | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Bring an edition in and evaluate it; run it again whenever something is new.
@@ -27,6 +28,7 @@ async def refresh(
     Args:
         edition: its name; without `source`, one that `configs/editions.yaml` lists.
         source: the folder of a published layout.
+        protocols: those that are made for editions of its source, unless named.
 
     Returns:
         The state of the evaluation: `Completed` or `Partial`.
@@ -35,9 +37,7 @@ async def refresh(
     with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
         path = str(store.path)
         await import_published(path, str(folder), edition, sorted(agents or []))
-        outcome: Any = evaluate(
-            edition, agents=agents, judge=judge, warehouse=path, return_state=True
-        )
+        outcome: Any = evaluate(edition, protocols, agents, judge, path, return_state=True)
         state: State[None] = await outcome
         # Returned as it is, a subflow's state loses its name and message in its parent.
         return Completed(name=state.name, message=state.message) if state.is_completed() else state

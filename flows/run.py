@@ -25,6 +25,8 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
     Raises:
         What the flow failed with.
     """
+    if not REMARKS.is_terminal:  # where no status can be shown
+        REMARKS.print("Starting the Prefect server …")
     with REMARKS.status("Starting the Prefect server …"):
         server = local_server(prefect_home())
         api_url = server.__enter__()
@@ -40,12 +42,14 @@ def _flow(name: str) -> Callable[..., Any]:
     from flows.assign import assign
     from flows.backfill import backfill
     from flows.collect import collect
+    from flows.draft import draft
     from flows.evaluate import evaluate
     from flows.fetch import fetch, read
     from flows.refresh import refresh
 
     flows: dict[str, Callable[..., Any]] = {
         "ask": ask, "assign": assign, "backfill": backfill, "collect": collect,
+        "draft": draft,
         "evaluate": evaluate, "fetch": fetch, "read": read, "refresh": refresh,
     }  # fmt: skip
     return flows[name]

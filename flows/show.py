@@ -1,8 +1,7 @@
 """Tables for the terminal, and the same as JSON and CSV for programs."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -12,76 +11,17 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from flows.console import ANSWERS
+from flows.boards import BOARDS, COUNTS, Board, boards_of
+from flows.console import ANSWERS, REMARKS
 from tasks.configuration.models import load_judges
+from tasks.drafts_import import drafts_of
+from tasks.editions.rigorous import PROTOCOL as RIGOROUS
 from tasks.extraction.agreement import Agreement
 from tasks.status import StageCounts
 from tasks.warehouse.store import Readable
 
 ENTRY = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional")  # fmt: skip
-COLUMNS = {
-    "coverage_wiki_soft": "Soft cov.",
-    "coverage_wiki": "Cov.",
-    "wiki_conflict": "Confl.",
-    "ref_acc": "Ref. acc.",
-    "ref_acc_strict": "Strict",
-    "evaluated_share": "Eval.",
-    "leakage_rate": "Leak",
-    "writing_overall": "Writing",
-}
-"""Metrics of the table, in percent; the other formats hold them all."""
-CLAIM_COLUMNS = {
-    "claim_f1": "F1",
-    "claim_precision": "Prec.",
-    "claim_recall": "Recall",
-    "claim_f1_by_task": "F1 (quest.)",
-    "compat_f1": "Publ. F1",
-    "compat_precision": "Publ. prec.",
-    "compat_recall": "Publ. recall",
-    "answered_share": "Answered",
-}
-"""The same for answers to questions."""
-COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims"}
-"""Metrics whose number of items stands beside them."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """One table of the leaderboard: shown where an edition has any of its protocols' rows."""
-
-    protocols: frozenset[str]
-    columns: dict[str, str]
-    ranked_by: tuple[str, ...]
-    """The metric that ranks; where two agree on it, or have none, the next."""
-    counted_by: str
-    """The metric whose number of reports stands in the last column."""
-    last: str
-    """That column's heading."""
-    note: str
-
-
-BOARDS = (
-    Board(
-        frozenset({"wiki_fact", "wiki_writing"}),
-        COLUMNS,
-        ("coverage_wiki_soft", "coverage_wiki"),
-        "coverage_wiki",
-        "Rep.",
-        "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
-        "(pages never fetched, cells failed). Rank: by coverage, soft where the judge gives it.",
-    ),
-    Board(
-        frozenset({"claim_discovery"}),
-        CLAIM_COLUMNS,
-        ("claim_f1", "compat_f1"),
-        "answered_share",
-        "Quest.",
-        "Percent, means over the categories' means; F1 (quest.): over all questions. Publ.: as "
-        "the published code scores each category. –: not assessed. *: provisional, items are "
-        "still open. Rank: by F1.",
-    ),
-)
 STYLE_COLUMNS = {
     "words_to_watch": "Words to watch",
     "lead_words": "Lead words",
@@ -133,24 +73,48 @@ def leaderboard_frame(source: Readable, edition: str) -> pl.DataFrame:
     )
 
 
-def print_leaderboard(source: Readable, edition: str, form: Format) -> None:
-    """As an array of entries, as CSV, or as one table per judge with the style figures below."""
+def print_leaderboard(
+    source: Readable,
+    edition: str,
+    form: Format,
+    protocols: Sequence[str] = (),
+    judge: str | None = None,
+) -> None:
+    """As an array of entries, as CSV, or as one table per judge with the style figures below.
+
+    protocols, judge: only theirs; everyone's if not given.
+    """
     frame = leaderboard_frame(source, edition)
+    if protocols:
+        frame = frame.filter(pl.col("protocol").is_in(protocols))
+    if judge:
+        frame = frame.filter(pl.col("judge") == judge)
+    say_drafts(source, edition, frame["protocol"])
     if form is not Format.TABLE:
         print_frame(frame.select(ENTRY), form)
         return
     for (judge,), rows in frame.group_by("judge", maintain_order=True):
-        for board in BOARDS:
+        for board in boards_of(rows):
             of_board = rows.filter(pl.col("protocol").is_in(board.protocols))
-            if not of_board.is_empty():
-                _judge_table(edition, str(judge), of_board, board)
+            _judge_table(edition, str(judge), of_board, board)
     _style_table(source, edition)
+
+
+def say_drafts(source: Readable, edition: str, protocols: Iterable[str]) -> None:
+    """Say so where scores of these protocols rest on rubrics that nobody has reviewed."""
+    if RIGOROUS in protocols and (drafts := drafts_of(source, edition)):
+        REMARKS.print(
+            f"draft: Rigorous Bench measures {drafts} of {edition}'s assignments by rubrics that a "
+            "model drafted and nobody has reviewed: its figures are provisional (*).",
+            style="yellow",
+        )
 
 
 def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> None:
     known = load_judges().judges
     title = known[judge].title if judge in known else judge
-    table = Table(title=f"{edition} · {title}", box=box.SIMPLE_HEAD, title_justify="left",
+    named = " · ".join(filter(None, (edition, board.title, title)))
+    table = Table(title=named, box=box.SIMPLE_HEAD, title_justify="left",
                   collapse_padding=True, pad_edge=False)  # fmt: skip
     table.add_column("#", justify="right")
     table.add_column("Agent", no_wrap=True)
@@ -161,7 +125,8 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
     table.add_column(board.last, justify="right", style="dim")
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     for rank, agent in enumerate(ranked(rows, board), start=1):
-        cells = [text for metric in board.columns for text in _cells(figures, agent, metric)]
+        cells = [text for metric in board.columns
+                 for text in _cells(board, figures, agent, metric)]  # fmt: skip
         counted = figures.get((agent, board.counted_by))
         table.add_row(str(rank), agent, *cells, str(counted["n_reports"] if counted else 0))
     ANSWERS.print(table)
@@ -169,13 +134,14 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
 
 
 def _cells(
-    figures: dict[tuple[str, str], dict[str, Any]], agent: str, metric: str
+    board: Board, figures: dict[tuple[str, str], dict[str, Any]], agent: str, metric: str
 ) -> Iterator[str]:
     row = figures.get((agent, metric))
     if row is None or row["value"] is None:
         yield "–*" if row and row["provisional"] else "–"
     else:
-        yield f"{row['value'] * 100:.1f}{'*' if row['provisional'] else ' '}"
+        shown = row["value"] * (1 if metric in board.numbers else 100)
+        yield f"{shown:.1f}{'*' if row['provisional'] else ' '}"
     if metric in COUNTS:
         yield f"{row['n_items']:,}" if row else "0"
 
@@ -184,7 +150,7 @@ def wide_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
     """The tables as plain records, one per agent and judge: what the Prefect artifact shows."""
     wide = []
     for (judge,), of_judge in rows.group_by("judge", maintain_order=True):
-        for board in BOARDS:
+        for board in boards_of(of_judge):
             of_board = of_judge.filter(pl.col("protocol").is_in(board.protocols))
             wide += _wide_board(of_board, board, str(judge))
     return wide
@@ -199,7 +165,7 @@ def _wide_board(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
     wide = []
     for rank, agent in enumerate(ranked(rows, board), start=1):
         cells = [text.strip() for metric in board.columns
-                 for text in _cells(figures, agent, metric)]  # fmt: skip
+                 for text in _cells(board, figures, agent, metric)]  # fmt: skip
         record = dict(zip(headings, cells, strict=True))
         wide.append({"#": str(rank), "Agent": agent, **record, "Judge": judge})
     return wide
@@ -263,8 +229,8 @@ def print_agreement(agreements: list[tuple[str, Agreement]], form: Format) -> No
     print_frame(frame.with_columns(cs.float().round(3)) if rows else frame, form)
 
 
-def print_status(counts: list[StageCounts], form: Format) -> None:
-    """Counts per stage of each edition."""
+def print_status(counts: list[StageCounts], judge: str, form: Format) -> None:
+    """Counts per stage of each edition. judge: whose verdicts and scores are counted."""
     if form is not Format.TABLE:
         print_frame(pl.DataFrame([row.model_dump() for row in counts]), form)
         return
@@ -276,7 +242,8 @@ def print_status(counts: list[StageCounts], form: Format) -> None:
         table.add_row(row.edition, row.stage, *numbers)
     ANSWERS.print(table)
     ANSWERS.print(
-        "Final: nothing to do and never will be (empty reports, unfetchable pages, cells the "
-        "judge cannot assess).",
+        f"Verdicts and scores are those of the judge {judge}; --judge shows another's. Final: "
+        "nothing to do and never will be (empty reports, unfetchable pages, queries without key "
+        "points, cells the judge cannot assess).",
         style="dim",
     )

@@ -94,7 +94,7 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
     for item in pending_extractions(run):
         by_agent.setdefault(item.agent, []).append(item)
     store = opened(run.warehouse)
-    extractor = judging(store, run.extractor, batch=run.batch, say=_say) if run.extractor else None
+    extractor = judging(store, run.extractor, batch=run.batch, say=say) if run.extractor else None
     async with extractor or nullcontext():
         return await _each(
             "claims",
@@ -146,13 +146,13 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
             failures.append(Failure("verdicts", item, first_line(error)))
         await progress.advance()
 
-    async with judging(store, run.judge, batch=run.batch, say=_say) as decider:
+    async with judging(store, run.judge, batch=run.batch, say=say) as decider:
         at_once = HELPERS.workers + PREFETCH if decider.judge.cpu_bound else CELLS_AT_ONCE
         # A batch takes hours whatever it holds: all the work there is room for goes into it.
         slots = asyncio.Semaphore(len(todo) if decider.batch else at_once)
         with loading(store, todo):
             async with stage_progress("verdicts", len(todo)) as progress:
-                await _all(one(plan, progress) for plan in todo)
+                await all_of(one(plan, progress) for plan in todo)
     if stops:
         failures.append(Failure("verdicts", f"{len(left)} cells are left to judge", str(stops[0])))
     return failures
@@ -220,11 +220,11 @@ async def _each(
                 failures.append(Failure(stage, name, first_line(error)))
             await progress.advance(items)
 
-        await _all(one(name, key, items) for name, (key, items) in work.items())
+        await all_of(one(name, key, items) for name, (key, items) in work.items())
     return failures
 
 
-async def _all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
+async def all_of(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
     """Wait for all; the first error of the warehouse ends the rest and is raised itself."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -251,7 +251,7 @@ async def error_of(state: State[Any]) -> BaseException | None:
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     REMARKS.print(text, markup=False, highlight=False)
 
 

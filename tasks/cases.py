@@ -13,10 +13,12 @@ from typing import Any
 from tasks.cells import CellPlan
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
+from tasks.report_usage import usage_of
 from tasks.scans import scans
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.files import files_folder
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
@@ -59,6 +61,13 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
             GroundTruth, "edition = $1 AND assignment IN (SELECT unnest($2))", articles_key
         )
     }
+    queries = dict(
+        warehouse.frame(
+            "SELECT assignment, query FROM assignments WHERE edition = $1", [edition]
+        ).iter_rows()
+    )
+    bundles, rubrics, points, point_sets = _measures(warehouse, plans)
+    usage = usage_of(warehouse, edition)
     pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, reports_key)}
     scanned = any(r.status == "scanned" for (r, *_) in of_report[Report].values())
     files = scans(warehouse, edition) if scanned else {}
@@ -78,6 +87,12 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
             extraction=next(iter(of_report[Extraction][key]), None),
             truth=truths.get(plan.assignment),
             trace=next(iter(of_report[SearchTrace][key]), None),
+            query=queries[plan.assignment],
+            rubric=tuple(rubrics[plan.protocol, plan.assignment]),
+            bundle=next(iter(bundles[plan.protocol, plan.assignment]), None),
+            key_points=tuple(points[plan.assignment,]),
+            point_set=next(iter(point_sets[plan.assignment,]), None),
+            usage=usage.get(key),
             attachments=tuple(
                 Attachment(
                     media_type=file.media_type,
@@ -91,6 +106,24 @@ def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Cas
         )
 
     return {plan.cell_id: case(plan) for plan in plans}
+
+
+def _measures(
+    warehouse: Warehouse, plans: Sequence[CellPlan]
+) -> tuple[dict[tuple[str, ...], list[Any]], ...]:
+    """What research queries are measured by: bundles and rubrics by protocol and assignment, key
+    points and how they were obtained by assignment."""
+    of = "edition = $1 AND assignment IN (SELECT unnest($2))"
+    key = [plans[0].edition, [plan.assignment for plan in plans]]
+    return (
+        _grouped(warehouse.rows(RubricBundle, of, key), "protocol", "assignment"),
+        _grouped(
+            sorted(warehouse.rows(Rubric, of, key), key=lambda rubric: rubric.number),
+            "protocol", "assignment",
+        ),
+        _grouped(warehouse.rows(KeyPoint, of, key), "assignment"),
+        _grouped(warehouse.rows(PointSet, of, key), "assignment"),
+    )  # fmt: skip
 
 
 class CaseLoader:

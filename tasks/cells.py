@@ -11,9 +11,10 @@ from typing import Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from tasks.judges.attached import load_wording, why_not_shown
+from tasks.judges.attached import load_wording, why_not_shown, wording_of
 from tasks.judges.decisions import Judge
 from tasks.protocols.case import Protocol
+from tasks.report_usage import USAGE
 from tasks.scans import scans
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
@@ -22,7 +23,7 @@ from tasks.warehouse.store import Readable
 Files = tuple[ReportFile, ...]
 CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
 
-INPUTS = """
+INPUTS = f"""
 WITH cited_pages AS (
     SELECT agent, assignment,
         sha256(string_agg(DISTINCT said, chr(10) ORDER BY said)) AS pages
@@ -34,19 +35,27 @@ WITH cited_pages AS (
         WHERE c.edition = $1
     )
     GROUP BY ALL
-)
+), usage AS ({USAGE})
 SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
     coalesce(t.url, '') AS article_url, r.status AS report_status,
     t.text_sha AS article, r.text_sha AS report,
     f.output_sha AS facts, c.output_sha AS claims, coalesce(p.pages, '') AS pages,
+    coalesce(p.pages, '') AS claim_pages,
     c.pairs_reliable, c.pairs_reason,
-    g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace
+    g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace,
+    coalesce(a.query, t.title) AS query, b.bundle_sha AS rubric,
+    coalesce(b.bundle_sha, '') AS criteria,
+    coalesce(k.output_sha, '') AS key_points, coalesce(u::VARCHAR, '') AS usage
 FROM reports AS r
 JOIN assignments AS a USING (edition, assignment)
 LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
 LEFT JOIN ground_truths AS g ON g.edition = r.edition AND g.assignment = r.assignment
 LEFT JOIN search_traces AS s
     ON s.edition = r.edition AND s.agent = r.agent AND s.assignment = r.assignment
+LEFT JOIN rubric_bundles AS b
+    ON b.edition = r.edition AND b.assignment = r.assignment AND b.protocol = $2
+LEFT JOIN point_sets AS k ON k.edition = r.edition AND k.assignment = r.assignment
+LEFT JOIN usage AS u ON u.agent = r.agent AND u.assignment = r.assignment
 LEFT JOIN extractions AS f
     ON f.edition = r.edition AND f.agent = '' AND f.assignment = r.assignment
 LEFT JOIN extractions AS c
@@ -66,6 +75,19 @@ GROUP BY ALL
 """
 """Of each report that cites pages which came: the longest one's bytes, and how many claims cite
 the same one. Texts must be unpacked for it: 0.15 s for 60 MB."""
+
+CLAIM_PAGES_SIZES = """
+SELECT agent, assignment, max(together) AS longest, count(*) AS most
+FROM (
+    SELECT c.agent, c.assignment, c.number, sum(strlen(p.text) + 2)::BIGINT AS together
+    FROM citations AS c JOIN pages AS p USING (edition, url)
+    WHERE c.edition = $1 AND p.status = 'ok'
+    GROUP BY ALL
+)
+GROUP BY ALL
+"""
+"""The same where all pages that a claim cites are read as one text: the longest one's bytes, and
+how many claims there are, since all may cite the same pages."""
 
 
 class CellPlan(BaseModel):
@@ -99,12 +121,13 @@ def plan_cells(
     agents: Sequence[str] = (),
 ) -> list[CellPlan]:
     """Every cell of one protocol and judge, by agent and assignment; `agents` narrows it. Only
-    assignments of the kinds that the protocol judges have cells."""
-    inputs = warehouse.frame(INPUTS, [edition])
+    assignments of the kinds that the protocol judges have cells, and of a protocol that goes by a
+    rubric or by a reference article only those that have one."""
+    inputs = warehouse.frame(INPUTS, [edition, protocol.name])
     known = _known_cells(warehouse, edition, protocol.name, judge.name)
     scanned = "scanned" in inputs["report_status"]
     files = scans(warehouse, edition) if scanned else {}
-    sizes = _page_sizes(warehouse, edition) if "pages" in protocol.inputs else {}
+    sizes = _page_sizes(warehouse, edition, protocol)
     return [
         _planned(
             record,
@@ -116,7 +139,11 @@ def plan_cells(
             known,
         )
         for record in inputs.iter_rows(named=True)
-        if record["kind"] in protocol.kinds and (not agents or record["agent"] in agents)
+        if record["kind"] in protocol.kinds
+        and (not agents or record["agent"] in agents)
+        and all(
+            record[name] is not None for name in ("rubric", "article") if name in protocol.inputs
+        )
     ]
 
 
@@ -131,8 +158,14 @@ def _known_cells(
     return {cell: (status, n_open, error) for cell, status, n_open, error in frame.iter_rows()}
 
 
-def _page_sizes(warehouse: Readable, edition: str) -> dict[tuple[str, str], tuple[int, int]]:
-    frame = warehouse.frame(PAGE_SIZES, [edition])
+def _page_sizes(
+    warehouse: Readable, edition: str, protocol: Protocol
+) -> dict[tuple[str, str], tuple[int, int]]:
+    measures = {"pages": PAGE_SIZES, "claim_pages": CLAIM_PAGES_SIZES}
+    wanted = [sql for name, sql in measures.items() if name in protocol.inputs]
+    if not wanted:
+        return {}
+    frame = warehouse.frame(wanted[0], [edition])
     return {
         (agent, assignment): (longest or 0, most)
         for agent, assignment, longest, most in frame.iter_rows()
@@ -148,10 +181,10 @@ def _planned(
     judge: Judge,
     known: dict[str, tuple[str, int, str | None]],
 ) -> CellPlan:
-    prompt_sha = judge.prompt_sha(protocol.name)
+    prompt_sha = judge.prompt_sha(protocol.prompts)
     if files:
         record["files"] = content_sha(*(f"{f.media_type} {f.n_pages} {f.sha}" for f in files))
-        prompt_sha = content_sha(prompt_sha, load_wording().sha)
+        prompt_sha = content_sha(prompt_sha, load_wording(wording_of(protocol.prompts)).sha)
     # Only cells with pages that this judge does not read whole and at once rest on how it does.
     if record["pairs_reliable"] and (reading := judge.page_reading(*sizes)):
         prompt_sha = content_sha(prompt_sha, *reading)
@@ -190,7 +223,7 @@ def _state(
     missing: Sequence[str],
     known: tuple[str, int, str | None] | None,
 ) -> tuple[CellState, str | None]:
-    if record["report_status"] == "empty" and record["kind"] == "write_article":
+    if record["report_status"] == "empty" and record["kind"] != "find_claims":
         return "empty", "the report is empty"
     if record["report_status"] == "scanned" and (why := _unseen(files, protocol, judge)):
         return "not_assessed", f"not_assessed: the report is a scan; {why}"

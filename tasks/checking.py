@@ -42,7 +42,7 @@ async def check_judge_live(name: str, entry: LlmJudgeEntry) -> str:
     sender = LiveSender(await open_client(name, entry), entry.limits, price, few)
     gateway = Gateway(sender, NoLedger(), answers_as=entry.answers_as, price=price, budget=Budget())
     try:
-        [answer] = await judge(name, gateway).verify_claims(QUESTION)
+        [answer] = await judge(name, gateway).decide(QUESTION)
     finally:
         await gateway.close()
     if answer.status is not Status.OK:

@@ -16,7 +16,7 @@ from tasks.warehouse.writer import Change
 TEXTS = """
 SELECT r.edition, r.agent, r.assignment, r.text, r.text_sha
 FROM reports AS r JOIN assignments AS a USING (edition, assignment)
-WHERE a.kind = 'write_article'
+WHERE a.kind <> 'find_claims'
 UNION ALL
 SELECT a.edition, '', a.assignment, t.text, t.text_sha
 FROM assignments AS a JOIN articles AS t USING (edition, article)

@@ -9,7 +9,7 @@ from tasks.calls import answered_requests, typical_tokens
 from tasks.cases import BATCH, load_cases
 from tasks.cells import CellPlan
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.counting import Asked, extraction_requests
+from tasks.judges.counting import Asked, extraction_requests, key_point_requests
 from tasks.judging import price_today
 from tasks.models.exchange import Usage
 from tasks.models.prices import ModelPrice
@@ -17,6 +17,7 @@ from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Case
 from tasks.protocols.cell import requests_of
 from tasks.unextracted import Unextracted, text_of
+from tasks.unpointed import Unpointed, document_of
 from tasks.warehouse.store import Warehouse
 
 ENOUGH = 20
@@ -59,6 +60,22 @@ def estimate_extraction(
             price=price,
         )  # fmt: skip
         rows.append(("extraction", item.agent or "(articles)", asked))
+    return _totals(warehouse, entry, rows)
+
+
+def estimate_key_points(
+    warehouse: Warehouse, judge_name: str, entry: LlmJudgeEntry, items: Sequence[Unpointed]
+) -> pl.DataFrame:
+    """The same for assignments whose key points this judge is to make: two calls each."""
+    price = price_today(entry)
+    rows = [
+        (
+            "key_points",
+            "(articles)",
+            key_point_requests(judge_name, item.title, document_of(warehouse, item), price),
+        )
+        for item in items
+    ]
     return _totals(warehouse, entry, rows)
 
 

@@ -43,6 +43,7 @@ def question_of(item: Unreported, job: Job, earlier: Sequence[Job]) -> Question:
         assignment=item.assignment,
         title=item.title,
         kind=item.kind,
+        query=item.query,
         prompt=job.prompt,
         banned=item.banned,
         earlier=tuple(turns),

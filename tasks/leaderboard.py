@@ -1,16 +1,17 @@
 """Stage leaderboard: scores aggregated over an edition, then the Parquet snapshot."""
 
 from collections.abc import Mapping, Sequence
-from math import fsum
 
 import polars as pl
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.shares import mean, share
+from tasks.metrics.aggregates import aggregate
 from tasks.protocols.case import Protocol
-from tasks.warehouse.results import LeaderboardRow
+from tasks.scores import SCORER_VERSION
+from tasks.warehouse.results import OUTDATED, UNREVIEWED, LeaderboardRow
+from tasks.warehouse.rubrics import BundleSettings, RubricBundle
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
@@ -19,7 +20,9 @@ from tasks.warehouse.writer import Change
 def leaderboard_rows(
     warehouse: Warehouse, edition: str, protocols: Sequence[Protocol]
 ) -> list[LeaderboardRow]:
-    """The leaderboard as the scores of an edition have it now, for these protocols."""
+    """The leaderboard as the scores of an edition have it now, for these protocols. Scores that
+    another version of a protocol has made count as open: agents are compared by one version. What
+    rests on rubrics that nobody has reviewed is provisional."""
     scores = warehouse.frame(
         "SELECT * FROM scores WHERE edition = $1 ORDER BY protocol, agent, metric, judge, "
         "assignment",
@@ -31,12 +34,32 @@ def leaderboard_rows(
         ).iter_rows()
     )
     metrics = {(p.name, metric.name): metric for p in protocols for metric in p.metrics}
+    drafts = _drafts(warehouse, edition)
+    versions = {p.name: f"{SCORER_VERSION}/{p.version}" for p in protocols}
     keys = ["protocol", "agent", "metric", "judge"]
     return [
-        _row(edition, dict(zip(keys, map(str, key), strict=True)), group, metric, category_of)
+        _row(
+            edition,
+            dict(zip(keys, map(str, key), strict=True)),
+            group.with_columns(
+                outdated=pl.col("scorer_version") != versions[str(key[0])],
+                draft=pl.col("assignment").is_in(drafts.get(str(key[0]), [])),
+            ),
+            metric,
+            category_of,
+        )
         for key, group in scores.group_by(keys, maintain_order=True)
         if (metric := metrics.get((str(key[0]), str(key[2]))))
     ]
+
+
+def _drafts(warehouse: Warehouse, edition: str) -> dict[str, list[str]]:
+    """By protocol the assignments whose rubric nobody has reviewed."""
+    found: dict[str, list[str]] = {}
+    for bundle in warehouse.rows(RubricBundle, "edition = $1 AND source = 'drafted'", [edition]):
+        if BundleSettings.model_validate_json(bundle.settings).draft:
+            found.setdefault(bundle.protocol, []).append(bundle.assignment)
+    return found
 
 
 def is_current(warehouse: Warehouse, edition: str, rows: Sequence[LeaderboardRow]) -> bool:
@@ -80,35 +103,25 @@ def _row(
     category_of: Mapping[str, str],
 ) -> LeaderboardRow:
     valued = scores.filter(pl.col("value").is_not_null())
-    macro = mean(valued["value"].to_list())
-    micro = share(fsum(valued["numerator"].to_list()), int(valued["n_items"].sum()))
     n_open = int(scores["n_open"].sum())
-    unfinished = int(scores["state"].is_in(["pending", "failed"]).sum())
+    unfinished = int((scores["state"].is_in(["pending", "failed"]) | scores["outdated"]).sum())
+    drafted = bool(valued["draft"].any())
+    why = _commonest(scores["reason"]) if valued.is_empty() else UNREVIEWED if drafted else None
     return LeaderboardRow(
         edition=edition,
         protocol=key["protocol"],
         agent=key["agent"],
         metric=key["metric"],
         judge=key["judge"],
-        value=_by_category(valued, category_of)
-        if metric.aggregate == "by_category"
-        else {"macro": macro, "micro": micro}[metric.aggregate],
-        macro=macro,
-        micro=micro,
+        value=aggregate(metric.aggregate, valued, category_of),
+        macro=aggregate("macro", valued, category_of),
+        micro=aggregate("micro", valued, category_of),
         n_items=int(valued["n_items"].sum()),
         n_reports=valued.height,
         n_open=n_open + unfinished,
-        provisional=bool(n_open or unfinished),
-        reason=None if valued.height else _commonest(scores["reason"]),
+        provisional=bool(n_open or unfinished or drafted),
+        reason=OUTDATED if scores["outdated"].any() else why,
     )
-
-
-def _by_category(valued: pl.DataFrame, category_of: Mapping[str, str]) -> float | None:
-    """Mean over categories of the means of their questions."""
-    by_category: dict[str, list[float]] = {}
-    for assignment, value in valued.select("assignment", "value").iter_rows():
-        by_category.setdefault(category_of.get(assignment, ""), []).append(value)
-    return mean(mean(values) for _, values in sorted(by_category.items()))
 
 
 def _commonest(reasons: pl.Series) -> str | None:

@@ -6,11 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from tasks.configuration.models import load_protocol
 from tasks.human_labels import People, Preference
 from tasks.metrics.agreement import agreement, majorities, pairwise
 from tasks.metrics.preference import preferred_side, win_rates
-from tasks.protocols.registry import PROTOCOLS
+from tasks.protocols.registry import at_hand
 from tasks.warehouse.store import Readable
 
 SCORES = """
@@ -84,8 +83,8 @@ def _metrics(
         values[protocol, judge, metric][agent, assignment] = value
     better = {
         (name, metric.name): metric.better
-        for name in PROTOCOLS
-        for metric in load_protocol(name).metrics
+        for name, protocol in at_hand(protocol for protocol, *_ in values).items()
+        for metric in protocol.metrics
     }
     rows: list[dict[str, Any]] = []
     for (protocol, judge, metric), of_report in values.items():

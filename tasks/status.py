@@ -6,8 +6,11 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from tasks.cells import plan_cells
+from tasks.chosen_protocols import protocols_for
 from tasks.judges.decisions import Judge
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.judges.research import ExtractKeyPoints
+from tasks.protocols.registry import at_hand
+from tasks.unpointed import unpointed
 from tasks.warehouse.store import Readable
 
 
@@ -52,7 +55,7 @@ SELECT 'claims', count(x.assignment),
     count(*) FILTER (x.assignment IS NULL AND r.status = 'scanned')
 FROM reports AS r
 JOIN assignments AS a
-    ON a.edition = r.edition AND a.assignment = r.assignment AND a.kind = 'write_article'
+    ON a.edition = r.edition AND a.assignment = r.assignment AND a.kind <> 'find_claims'
 LEFT JOIN extractions AS x
     ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
     AND x.input_sha = r.text_sha
@@ -79,10 +82,13 @@ def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCo
         ).iter_rows()
     )
     kinds = source.frame("SELECT DISTINCT kind FROM assignments WHERE edition = $1", [edition])
-    for name in sorted(PROTOCOLS):
-        if not set(protocol(name).kinds) & {*kinds["kind"]}:
+    protocols = at_hand({*protocols_for(source, edition), *scored})
+    if any("key_points" in protocol.inputs for protocol in protocols.values()):
+        counts.append(_key_points(source, edition, judge))
+    for name, protocol in protocols.items():
+        if not set(protocol.kinds) & {*kinds["kind"]}:
             continue  # it has nothing to judge here
-        plans = plan_cells(source, edition, protocol(name), judge)
+        plans = plan_cells(source, edition, protocol, judge)
         states = Counter(plan.state for plan in plans)
         counts.append(
             StageCounts(
@@ -105,6 +111,25 @@ def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCo
         )
     rows = source.frame("SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]).item()
     return [*counts, StageCounts(edition=edition, stage="leaderboard", done=rows)]
+
+
+def _key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
+    """By assignment: those that have been tried, and those that this judge could make or not."""
+    done, unknown = source.frame(
+        "SELECT count(k.assignment), count(*) FILTER (k.assignment IS NULL AND a.kind = 'research')"
+        " FROM assignments AS a LEFT JOIN point_sets AS k USING (edition, assignment)"
+        " WHERE a.edition = $1",
+        [edition],
+    ).row(0)
+    waiting = len(unpointed(source, edition))
+    able = ExtractKeyPoints in judge.decides
+    return StageCounts(
+        edition=edition,
+        stage="key points",
+        done=done,
+        pending=waiting if able else 0,
+        final=unknown + (0 if able else waiting),
+    )
 
 
 def known_editions(source: Readable) -> list[str]:

@@ -36,9 +36,9 @@ async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
     decider = session(warehouse, plan.judge).judge
     case = await asyncio.to_thread(load_case, warehouse, plan)
     if decider.cpu_bound:
-        decided = await HELPERS.run(decide, plan.protocol, plan.judge, case)
+        decided = await HELPERS.run(decide, plan.protocol, plan.judge, case, plan.protocol_version)
     else:
-        decided = await decide_with(plan.protocol, decider, case)
+        decided = await decide_with(plan.protocol, decider, case, plan.protocol_version)
     await write_cell(warehouse, plan, decided)
 
 

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from tasks.frozen import Frozen
 from tasks.models.errors import ModelError
-from tasks.warehouse.rows import ForeignText
+from tasks.warehouse.rows import AssignmentKind, ForeignText
 from tasks.warehouse.traces import SearchStep
 
 
@@ -29,7 +29,9 @@ class Question(Frozen):
     assignment: str
     title: str
     """The article's title; the assignment's id where there is no article."""
-    kind: Literal["write_article", "find_claims"]
+    kind: AssignmentKind
+    query: str | None = None
+    """Of a `research` assignment: what it asks, without what goes around it in the prompt."""
     prompt: str
     """What is said now: the assignment's prompt, or the standard reply."""
     banned: tuple[str, ...] = ()

@@ -2,9 +2,9 @@
 
 It runs as any program does (see `command`): what is asked lies in EVERGREEN_ASSIGNMENT, the pages
 in EVERGREEN_ARCHIVE, its index in EVERGREEN_CACHE; the report goes to standard output and what it
-did to `answer.json`. No model, no network, no key: it searches the title (BM25), then the names
-that it found, and puts the statements together that say most, each word for word and with its
-source. A free agent that any other should beat.
+did to `answer.json`. No model, no network, no key: it searches the title or the query (BM25), then
+the names that it found, and puts the statements together that say most, each word for word and with
+its source. A free agent that any other should beat.
 
 With EVERGREEN_SANDBOX, the address of an `evergreen sandbox`, it searches and fetches there instead
 (and sends EVERGREEN_SANDBOX_KEY, where that is set).
@@ -18,16 +18,16 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.agents.baseline_article import article
 from tasks.agents.baseline_index import Sources, UnreadableArchive, open_archive
 from tasks.agents.baseline_questions import answer
-from tasks.agents.baseline_research import choose, research
+from tasks.agents.baseline_research import LEAST_NAMED, LEAST_OF_QUERY, choose, research
 from tasks.agents.baseline_sandbox import SandboxPages
 from tasks.extraction.banned import UnreadableBan
+from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.traces import SearchStep
 
 VERSION = "baseline-1"
@@ -44,7 +44,8 @@ class Assignment(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str
-    kind: Literal["write_article", "find_claims"]
+    kind: AssignmentKind
+    query: str | None = None
     prompt: str = ""
     banned: tuple[str, ...] = ()
     assignment: str = ""
@@ -81,12 +82,14 @@ def write(archive: Sources, assignment: Assignment) -> tuple[str, tuple[SearchSt
         if said is None:
             raise CannotWrite("none of the archived pages holds a name beside the question's words")
         return said, trace
-    found = research(archive, assignment.title, assignment.banned)
+    subject = assignment.query or assignment.title
+    least = LEAST_OF_QUERY if assignment.query else LEAST_NAMED
+    found = research(archive, subject, assignment.banned, least)
     chosen = choose(found, WORDS)
     if not chosen:
         raise CannotWrite(
             f"none of the {len(archive.pages)} archived pages that may be used is on "
-            f"{assignment.title!r}; nothing was written"
+            f"{subject!r}; nothing was written"
         )
     return article(archive, found, chosen), found.trace
 

@@ -29,6 +29,8 @@ LEAST_OF_BEST = 0.3
 """A page whose score is below this share of the best page's is not opened."""
 LEAST_NAMED = 0.6
 """Share of the title's words, weighted by rarity, that a page on the subject names."""
+LEAST_OF_QUERY = 0.3
+"""The same of a query, in which most words are no names."""
 MOST_WORDS_IN_A_ROW = 4
 AGREEMENT = 1.4
 """Power of the number of pages that a word stands on."""
@@ -81,21 +83,25 @@ class Found:
     trace: tuple[SearchStep, ...]
 
 
-def research(archive: Sources, title: str, banned: Sequence[str]) -> Found:
-    """Search for a title, then for the names that its pages hold.
+def research(
+    archive: Sources, title: str, banned: Sequence[str], least_named: float = LEAST_NAMED
+) -> Found:
+    """Search for a title (or query), then for the names that its pages hold.
+
+    least_named: share of its words that a page must name to be opened.
 
     Raises:
         UnreadableBan: what is banned cannot be read.
     """
     scores = _page_scores(archive, title, banned)
     subject = _weighted(archive, title)  # what is rare is known once pages are
-    opened = _best(archive, scores, subject, FIRST_PAGES)
+    opened = _best(archive, scores, subject, FIRST_PAGES, least_named)
     trace = [_step(archive, title, opened, None)]
     names = _names(archive, opened, title)
     for name in names:
         query = f"{title} {name}"
         further = _page_scores(archive, query, banned, opened)
-        new = _best(archive, further, subject, PAGES_EACH)
+        new = _best(archive, further, subject, PAGES_EACH, least_named)
         trace.append(_step(archive, query, new, 0))
         opened += new
     statements = tuple(_read(archive, opened))
@@ -195,7 +201,11 @@ def _page_scores(
 
 
 def _best(
-    archive: Sources, scores: dict[int, float], subject: dict[str, float], k: int
+    archive: Sources,
+    scores: dict[int, float],
+    subject: dict[str, float],
+    k: int,
+    least_named: float,
 ) -> list[int]:
     ordered = sorted(scores, key=lambda page: (-scores[page], page))
     least = LEAST_OF_BEST * scores[ordered[0]] if ordered else 0.0
@@ -203,21 +213,23 @@ def _best(
     for page in ordered:
         if len(chosen) == k or scores[page] < least:
             break
-        if _names_subject(archive, page, subject):
+        if _names_subject(archive, page, subject, least_named):
             chosen.append(page)
     return chosen
 
 
-def _names_subject(archive: Sources, page: int, subject: dict[str, float]) -> bool:
+def _names_subject(
+    archive: Sources, page: int, subject: dict[str, float], least_named: float
+) -> bool:
     there = set(terms(archive.pages[page].title))
     for number in range(archive.pages[page].first, archive.pages[page].end):
         there.update(terms(archive.text(number)))
-    return _named(subject, there)
+    return _named(subject, there, least_named)
 
 
-def _named(subject: dict[str, float], there: Container[str]) -> bool:
+def _named(subject: dict[str, float], there: Container[str], least: float = LEAST_NAMED) -> bool:
     named = sum(weight for term, weight in subject.items() if term in there)
-    return named >= LEAST_NAMED * sum(subject.values())
+    return named >= least * sum(subject.values())
 
 
 def _read(archive: Sources, opened: Iterable[int]) -> Iterator[Statement]:

@@ -31,6 +31,7 @@ from tasks.agents.citation_places import Ground
 from tasks.extraction.citations import Marker
 from tasks.extraction.prose import left_of, right_of
 from tasks.extraction.urls import normalise_url
+from tasks.warehouse.rows import AssignmentKind
 
 _CITE = re.compile(
     r"\[cite:\s{0,3}(\d{1,3}(?:\s{0,3},\s{0,3}\d{1,3}){0,40})\s{0,3}\]|\[cite_start\]"
@@ -42,7 +43,7 @@ _STOPS = (".", "!", "?", "…", '"', "”", "’", "]", ")", ";")
 def report_markdown(
     answer: Answer,
     *,
-    kind: Literal["write_article", "find_claims"],
+    kind: AssignmentKind,
     citations: Literal["annotations", "numbered", "as_written"] | None,
 ) -> str:
     """The text of an answer as the pipeline reads it. Never raises, whatever the answer.

@@ -79,6 +79,7 @@ def told(question: Question) -> dict[str, Any]:
         "assignment": question.assignment,
         "title": question.title,
         "kind": question.kind,
+        "query": question.query,
         "prompt": question.prompt,
         "banned": list(question.banned),
         "conversation": [turn.model_dump() for turn in question.earlier],

@@ -1,6 +1,6 @@
 """Your own service: POST the assignment, then GET the job until it has ended.
 
-    POST url   {"job", "edition", "assignment", "title", "kind", "prompt", "banned",
+    POST url   {"job", "edition", "assignment", "title", "kind", "query", "prompt", "banned",
                 "conversation": [{"role": "user"|"agent", "text"}]}
                with `Idempotency-Key: <job>`: the same key must not begin a second report
     answer     {"state": "done", "report": "…", …}      at once; the form of `given`

@@ -2,12 +2,13 @@
 
 import json
 import os
+import reprlib
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.frozen import Frozen
 
@@ -16,8 +17,9 @@ CONFIGS = Path(
 )
 """The project's folder, or a copy of it that EVERGREEN_CONFIGS names."""
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Compiled where there is one: the judges alone take 100 ms otherwise, at every run's start."""
+MOST_BYTES = 2_000_000
+MOST_TOLD = 20
+"""Mistakes of a file that are told at once."""
 
 
 class Configured(Frozen):
@@ -40,17 +42,22 @@ def load(path: Path, model: type[ConfiguredT]) -> ConfiguredT:
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """The file's top-level mapping, unvalidated."""
+    """The file's top-level mapping, unvalidated.
+
+    Raises:
+        ConfigurationError: no such file, too large, or no mapping; naming the file and the line.
+    """
     try:
-        text = path.read_text("utf-8")
+        with path.open("rb") as file:
+            said = file.read(MOST_BYTES + 1)
+        text = said.decode("utf-8") if len(said) <= MOST_BYTES else None
     except FileNotFoundError:
         raise ConfigurationError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
-    try:
-        content = json.loads(text) if path.suffix == ".json" else yaml.load(text, LOADER)
-    except (yaml.YAMLError, json.JSONDecodeError) as error:
-        raise ConfigurationError(f"{path}: not valid {path.suffix[1:].upper()}: {error}") from None
+    if text is None:
+        raise ConfigurationError(f"{path} is larger than {MOST_BYTES:,} bytes. Shorten it.")
+    content = _load_json(path, text) if path.suffix == ".json" else load_yaml(path, text)
     if not isinstance(content, dict):
         raise ConfigurationError(
             f"{path}: expected a mapping of keys at the top, found {type(content).__name__}."
@@ -58,15 +65,43 @@ def read_mapping(path: Path) -> dict[str, Any]:
     return content
 
 
+def _load_json(path: Path, text: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in made:
+                raise ConfigurationError(
+                    f"{path}: the key {key[:80]!r} is given twice. Remove one of them."
+                )
+            made[key] = value
+        return made
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid JSON: {error}") from None
+    except (RecursionError, ValueError):
+        raise ConfigurationError(
+            f"{path}: it is nested too deeply, or a number too long. Flatten it, or put the number "
+            "into quotes."
+        ) from None
+
+
 def _explained(path: Path, error: ValidationError) -> str:
     lines = []
-    for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"]) or "(top)"
+    for problem in error.errors(include_url=False)[:MOST_TOLD]:
+        key = ".".join(str(part)[:80] for part in problem["loc"]) or "(top)"
         if problem["type"] == "extra_forbidden":
             lines.append(f"{path}: unknown key `{key}`. Remove it, or correct its spelling.")
         elif problem["type"] == "missing":
             lines.append(f"{path}: key `{key}` is missing. Add it.")
         else:
-            found = str(problem["input"])[:80]
-            lines.append(f"{path}: `{key}`: {problem['msg']}; found {found!r}.")
+            lines.append(f"{path}: `{key}`: {problem['msg']}; found {_shown(problem['input'])!r}.")
+    if (rest := error.error_count() - MOST_TOLD) > 0:
+        lines.append(f"{path}: and {rest:,} more.")
     return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    """Its beginning, never made a text as a whole."""
+    return (value if isinstance(value, str) else reprlib.repr(value))[:80]

@@ -127,7 +127,7 @@ class Judges(Configured):
 
 
 class MetricEntry(Configured):
-    """One figure a protocol publishes. Shares are 0-1."""
+    """One figure a protocol publishes."""
 
     name: str
     title: str
@@ -136,6 +136,10 @@ class MetricEntry(Configured):
     categories of their means."""
     better: Literal["higher", "lower"]
     description: str
+    unit: Literal["share", "number"] = "share"
+    """Shares are 0-1 and shown in percent, numbers (of citations, of steps) as they are."""
+    headline: bool = False
+    """Whether it stands for the protocol beside others; where none does, the first one."""
 
 
 class ProtocolEntry(Configured):
@@ -147,9 +151,11 @@ class ProtocolEntry(Configured):
     title: str
     source: str
     """Paper and repository."""
+    editions: tuple[str, ...] = ()
+    """Sources of the editions that it judges where no protocol is named; it can judge others."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """The protocol's own settings, checked by its module."""
-    metrics: tuple[MetricEntry, ...]
+    metrics: tuple[MetricEntry, ...] = Field(min_length=1)
 
 
 def load_editions(configs: Path = CONFIGS) -> Editions:

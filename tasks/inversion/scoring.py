@@ -100,7 +100,7 @@ async def _level(
             note=NOTE,
         )
         labels = {truth_label(place): truth for place, truth in enumerate(open_truths)}
-        for index, answer in zip(asked, await matcher.match_claims(request), strict=True):
+        for index, answer in zip(asked, await matcher.decide(request), strict=True):
             if answer.call_id and answer.call_id not in calls:
                 calls.append(answer.call_id)
             if answer.status is not Status.OK:

@@ -1,0 +1,124 @@
+"""Commands that take an edition's figures apart: by group of its tasks, by what judging took."""
+
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+from rich import box
+from rich.table import Table
+
+from flows.boards import leading
+from flows.console import ANSWERS, REMARKS
+from flows.options import Shown, WarehousePath
+from flows.show import Format, print_frame, say_drafts
+from tasks import breakdowns
+from tasks import tokens as ledger
+from tasks.configuration.models import load_judges
+from tasks.protocols.case import Protocol
+from tasks.protocols.registry import protocol as protocol_named
+from tasks.selection import UnknownName, check_known
+from tasks.warehouse.reading import Reading, reading
+from tasks.warehouse.store import DEFAULT_PATH
+
+EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+ProtocolOption = Annotated[str, typer.Option("--protocol", help="By its name, as `evaluate` has.")]
+NOTHING = "–"
+
+
+def breakdown(
+    edition: EditionOption,
+    protocol: ProtocolOption,
+    by: Annotated[breakdowns.By, typer.Option("--by", help="What the tasks are grouped by.")],
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Whose scores; the default judge's.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", help="Only this one; may be given again.")
+    ] = None,
+    form: Shown = Format.TABLE,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """An agent's figures by language or theme of the tasks, each with the reports it rests on."""
+    chosen = protocol_named(protocol)
+    _check_metrics(chosen, metric or [])
+    with reading(warehouse) as source:
+        _opened(source, edition)
+        frame = breakdowns.breakdown(source, edition, chosen, by, judge or load_judges().default)
+        say_drafts(source, edition, [chosen.name])
+    if not metric and form is Format.TABLE:
+        shares = [entry.name for entry in chosen.metrics if entry.unit == "share"]
+        metric = leading(chosen.name, shares)
+    if metric:
+        frame = frame.filter(pl.col("metric").is_in(metric))
+    if form is Format.TABLE:
+        _print_groups(frame, chosen, by)
+    else:
+        print_frame(frame.rename({"group": by}), form)
+
+
+def tokens(
+    edition: EditionOption,
+    protocol: ProtocolOption,
+    by: Annotated[
+        ledger.Level, typer.Option("--by", help="What has a line; a batch is one request.")
+    ] = "agent",
+    judge: Annotated[str | None, typer.Option("--judge", help="Only this judge's.")] = None,
+    form: Shown = Format.TABLE,
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """What judging took: calls, tokens and dollars by agent, report or batch."""
+    chosen = protocol_named(protocol)
+    with reading(warehouse) as source:
+        _opened(source, edition)
+        frame = ledger.tokens(source, edition, chosen.name, by, judge)
+    print_frame(frame.with_columns(pl.col("usd").round(4)), form)
+
+
+def _opened(source: Reading, edition: str) -> None:
+    if source.notice:
+        REMARKS.print(source.notice, style="yellow", markup=False)
+    check_known(source, edition)
+
+
+def _check_metrics(protocol: Protocol, names: list[str]) -> None:
+    known = [metric.name for metric in protocol.metrics]
+    for name in names:
+        if name not in known:
+            raise UnknownName(
+                f"{protocol.name} has no metric {name!r}; it has: {', '.join(known)}."
+            )
+
+
+def _print_groups(frame: pl.DataFrame, protocol: Protocol, by: str) -> None:
+    titles = {metric.name: metric.title for metric in protocol.metrics}
+    metrics = [name for name in titles if name in set(frame["metric"])]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("Agent", no_wrap=True)
+    table.add_column(by.capitalize())
+    table.add_column("Rep.", justify="right", style="dim")
+    for name in metrics:
+        table.add_column(titles[name], justify="right")
+    before = None
+    for (agent, group), rows in frame.group_by("agent", "group", maintain_order=True):
+        if before not in (None, agent):
+            table.add_section()
+        figures = {row["metric"]: row for row in rows.iter_rows(named=True)}
+        most = max(row["n_reports"] for row in figures.values())
+        cells = [_cell(figures.get(name), most) for name in metrics]
+        table.add_row(
+            "" if agent == before else str(agent), str(group or NOTHING), str(most), *cells
+        )
+        before = agent
+    ANSWERS.print(table)
+    ANSWERS.print(
+        "Percent. Rep.: reports that a figure rests on; a figure that rests on others says on how "
+        f"many. {NOTHING}: not assessed, or nothing to assess.",
+        style="dim",
+    )
+
+
+def _cell(figure: dict[str, Any] | None, most: int) -> str:
+    if figure is None or figure["value"] is None:
+        return NOTHING
+    value = f"{figure['value'] * 100:.1f}"
+    return value if figure["n_reports"] == most else f"{value} ({figure['n_reports']})"

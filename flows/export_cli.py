@@ -1,0 +1,58 @@
+"""`evergreen export drb2`: results in the forms of other benches."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.console import REMARKS
+from flows.options import WarehousePath
+from tasks.editions.drb2_results import TABLES
+from tasks.rubric_export import LINES, ExportSummary, export_drb2
+from tasks.selection import check_known
+from tasks.warehouse.reading import reading
+from tasks.warehouse.store import DEFAULT_PATH
+
+SHOWN = 5
+
+
+def export_results(
+    edition: Annotated[str, typer.Option("--edition", help="One that was imported by drb2.")],
+    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts.")],
+    to: Annotated[Path, typer.Option("--to", help="A folder; made if it is not there.")],
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv."""
+    with reading(warehouse) as source:
+        if source.notice:
+            REMARKS.print(source.notice, style="yellow", markup=False)
+        check_known(source, edition)
+        try:
+            summary = export_drb2(source, edition, judge, to)
+        except OSError as error:
+            raise typer.BadParameter(
+                f"{to} cannot be written to: {error.strerror or error}", param_hint="to"
+            ) from None
+    _say(summary, to)
+
+
+def register(exporting: typer.Typer) -> None:
+    """Add the command to `evergreen export`."""
+    exporting.command("drb2")(export_results)
+
+
+def _say(summary: ExportSummary, to: Path) -> None:
+    _remark(
+        f"{to}: {LINES} with {summary.reports} reports of {summary.agents} agents, and "
+        f"agg_scores_*.csv ({', '.join(TABLES)})."
+    )
+    if summary.without:
+        _remark(f"No figures there for {len(summary.without)} of them:", "yellow")
+        for said in summary.without[:SHOWN]:
+            _remark(f"  {said}", "yellow")
+        if len(summary.without) > SHOWN:
+            _remark(f"  and {len(summary.without) - SHOWN} more", "yellow")
+
+
+def _remark(text: str, style: str | None = None) -> None:
+    REMARKS.print(text, style=style, markup=False, highlight=False)
