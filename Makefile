@@ -52,8 +52,12 @@ rig-sandbox: $(VENV)/dev ## Measure how the sandbox finds known pages of the pub
 rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
 	$(BIN)/python -m tests.rigs.invert_articles
 
-rig-kills: $(VENV)/dev ## Kill an LLM evaluation at ten moments and count what is bought twice
-	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10; \
+rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count what is bought twice
+	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10 && \
+	  $(BIN)/python -m tests.rigs.research_editions --to $$work/w.duckdb && \
+	  for edition in gym bench rigor; do \
+	    $(BIN)/python -m tests.rigs.kill_judges --work $$work/$$edition --kills 3 \
+	      --warehouse $$work/w.duckdb --edition $$edition || exit 1; done; \
 	  code=$$?; rm -rf $$work; exit $$code
 
 rig-local-model: $(VENV)/dev ## Have a real small model answer every prompt (builds llama.cpp first)

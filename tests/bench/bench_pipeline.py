@@ -48,12 +48,12 @@ def main() -> int:
     def verify() -> int:
         retrieved = Bm25(pool).top_many(facts, 10)
         request = VerifyClaims(claims=tuple(facts), pool=tuple(pool), retrieved=retrieved)
-        return len(asyncio.run(_answers(offline.verify_claims(request))))
+        return len(asyncio.run(_answers(offline.decide(request))))
 
     def verify_pages() -> int:
         for page in pages:
             request = VerifyAgainstPage(claims=tuple(facts[:5]), url="", page=page)
-            asyncio.run(_answers(offline.verify_against_page(request)))
+            asyncio.run(_answers(offline.decide(request)))
         return sum(map(len, pages))
 
     timed("extract claims", "reports", lambda: len([extract_claims("", t) for t in texts]))

@@ -124,7 +124,7 @@ def test_an_unknown_edition_protocol_or_judge_stops_before_anything_starts(  # t
         (("--edition", "never"), "it has: sample"),
         (
             ("--edition", "sample", "--protocol", "magic"),
-            "known: claim_discovery, wiki_fact, wiki_writing",
+            "known: claim_discovery, ",
         ),
         (("--edition", "sample", "--judge", "oracle"), "known: gemini"),
         (("--edition", "sample", "--agent", "nobody"), "it has: sample_blogger"),

@@ -64,7 +64,7 @@ async def covered(facts: list[str], report: str) -> tuple[float, float]:
     pool = sentences(readable(report.partition("\n## References")[0]))
     if not pool or not facts:
         return 0.0, 0.0
-    answers = await OfflineJudge().verify_claims(
+    answers = await OfflineJudge().decide(
         VerifyClaims(claims=tuple(facts), pool=pool, retrieved=Bm25(pool).top_many(facts, 10))
     )
     soft = statistics.fmean(answer.score or 0.0 for answer in answers)

@@ -127,9 +127,9 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
     comparison = comparisons(text, written)[0]
     few = comparison.model_copy(update={"criteria": comparison.criteria[:3]})
     decided = [
-        ("verify_claims", judge.verify_claims(verification(claim, pool))),
-        ("verify_against_page", judge.verify_against_page(on_page(claim, text))),
-        ("compare_articles", judge.compare_articles(few)),
+        ("verify_claims", judge.decide(verification(claim, pool))),
+        ("verify_against_page", judge.decide(on_page(claim, text))),
+        ("compare_articles", judge.decide(few)),
     ]  # fmt: skip
     found = [(name, (await answers)[0]) for name, answers in decided]
     extracted = [
@@ -145,9 +145,9 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
 
 async def ask(judge: LlmJudge, question: Question) -> Answer:
     if isinstance(question.request, VerifyClaims):
-        [answer] = await judge.verify_claims(question.request)
+        [answer] = await judge.decide(question.request)
     else:
-        [answer] = await judge.verify_against_page(question.request)
+        [answer] = await judge.decide(question.request)
     return answer
 
 
@@ -207,7 +207,7 @@ async def agreement(judge: LlmJudge, options: argparse.Namespace) -> None:
         criterion.id: answer
         for comparison in asked_for
         for criterion, answer in zip(
-            comparison.criteria, await judge.compare_articles(comparison), strict=True
+            comparison.criteria, await judge.decide(comparison), strict=True
         )
         if criterion.id in won
     }

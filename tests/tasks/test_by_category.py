@@ -12,6 +12,7 @@ from tasks.importing import import_edition
 from tasks.leaderboard import leaderboard_rows
 from tasks.protocols.registry import PROTOCOLS, protocol
 from tasks.questions_import import import_answers, import_questions
+from tasks.scores import SCORER_VERSION
 from tasks.status import edition_status
 from tasks.unextracted import unextracted
 from tasks.warehouse.results import Score
@@ -40,11 +41,12 @@ def scored(
         ground_truth("e", f"q{n}", category, "published", (TruthClaim(value="A"),), TruthSettings())
         for n, (category, _) in enumerate(values)
     ]
+    version = f"{SCORER_VERSION}/{protocol('claim_discovery').version}"
     scores = [
         Score(
             edition="e", protocol="claim_discovery", agent="a", assignment=f"q{n}", judge="j",
             metric="claim_f1", value=value, numerator=value, n_items=value is not None,
-            n_open=n_open if value is None else 0, state="done", scorer_version="1",
+            n_open=n_open if value is None else 0, state="done", scorer_version=version,
         )
         for n, (_, value) in enumerate(values)
     ]  # fmt: skip

@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from tasks.cells import plan_cells
+from tasks.cases import load_case
+from tasks.cells import CellPlan, plan_cells
+from tasks.configuration.models import MetricEntry
+from tasks.editions.research import PublishedItem, PublishedQuery
 from tasks.judges.decisions import Judge
 from tasks.models.prices import BYTES_PER_TOKEN
+from tasks.protocols.case import Case, Decided, Judged
 from tasks.protocols.registry import protocol
-from tasks.warehouse.rows import Page, content_sha
+from tasks.queries_import import PublishedSet, import_queries
+from tasks.warehouse.rows import Page, Report, content_sha
+from tasks.warehouse.rubrics import PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
@@ -97,3 +104,51 @@ def test_a_page_that_did_not_come_is_not_cut(warehouse: Warehouse) -> None:
     walled = [ids(warehouse, model(page_tokens=tokens)) for tokens in (2 * TOKENS, TOKENS)]
     assert changed(short, walled[0]) == {"long", "unlisted"}
     assert changed(*walled) == set()
+
+
+class ByRubric:
+    """A protocol that goes by a rubric, key points and what a report took."""
+
+    name = prompts = "by_rubric"
+    version = "1"
+    metrics: tuple[MetricEntry, ...] = ()
+    inputs: tuple[str, ...] = ("query", "report", "rubric", "key_points", "usage")
+    kinds: tuple[str, ...] = ("research", "write_article")
+
+    def assesses(self, judge: Judge) -> bool:
+        return True
+
+    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+        raise NotImplementedError
+
+    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+        raise NotImplementedError
+
+
+def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path: Path) -> None:
+    item = PublishedItem(item="a-1", dimension="a", text="Says it.", allowed=("1", "0"), points=1)
+    queries = [
+        PublishedQuery(key="with", query="Why?", items=(item,)),
+        PublishedQuery(key="without", query="How?"),
+    ]
+    report = {"edition": "e", "agent": "a", "text": "Text.", "text_sha": "1", "source_path": "r"}
+    reports = [Report.model_validate(report | {"assignment": q.key}) for q in queries]
+    points = PointSet(
+        edition="e", assignment="with", source="judge", extractor_version="1", input_sha="1",
+        output_sha="1", n_points=0, n_found=0, n_spans=0, n_verbatim=0,
+    )  # fmt: skip
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        published = PublishedSet(layout="made", title="Made", protocol="by_rubric")
+        import_queries(warehouse, published, queries, "e")
+        warehouse.write(Change(Report, reports))
+
+        def planned() -> CellPlan:
+            [plan] = plan_cells(warehouse, "e", ByRubric(), ScriptedJudge())
+            return plan
+
+        before = planned()
+        assert (before.assignment, before.state) == ("with", "pending")
+        case = load_case(warehouse, before)
+        assert (case.question, [r.item for r in case.rubric]) == ("Why?", ["a-1"])
+        warehouse.write(Change(PointSet, [points]))
+        assert planned().cell_id != before.cell_id

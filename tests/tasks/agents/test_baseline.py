@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tasks.agents.agent import Answer, Question
+from tasks.agents.baseline import Assignment, write
 from tasks.agents.baseline_index import UnreadableArchive, open_archive
 from tasks.agents.baseline_questions import question_of
 from tasks.agents.baseline_research import choose, research
@@ -83,6 +84,17 @@ def test_it_tells_its_queries_and_the_pages_they_led_to(tmp_path: Path) -> None:
     assert others
     assert all(step.parent == 0 and step.query.startswith(f"{TITLE} ") for step in others)
     assert (answer.cost_usd, answer.usage.searches) == (0.0, len(answer.trace))
+
+
+def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path) -> None:
+    query = "who built the harrow point lighthouse, and what is known of its keepers?"
+    archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
+    report, trace = write(archive, Assignment(title="923549", kind="research", query=query))
+    assert trace[0].query == query
+    assert "Oskar Lindqvist" in report
+    assert "Maren Dahl" in report
+    assert "bakers" not in report
+    assert "## References" in report
 
 
 @pytest.mark.long

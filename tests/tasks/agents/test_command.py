@@ -120,7 +120,7 @@ def test_it_is_told_what_is_asked(place: Place) -> None:
     told = json.loads(answer_to(shell(place, 'cat "$EVERGREEN_ASSIGNMENT"'), asked).text)
     assert told == {
         "job": "job-1", "edition": "e", "assignment": "Ünter_x", "title": "T",
-        "kind": "write_article", "prompt": "Wríte it.",
+        "kind": "write_article", "query": None, "prompt": "Wríte it.",
         "banned": ["https://en.wikipedia.org/wiki/T"], "conversation": [],
     }  # fmt: skip
 

@@ -52,7 +52,7 @@ def test_the_service_is_told_what_it_needs_and_the_name_of_the_job() -> None:
     assert server.headers[0]["authorization"] == "Bearer test-key"
     assert server.asked == [{
         "job": "job-1", "edition": "e", "assignment": "a1", "title": "The Straße",
-        "kind": "write_article", "prompt": "Decide yourself.",
+        "kind": "write_article", "query": None, "prompt": "Decide yourself.",
         "banned": ["https://en.wikipedia.org/wiki/X"],
         "conversation": [
             {"role": "user", "text": "Write about the town."},

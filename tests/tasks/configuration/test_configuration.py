@@ -75,7 +75,7 @@ def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
 def test_an_unknown_judge_protocol_or_edition_lists_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"known: .*offline"):
         judge("oracle")
-    with pytest.raises(ConfigurationError, match="known: claim_discovery, wiki_fact, wiki_writing"):
+    with pytest.raises(ConfigurationError, match=f"known: {', '.join(sorted(PROTOCOLS))}"):
         protocol("wiki_magic")
     with pytest.raises(ConfigurationError, match="listed: sample"):
         edition_folder("never")

@@ -134,7 +134,7 @@ class ScriptedInverter:
     async def estimate_difficulty(self, request: EstimateDifficulty) -> Said[Effort]:
         return self._said("estimate_difficulty", request)
 
-    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+    async def decide(self, request: MatchClaims) -> Sequence[Answer]:
         """By (answered, true) pairs; a `Said` without a value is every answer's status."""
         said = self._said("match_claims", request)
         if said.value is None:

@@ -97,7 +97,7 @@ def test_a_failure_of_the_judge_is_no_figure(status: Status) -> None:
 
 def test_a_label_that_nobody_asked_for_is_no_figure() -> None:
     class Odd(ScriptedInverter):
-        async def match_claims(self, request: Any) -> Any:
+        async def decide(self, request: Any) -> Any:
             from tasks.judges.decisions import Answer
 
             return [Answer(status=Status.OK, label="truth:7")]

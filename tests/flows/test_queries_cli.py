@@ -1,0 +1,69 @@
+"""`evergreen import drgym`, and reports for its queries."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import rows
+
+POINTS = [{"point_number": 1, "point_content": "By day.", "original_point_number": [1]}]
+CLICKED = [
+    {"id": str(n), "question": f"Why {n}?", "DocStream": [{"CluewebURLHash": "x"}] * n}
+    for n in range(1, 5)
+]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    folder = tmp_path / "gym"
+    folder.mkdir()
+    queries = [{"id": "12", "query": "How?"}, {"id": "923549", "query": "Why?"}]
+    points = [
+        {"id": "12", "question": "How?", "key_points": POINTS},
+        {"id": "923549", "question": "Why?", "key_points": []},
+    ]
+    for name, listed in (("queries", queries), ("key_points", points)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, listed)), "utf-8")
+    return folder
+
+
+def test_queries_are_imported_and_reports_find_them_by_their_ids(
+    copy: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path = tmp_path / "w.duckdb"
+    code, _, said = evergreen("import", "drgym", copy, "--warehouse", path)
+    assert code == 0
+    assert "gym: 2 queries (2 new). Their key points: 1. Queries without any" in said
+    assert "evergreen ask AGENT --edition gym" in said
+    code, _, said = evergreen("import", "drgym", copy, "--warehouse", path)
+    assert (code, "2 queries (0 new)" in said) == (0, True)
+    assert rows(path, "SELECT assignment, kind, query FROM assignments ORDER BY ALL") == [
+        ("12", "research", "How?"), ("923549", "research", "Why?"),
+    ]  # fmt: skip
+    reports = tmp_path / "reports" / "somebody"
+    reports.mkdir(parents=True)
+    for name in ("12.md", "923549.md", "13.md"):
+        (reports / name).write_text(f"# {name}\n\nIt is so.", "utf-8")
+    code, _, said = evergreen("import", "reports", tmp_path / "reports", "--edition", "gym",
+                              "--warehouse", path)  # fmt: skip
+    assert "left out: somebody/13.md" in said
+    found = dict(rows(path, "SELECT assignment, text FROM reports"))
+    assert found.keys() == {"12", "923549"}
+    assert all(text.startswith(f"# {key}.md") for key, text in found.items())
+
+
+def test_top_takes_the_queries_with_the_most_clicked_documents(
+    copy: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path, file = tmp_path / "w.duckdb", tmp_path / "researchy.jsonl"
+    file.write_text("\n".join(map(json.dumps, CLICKED)), "utf-8")
+    code, _, said = evergreen("import", "drgym", file, "--top", "2", "--warehouse", path)
+    assert code == 0
+    assert "researchy: 2 of 4 queries, those with the most clicked documents (2 new)." in said
+    assert "No key points came with them" in said
+    assert rows(path, "SELECT assignment FROM assignments ORDER BY ALL") == [("3",), ("4",)]
+    code, _, said = evergreen("import", "drgym", copy, "--top", "2", "--warehouse", path)
+    assert code == 1
+    assert "--top has nothing to go by" in " ".join(said.split())
