@@ -53,12 +53,12 @@ rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print wh
 	$(BIN)/python -m tests.rigs.invert_articles
 
 rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count what is bought twice
-	@work=$$(mktemp -d) && $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10 && \
+	@work=$$(mktemp -d) && trap "rm -rf $$work" EXIT && \
+	  $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10 && \
 	  $(BIN)/python -m tests.rigs.research_editions --to $$work/w.duckdb && \
 	  for edition in gym bench rigor; do \
 	    $(BIN)/python -m tests.rigs.kill_judges --work $$work/$$edition --kills 3 \
-	      --warehouse $$work/w.duckdb --edition $$edition || exit 1; done; \
-	  code=$$?; rm -rf $$work; exit $$code
+	      --concurrency 4 --warehouse $$work/w.duckdb --edition $$edition || exit 1; done
 
 rig-local-model: $(VENV)/dev ## Have a real small model answer every prompt (builds llama.cpp first)
 	@if timeout 30m $(MAKE) -s $(VENV)-llama/ready; then \

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame
 from tasks.agent_sessions import ask_of, check_agents, open_asked
@@ -122,13 +122,13 @@ def jobs(
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         if remote_id:
             found = point_to(store, names[0], remote_id)
-            _remark(f"{found.job} is looked for as {remote_id} by the next run.")
+            remark(f"{found.job} is looked for as {remote_id} by the next run.")
             changed = [found]
         else:
             changed = ask_again(store, names)
-            _remark(f"{len(changed)} jobs are given up; the next run asks anew.")
+            remark(f"{len(changed)} jobs are given up; the next run asks anew.")
     for name, where in sorted({(job.agent, job.edition) for job in changed}):
-        _remark(f"Next: evergreen ask {name} --edition {where}")
+        remark(f"Next: evergreen ask {name} --edition {where}")
 
 
 @agents.command("cost")
@@ -151,8 +151,8 @@ def cost(
         raise typer.BadParameter("give --usd, --minutes or both.")
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         n = enter_cost(store, edition, agent, assignment or [], usd=usd, minutes=minutes, note=note)
-    _remark(f"{edition}: entered for {n} reports of {agent}.")
-    _remark('See: evergreen sql "SELECT * FROM report_costs"')
+    remark(f"{edition}: entered for {n} reports of {agent}.")
+    remark('See: evergreen sql "SELECT * FROM report_costs"')
 
 
 def _agent_row(name: str, entry: AgentEntry) -> dict[str, Any]:
@@ -192,7 +192,3 @@ def _key_state(variable: str | None) -> str | None:
     if variable is None:
         return None
     return variable + (" set" if os.environ.get(variable, "").strip() else " not set")
-
-
-def _remark(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

@@ -8,7 +8,7 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 from flows.options import WarehousePath
 from flows.show import Format, print_frame
 from tasks.annotating import import_labels, make_annotation_sheet, write_sheet
@@ -55,10 +55,10 @@ def make(
         sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
     table, page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
-        _remark(f"There are {len(sheet.panels)}, not {size}: the sheet holds them all.")
-    _remark(f"{sheet.name}: {len(sheet.items)} questions in {len(sheet.panels)} parts.")
-    _remark(f"Page  {page}\nCSV   {table}")
-    _remark(
+        remark(f"There are {len(sheet.panels)}, not {size}: the sheet holds them all.")
+    remark(f"{sheet.name}: {len(sheet.items)} questions in {len(sheet.panels)} parts.")
+    remark(f"Page  {page}\nCSV   {table}")
+    remark(
         f"Next: send the page to each person (for {kind}, {PEOPLE_WANTED} or more give a "
         "majority). It works offline and downloads a filled CSV. For each that comes back:\n"
         f"  evergreen annotate import {sheet.name}.filled.csv --annotator NAME"
@@ -77,11 +77,11 @@ def import_filled(
         edition = store.value(
             "SELECT edition FROM annotation_items WHERE sheet = $1 LIMIT 1", [found.sheet]
         )
-    _remark(
+    remark(
         f"{found.sheet} by {annotator.strip()}: {found.labelled} of {found.items} questions "
         f"labelled ({found.new} new, {found.changed} changed), {found.open} left open."
     )
-    _remark(f"Next: evergreen agreement --edition {edition}")
+    remark(f"Next: evergreen agreement --edition {edition}")
 
 
 def agreement(
@@ -117,13 +117,11 @@ def agreement(
     else:
         _print_for_programs(tables, form)
     if found.n_unmatched:
-        _remark(f"{found.n_unmatched} labels are about items that no judge has decided.")
+        remark(f"{found.n_unmatched} labels are about items that no judge has decided.")
     if preferences.n_tied:
-        _remark(f"{preferences.n_tied} forced choices are left out: the votes are tied.")
+        remark(f"{preferences.n_tied} forced choices are left out: the votes are tied.")
     if imported.n_outdated:
-        _remark(
-            f"{imported.n_outdated} labels are left out: the texts they are about have changed."
-        )
+        remark(f"{imported.n_outdated} labels are left out: the texts they are about have changed.")
 
 
 HEADINGS = {
@@ -178,7 +176,7 @@ def _print_tables(tables: dict[str, pl.DataFrame]) -> None:
             print_frame(rounded.with_columns(pl.all().cast(pl.String).fill_null("–")), Format.TABLE)
             ANSWERS.print(NOTES[name] + "\n", style="dim")
     if not any(frame.height for frame in tables.values()):
-        _remark("Nothing has been judged or labelled here yet: evergreen evaluate, or annotate.")
+        remark("Nothing has been judged or labelled here yet: evergreen evaluate, or annotate.")
 
 
 def _print_for_programs(tables: dict[str, pl.DataFrame], form: Format) -> None:
@@ -191,7 +189,3 @@ def _print_for_programs(tables: dict[str, pl.DataFrame], form: Format) -> None:
             frame.select(pl.lit(name).alias("table"), pl.all()) for name, frame in tables.items()
         ]
         print_frame(pl.concat(named, how="diagonal"), Format.CSV)
-
-
-def _remark(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

@@ -12,7 +12,7 @@ from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
 from tasks.agent_sessions import ask_of, asking, check_agents
@@ -165,4 +165,4 @@ def _missing(store: Warehouse, wanted: Sequence[Unreported]) -> Counter[str]:
 
 
 def _say(text: str) -> None:
-    REMARKS.print(text, style="yellow", markup=False, highlight=False)
+    remark(text, style="yellow")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from flows.agents_cli import AgentArgument, EditionOption
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame, print_leaderboard
@@ -65,10 +65,10 @@ def ask(
                 "warehouse": str(store.path),
             },
         )
-    _remark(outcome)
+    remark(outcome)
     if not complete:
         raise typer.Exit(1)
-    _remark(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
+    remark(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
 
 
 def backfill(
@@ -110,7 +110,7 @@ def backfill(
         names = edition or prompted_editions(store)
         if estimate:
             print_frame(estimate_reports(store, names, [agent], first), Format.TABLE)
-            _remark("Reports only; `evergreen estimate` says what judging them would cost.")
+            remark("Reports only; `evergreen estimate` says what judging them would cost.")
             return
         complete, outcome = run_flow(
             "backfill",
@@ -128,10 +128,6 @@ def backfill(
         )
         for name in names:
             print_leaderboard(store, name, Format.TABLE)
-    _remark(outcome)
+    remark(outcome)
     if not complete:
         raise typer.Exit(1)
-
-
-def _remark(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

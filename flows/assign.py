@@ -7,7 +7,7 @@ from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
 from tasks.assignments import assign_articles
@@ -83,7 +83,7 @@ async def _questions(
     todo = pending_articles(store, edition, inverter_named(judge), articles)
     if not todo:
         return []
-    async with judging(store, judge, batch=batch, say=_say) as decider:
+    async with judging(store, judge, batch=batch, say=remark) as decider:
         return await run_items(
             "invert",
             [(pending.title, pending) for pending in todo],
@@ -100,7 +100,3 @@ def _prompted(store: Warehouse, edition: str) -> int:
         [edition],
     )
     return found
-
-
-def _say(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

@@ -14,7 +14,7 @@ from flows.asking_cli import ask, backfill
 from flows.breakdown_cli import breakdown, tokens
 from flows.collecting_cli import assign, collect, edition
 from flows.compare_cli import register as register_comparisons
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.draft_cli import register as register_drafts
 from flows.export_cli import register as register_exports
 from flows.judging_cli import calls, estimate, judges
@@ -243,5 +243,5 @@ def main() -> None:
     try:
         app()
     except EXPECTED_ERRORS as error:
-        REMARKS.print(f"error: {error}", style="red", markup=False, highlight=False)
+        remark(f"error: {error}", style="red")
         sys.exit(1)

@@ -9,7 +9,7 @@ from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from flows.progress import stage_progress
 from flows.stages import Failure
@@ -174,4 +174,4 @@ def _say_window(collection: Collection) -> None:
 
 
 def _wait_shown(text: str) -> None:
-    REMARKS.print(text, style="dim", markup=False, highlight=False)
+    remark(text, style="dim")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_agreement, say_drafts
 from tasks.agreement import extraction_agreement
@@ -74,7 +74,7 @@ def compare_protocols(
         raise typer.BadParameter(
             f"{to} cannot be written to: {error.strerror or error}", param_hint="to"
         ) from None
-    REMARKS.print(f"Written to {to}.", markup=False, highlight=False)
+    remark(f"Written to {to}.")
 
 
 def compare_extraction(
@@ -131,8 +131,8 @@ def _tables(found: Comparison, edition: str, judge: str, over: Over, to: Console
         to.print(f"Do two metrics put {over} in the same order?", style="bold")
         to.print(_pairs(found))
         to.print(_notes(over, found.pairs), style="dim", highlight=False)
-    for remark in found.remarks:
-        to.print(remark, style="dim", markup=False, highlight=False)
+    for said in found.remarks:
+        to.print(said, style="dim", markup=False, highlight=False)
 
 
 def _notes(over: Over, pairs: pl.DataFrame) -> str:

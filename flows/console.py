@@ -8,3 +8,8 @@ ANSWERS = Console(width=None if sys.stdout.isatty() else 120)
 """Into a file or a pipe tables get room enough for every column."""
 REMARKS = Console(stderr=True, soft_wrap=True)
 """Never wrapped by us: commands and paths in it can be copied."""
+
+
+def remark(text: str, style: str | None = None) -> None:
+    """Say it to people, as it stands: nothing in it is markup."""
+    REMARKS.print(text, style=style, markup=False, highlight=False)

@@ -6,7 +6,7 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from tasks.drafting import draft_article
 from tasks.judging import judging
@@ -49,7 +49,7 @@ async def draft(
         todo = pending_drafts(store, edition, Path(to), assignments or [])
         if not todo:
             return Completed(message=f"{edition}: every draft is in {to} already.")
-        async with judging(store, judge, batch=batch, say=_say) as decider:
+        async with judging(store, judge, batch=batch, say=remark) as decider:
             failures = await run_items(
                 "draft",
                 [(pending.title, pending) for pending in todo],
@@ -63,7 +63,3 @@ async def draft(
     if failures:
         return Completed(name="Partial", message=f"{message} Left: {partial_message(failures)}")
     return Completed(message=message)
-
-
-def _say(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

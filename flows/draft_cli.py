@@ -7,7 +7,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
@@ -68,8 +68,8 @@ def draft_rubrics(
     rows = [_row(pending.path) for pending in todo if pending.path.exists()]
     if rows:
         print_frame(pl.DataFrame(rows), Format.TABLE)
-    _remark(outcome)
-    _remark(
+    remark(outcome)
+    remark(
         "Next: read and correct each file, put your name at `reviewed_by`, and\n"
         f"  evergreen import rigorous-draft FILE --edition {edition}"
     )
@@ -109,7 +109,7 @@ def import_rigorous_draft(
                 found = import_draft(store, path, edition, general, as_draft=as_draft)
             except EditionError as error:
                 refused += 1
-                REMARKS.print(f"error: {error}", style="red", markup=False, highlight=False)
+                remark(f"error: {error}", style="red")
                 continue
             by = f"reviewed by {found.reviewed_by}" if found.reviewed_by else "as a draft"
             easy = (
@@ -117,13 +117,13 @@ def import_rigorous_draft(
                 if found.too_easy
                 else ""
             )
-            _remark(
+            remark(
                 f"{found.assignment}: {found.rubrics} rubrics, {by}"
                 f"{'' if found.changed else ' (unchanged)'}{easy}."
             )
     if refused:
         raise typer.Exit(1)
-    _remark(f"Next: evergreen evaluate --edition {edition} --protocol rigorous --judge JUDGE")
+    remark(f"Next: evergreen evaluate --edition {edition} --protocol rigorous --judge JUDGE")
 
 
 def register(app: typer.Typer, importing: typer.Typer) -> None:
@@ -143,7 +143,3 @@ def _row(path: Path) -> dict[str, object]:
         "from memory": f"{draft.closed_book_share:.0%}{' (too easy)' if draft.too_easy else ''}",
         "to mend": "; ".join(draft.problems) or "–",
     }
-
-
-def _remark(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

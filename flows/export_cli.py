@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from tasks.editions.drb2_results import TABLES
 from tasks.rubric_export import LINES, ExportSummary, export_drb2
@@ -42,17 +42,13 @@ def register(exporting: typer.Typer) -> None:
 
 
 def _say(summary: ExportSummary, to: Path) -> None:
-    _remark(
+    remark(
         f"{to}: {LINES} with {summary.reports} reports of {summary.agents} agents, and "
         f"agg_scores_*.csv ({', '.join(TABLES)})."
     )
     if summary.without:
-        _remark(f"No figures there for {len(summary.without)} of them:", "yellow")
+        remark(f"No figures there for {len(summary.without)} of them:", "yellow")
         for said in summary.without[:SHOWN]:
-            _remark(f"  {said}", "yellow")
+            remark(f"  {said}", "yellow")
         if len(summary.without) > SHOWN:
-            _remark(f"  and {len(summary.without) - SHOWN} more", "yellow")
-
-
-def _remark(text: str, style: str | None = None) -> None:
-    REMARKS.print(text, style=style, markup=False, highlight=False)
+            remark(f"  and {len(summary.without) - SHOWN} more", "yellow")

@@ -66,7 +66,7 @@ async def run_items(
         async with stage_progress(stage, sum(size(item) for _, item in work)) as progress:
             await asyncio.gather(*(one(title, item, progress) for title, item in work))
     stops = [
-        Failure(stage, f"{of} {left[of]} of {every[of]} are left".strip(), str(error))
+        Failure(stage, f"{of or stage} {left[of]} of {every[of]} are left", str(error))
         for of, error in stopped.items()
     ]
     return stops + failures

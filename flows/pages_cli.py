@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
@@ -92,7 +92,7 @@ def fetch(
     )  # fmt: skip
     with reading(warehouse) as source:
         print_frame(source.frame(COUNTS, [edition]), Format.TABLE)
-        REMARKS.print(outcome, markup=False, highlight=False)
+        remark(outcome)
         _say_in_vain(source, edition)
     if not complete:
         raise typer.Exit(1)
@@ -187,7 +187,7 @@ def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> Non
     with _owned(warehouse, edition):
         pass
     complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)})
-    REMARKS.print(outcome, markup=False, highlight=False)
+    remark(outcome)
     if not complete:
         raise typer.Exit(1)
 

@@ -1,22 +1,20 @@
 """The subflow that has key points made, by the judge of the run where it is a model."""
 
-from collections.abc import Sequence
-
 from prefect import flow, tags
 
-from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
-from flows.progress import StageProgress, stage_progress
-from flows.server import is_local
-from flows.stages import Evaluation, Failure, all_of, error_of, finished, first_line, say
+from flows.console import remark
+from flows.items import run_items
+from flows.stages import Evaluation, Failure
 from tasks.judges.registry import judge
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging import judging
 from tasks.key_points import make_key_points
-from tasks.models.errors import StopsTheStage
 from tasks.unpointed import Unpointed, go_by_key_points, unpointed
 from tasks.warehouse.store import opened
 
 STAGE = "key points"
+ARTICLES_AT_ONCE = 16
+"""How many calls are under way is for the judge's limits to say."""
 
 
 def pending_points(run: Evaluation) -> list[Unpointed]:
@@ -31,39 +29,13 @@ def pending_points(run: Evaluation) -> list[Unpointed]:
 async def key_points_stage(run: Evaluation, items: int) -> list[Failure]:
     """Key points of every assignment that waits for them, an assignment a task."""
     todo = pending_points(run)
-    pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
-    failures: list[Failure] = []
-    stops: list[StopsTheStage] = []
-    left: list[Unpointed] = []
-
-    async def one(item: Unpointed, progress: StageProgress) -> None:
-        await session.room()
-        async with pace:
-            pass
-        if stops:
-            left.append(item)
-            return
+    store = opened(run.warehouse)
+    async with judging(store, run.judge, batch=run.batch, say=remark) as decider:
         with tags("agent:(articles)"):
-            state = await finished(
-                make_key_points(run.warehouse, item, run.judge, return_state=True)
+            return await run_items(
+                STAGE,
+                [(item.title, item) for item in todo],
+                lambda _, item: make_key_points(run.warehouse, item, run.judge, return_state=True),
+                at_once=len(todo) if decider.batch else ARTICLES_AT_ONCE,
+                room=decider.room,
             )
-        error = await error_of(state)
-        if isinstance(error, StopsTheStage):
-            stops.append(error)
-            left.append(item)
-        elif error:
-            failures.append(Failure(STAGE, item.title, first_line(error)))
-        await progress.advance()
-
-    async with (
-        judging(opened(run.warehouse), run.judge, batch=run.batch, say=say) as session,
-        stage_progress(STAGE, len(todo)) as progress,
-    ):
-        await all_of(one(item, progress) for item in todo)
-    return [*failures, *_stopped(left, stops)]
-
-
-def _stopped(left: Sequence[Unpointed], stops: Sequence[StopsTheStage]) -> list[Failure]:
-    if not stops:
-        return []
-    return [Failure(STAGE, f"{len(left)} articles are left without key points", str(stops[0]))]

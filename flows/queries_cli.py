@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from tasks.configuration.models import load_protocol
 from tasks.editions import deepresearch_bench, drb2, drgym, rigorous
@@ -58,7 +58,7 @@ def import_drgym(
     found = drgym.read_drgym(path, top)
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_queries(store, GYM, found.queries, name)
-    _remark(f"{name}: {_counted(summary, found.known)}")
+    remark(f"{name}: {_counted(summary, found.known)}")
     _say_next(name, "<id>.md")
 
 
@@ -73,7 +73,7 @@ def import_drb2(
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_queries(store, BENCH_2, tasks, name)
     languages = sorted({str(task.settings.language) for task in tasks})
-    _remark(
+    remark(
         f"{name}: {summary.queries} tasks ({summary.new} new) in {', '.join(languages)}, with "
         f"{summary.items:,} items to be checked."
     )
@@ -98,7 +98,7 @@ def import_rigorous(
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_queries(store, RIGOROUS, queries, name)
     themes = sorted({str(query.settings.theme) for query in queries})
-    _remark(
+    remark(
         f"{name}: {summary.queries} queries ({summary.new} new) with {summary.items:,} rubrics, in "
         f"{len(themes)} domains: {', '.join(themes)}."
     )
@@ -118,7 +118,7 @@ def import_deepresearch_bench(
     tasks = deepresearch_bench.read_deepresearch_bench(path)
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_queries(store, BENCH, tasks, name)
-    _remark(
+    remark(
         f"{name}: {summary.queries} tasks ({summary.new} new), {summary.items:,} criteria, "
         f"{sum(task.reference is not None for task in tasks)} references."
     )
@@ -151,14 +151,10 @@ def _counted(summary: QueriesSummary, known: int) -> str:
 def _say_without(what: str, keys: list[str]) -> None:
     if keys:
         shown = ", ".join(keys[:SHOWN]) + (" …" if len(keys) > SHOWN else "")
-        _remark(f"{len(keys)} without {what} ({shown}).", "yellow")
+        remark(f"{len(keys)} without {what} ({shown}).", "yellow")
 
 
 def _say_next(name: str, files: str) -> None:
     """How reports come to the queries. files: what they are called."""
-    _remark(f"Next: evergreen ask AGENT --edition {name}, or reports that you have, in a folder")
-    _remark(f"      for each agent ({files}): evergreen import reports PATH --edition {name}")
-
-
-def _remark(text: str, style: str | None = None) -> None:
-    REMARKS.print(text, style=style, markup=False, highlight=False)
+    remark(f"Next: evergreen ask AGENT --edition {name}, or reports that you have, in a folder")
+    remark(f"      for each agent ({files}): evergreen import reports PATH --edition {name}")

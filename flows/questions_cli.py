@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from tasks.questions_import import import_answers, import_questions
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -22,11 +22,11 @@ def import_livedrbench(
     name = edition or path.resolve().stem
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_questions(store, path, name)
-    _remark(
+    remark(
         f"{name}: {summary.questions} questions in {len(summary.categories)} categories, "
         f"{summary.claims:,} true claims."
     )
-    _remark(f"Next: evergreen import answers PATH --agent AGENT --edition {name}")
+    remark(f"Next: evergreen import answers PATH --agent AGENT --edition {name}")
 
 
 def import_agent_answers(
@@ -40,23 +40,19 @@ def import_agent_answers(
     """Import one agent's answers to an edition's questions; again changes nothing."""
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_answers(store, path, edition, agent)
-    _remark(f"{edition}: {summary.answers} answers of {agent} ({summary.new} new or changed).")
+    remark(f"{edition}: {summary.answers} answers of {agent} ({summary.new} new or changed).")
     if summary.unknown:
         shown = ", ".join(summary.unknown[:5])
-        _remark(f"{len(summary.unknown)} keys are no questions of {edition}: {shown}")
+        remark(f"{len(summary.unknown)} keys are no questions of {edition}: {shown}")
     if summary.unanswered:
-        _remark(
+        remark(
             f"{summary.unanswered} questions of {edition} have no answer there: they are not "
             "scored for this agent. An empty answer would be, with 0."
         )
-    _remark(f"Next: evergreen evaluate --edition {edition} --judge JUDGE")
+    remark(f"Next: evergreen evaluate --edition {edition} --judge JUDGE")
 
 
 def register(importing: typer.Typer) -> None:
     """Add the commands to `evergreen import`."""
     importing.command("livedrbench")(import_livedrbench)
     importing.command("answers")(import_agent_answers)
-
-
-def _remark(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)

@@ -7,7 +7,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
@@ -92,23 +92,19 @@ def _say(summary: ReportsSummary, matched: Matched, yes: bool) -> None:
     for outcome in summary.outcomes:
         if outcome.outcome in ("left out", "unreadable"):
             said = "left out" if outcome.outcome == "left out" else "not read"
-            _remark(f"{said}: {outcome.path}: {'; '.join(outcome.remarks)}", "red")
+            remark(f"{said}: {outcome.path}: {'; '.join(outcome.remarks)}", "red")
         elif outcome.remarks:
-            _remark(f"{outcome.path}: {'; '.join(outcome.remarks)}", "yellow")
+            remark(f"{outcome.path}: {'; '.join(outcome.remarks)}", "yellow")
     agents = sorted({o.agent for o in summary.outcomes})
-    _remark(
+    remark(
         f"{summary.edition}: {len(summary.outcomes)} files of {', '.join(agents)}: "
         f"{summary.count('new')} new, {summary.count('changed')} changed, "
         f"{summary.count('unchanged')} unchanged, {summary.count('unreadable')} not read, "
         f"{summary.count('left out')} left out."
     )
     if strangers := sorted(set(agents) - set(load_agents().agents)):
-        _remark(f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}.")
+        remark(f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}.")
     if not yes and any(given.match.guessed for given in matched.given):
-        _remark("Agree to the guesses with --yes, or rename the files by assignment.")
+        remark("Agree to the guesses with --yes, or rename the files by assignment.")
     if summary.count("new", "changed", "unchanged"):
-        _remark(f"Next: evergreen fetch --edition {summary.edition}, then `evaluate`")
-
-
-def _remark(text: str, style: str | None = None) -> None:
-    REMARKS.print(text, style=style, markup=False, highlight=False)
+        remark(f"Next: evergreen fetch --edition {summary.edition}, then `evaluate`")

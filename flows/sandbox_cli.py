@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 from flows.options import WarehousePath
 from flows.sandbox_remarks import Told, check_served, log, say_address, say_open
 from tasks.configuration.errors import ConfigurationError
@@ -163,7 +163,7 @@ async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -
         f"{_megabytes(folder):.0f} MB ({done})",
         highlight=False,
     )
-    REMARKS.print(f"Index      {folder}", markup=False, highlight=False)
+    remark(f"Index      {folder}")
     return folder
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 
 if TYPE_CHECKING:
     from tasks.sandbox.calls import Calls, Served
@@ -56,7 +56,7 @@ def check_served(calls: "Calls") -> None:
             "date (`undated: keep` in configs/sandbox.yaml), or name more pages with --corpus."
         )
     if rules:
-        REMARKS.print(f"{said}.", markup=False, highlight=False)
+        remark(f"{said}.")
 
 
 def say_address(address: str, served: "Served") -> None:
@@ -79,8 +79,8 @@ def say_open(host: str) -> None:
 
 def log(line: str) -> None:
     now = datetime.now(UTC)
-    REMARKS.print(f"{now:%Y-%m-%d %H:%M:%S} {line}", markup=False, highlight=False)
+    remark(f"{now:%Y-%m-%d %H:%M:%S} {line}")
 
 
 def _warn(line: str) -> None:
-    REMARKS.print(line, style="yellow", markup=False, highlight=False)
+    remark(line, style="yellow")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 
-from flows.console import REMARKS
+from flows.console import remark
 from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
 from flows.progress import StageProgress, stage_progress
 from flows.server import is_local
@@ -94,7 +94,9 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
     for item in pending_extractions(run):
         by_agent.setdefault(item.agent, []).append(item)
     store = opened(run.warehouse)
-    extractor = judging(store, run.extractor, batch=run.batch, say=say) if run.extractor else None
+    extractor = (
+        judging(store, run.extractor, batch=run.batch, say=remark) if run.extractor else None
+    )
     async with extractor or nullcontext():
         return await _each(
             "claims",
@@ -146,13 +148,13 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
             failures.append(Failure("verdicts", item, first_line(error)))
         await progress.advance()
 
-    async with judging(store, run.judge, batch=run.batch, say=say) as decider:
+    async with judging(store, run.judge, batch=run.batch, say=remark) as decider:
         at_once = HELPERS.workers + PREFETCH if decider.judge.cpu_bound else CELLS_AT_ONCE
         # A batch takes hours whatever it holds: all the work there is room for goes into it.
         slots = asyncio.Semaphore(len(todo) if decider.batch else at_once)
         with loading(store, todo):
             async with stage_progress("verdicts", len(todo)) as progress:
-                await all_of(one(plan, progress) for plan in todo)
+                await _all(one(plan, progress) for plan in todo)
     if stops:
         failures.append(Failure("verdicts", f"{len(left)} cells are left to judge", str(stops[0])))
     return failures
@@ -220,11 +222,11 @@ async def _each(
                 failures.append(Failure(stage, name, first_line(error)))
             await progress.advance(items)
 
-        await all_of(one(name, key, items) for name, (key, items) in work.items())
+        await _all(one(name, key, items) for name, (key, items) in work.items())
     return failures
 
 
-async def all_of(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
+async def _all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
     """Wait for all; the first error of the warehouse ends the rest and is raised itself."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -249,10 +251,6 @@ async def error_of(state: State[Any]) -> BaseException | None:
     if isinstance(error, WarehouseError):
         raise error
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
-
-
-def say(text: str) -> None:
-    REMARKS.print(text, markup=False, highlight=False)
 
 
 def first_line(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from tasks.report_usage import usage_of
 from tasks.scans import scans
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.files import files_folder
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report, Row
 from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchTrace
@@ -27,11 +27,20 @@ BATCH = 24
 """Cells whose inputs are held at once: some 10 MB of pages on the published edition."""
 
 OF_REPORTS = "edition = $1 AND (agent, assignment) IN (SELECT unnest($2), unnest($3))"
+OF_ASSIGNMENTS = "edition = $1 AND assignment IN (SELECT unnest($2))"
 OF_ARTICLES = (
     "edition = $1 AND article IN (SELECT article FROM assignments "
     "WHERE edition = $1 AND assignment IN (SELECT unnest($2)))"
 )
 OF_PAGES = f"edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})"
+MEASURES: dict[type[Row], tuple[str, ...]] = {
+    GroundTruth: ("assignment",),
+    RubricBundle: ("protocol", "assignment"),
+    Rubric: ("protocol", "assignment"),
+    KeyPoint: ("assignment",),
+    PointSet: ("assignment",),
+}
+"""What an assignment's reports are measured by, and what tells one measure from another."""
 
 
 class UnreadableScan(Exception):
@@ -41,89 +50,77 @@ class UnreadableScan(Exception):
 
 def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Case]:
     """cell_id → everything a protocol may look at; the plans are of one edition."""
-    edition = plans[0].edition
-    reports_key = [edition, [p.agent for p in plans], [p.assignment for p in plans]]
-    articles_key = [edition, [p.assignment for p in plans]]
-    article_of = dict(
-        warehouse.frame(
-            "SELECT assignment, article FROM assignments WHERE edition = $1", [edition]
-        ).iter_rows()
-    )
-    articles = {a.article: a for a in warehouse.rows(Article, OF_ARTICLES, articles_key)}
-    facts = _grouped(warehouse.rows(Fact, OF_ARTICLES, articles_key), "article")
-    of_report = {
-        model: _grouped(warehouse.rows(model, OF_REPORTS, reports_key), "agent", "assignment")
-        for model in (Report, Claim, Citation, Extraction, SearchTrace)
-    }
-    truths = {
-        truth.assignment: truth
-        for truth in warehouse.rows(
-            GroundTruth, "edition = $1 AND assignment IN (SELECT unnest($2))", articles_key
-        )
-    }
-    queries = dict(
-        warehouse.frame(
-            "SELECT assignment, query FROM assignments WHERE edition = $1", [edition]
-        ).iter_rows()
-    )
-    bundles, rubrics, points, point_sets = _measures(warehouse, plans)
-    usage = usage_of(warehouse, edition)
-    pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, reports_key)}
-    scanned = any(r.status == "scanned" for (r, *_) in of_report[Report].values())
-    files = scans(warehouse, edition) if scanned else {}
-    folder = files_folder(warehouse.path)
+    inputs = _Inputs(warehouse, plans)
+    return {plan.cell_id: inputs.case(plan) for plan in plans}
 
-    def case(plan: CellPlan) -> Case:
-        key, article = (plan.agent, plan.assignment), article_of[plan.assignment]
-        citations = of_report[Citation][key]
-        cited = sorted({citation.url for citation in citations} & pages.keys())
+
+class _Inputs:
+    """What a batch of cells is judged by, as it lies in the warehouse."""
+
+    def __init__(self, warehouse: Warehouse, plans: Sequence[CellPlan]) -> None:
+        edition = plans[0].edition
+        assignments = [plan.assignment for plan in plans]
+        of_assignments = [edition, assignments]
+        of_reports = [edition, [plan.agent for plan in plans], assignments]
+        asked = warehouse.frame(
+            "SELECT assignment, article, query FROM assignments WHERE edition = $1", [edition]
+        )
+        self.article_and_query = {key: (article, query) for key, article, query in asked.rows()}
+        self.articles = {
+            row.article: row for row in warehouse.rows(Article, OF_ARTICLES, of_assignments)
+        }
+        self.facts = _grouped(warehouse.rows(Fact, OF_ARTICLES, of_assignments), "article")
+        self.of_report = {
+            model: _grouped(warehouse.rows(model, OF_REPORTS, of_reports), "agent", "assignment")
+            for model in (Report, Claim, Citation, Extraction, SearchTrace)
+        }
+        self.of_assignment = {
+            model: _grouped(warehouse.rows(model, OF_ASSIGNMENTS, of_assignments), *columns)
+            for model, columns in MEASURES.items()
+        }
+        self.usage = usage_of(warehouse, edition)
+        self.pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, of_reports)}
+        scanned = any(r.status == "scanned" for (r, *_) in self.of_report[Report].values())
+        self.files = scans(warehouse, edition) if scanned else {}
+        self.folder = files_folder(warehouse.path)
+
+    def case(self, plan: CellPlan) -> Case:
+        """The inputs of one cell."""
+        key, rubric_key = (plan.agent, plan.assignment), (plan.protocol, plan.assignment)
+        article, query = self.article_and_query[plan.assignment]
+        citations = self.of_report[Citation][key]
+        cited = sorted({citation.url for citation in citations} & self.pages.keys())
+        measures, alone = self.of_assignment, (plan.assignment,)
         return Case.model_construct(  # every row of it has been validated
-            article=articles.get(article),
-            report=of_report[Report][key][0],
-            facts=tuple(facts[article,]),
-            claims=tuple(of_report[Claim][key]),
+            article=self.articles.get(article),
+            report=self.of_report[Report][key][0],
+            facts=tuple(self.facts[article,]),
+            claims=tuple(self.of_report[Claim][key]),
             citations=tuple(citations),
-            pages=tuple(pages[url] for url in cited),
-            extraction=next(iter(of_report[Extraction][key]), None),
-            truth=truths.get(plan.assignment),
-            trace=next(iter(of_report[SearchTrace][key]), None),
-            query=queries[plan.assignment],
-            rubric=tuple(rubrics[plan.protocol, plan.assignment]),
-            bundle=next(iter(bundles[plan.protocol, plan.assignment]), None),
-            key_points=tuple(points[plan.assignment,]),
-            point_set=next(iter(point_sets[plan.assignment,]), None),
-            usage=usage.get(key),
-            attachments=tuple(
-                Attachment(
-                    media_type=file.media_type,
-                    sha=file.sha,
-                    n_bytes=file.n_bytes,
-                    n_pages=file.n_pages,
-                    folder=folder,
-                )
-                for file in files.get(key, ())
-            ),
+            pages=tuple(self.pages[url] for url in cited),
+            extraction=_only(self.of_report[Extraction][key]),
+            truth=_only(measures[GroundTruth][alone]),
+            trace=_only(self.of_report[SearchTrace][key]),
+            query=query,
+            rubric=tuple(sorted(measures[Rubric][rubric_key], key=lambda item: item.number)),
+            bundle=_only(measures[RubricBundle][rubric_key]),
+            key_points=tuple(measures[KeyPoint][alone]),
+            point_set=_only(measures[PointSet][alone]),
+            usage=self.usage.get(key),
+            attachments=self._attachments(key),
         )
 
-    return {plan.cell_id: case(plan) for plan in plans}
-
-
-def _measures(
-    warehouse: Warehouse, plans: Sequence[CellPlan]
-) -> tuple[dict[tuple[str, ...], list[Any]], ...]:
-    """What research queries are measured by: bundles and rubrics by protocol and assignment, key
-    points and how they were obtained by assignment."""
-    of = "edition = $1 AND assignment IN (SELECT unnest($2))"
-    key = [plans[0].edition, [plan.assignment for plan in plans]]
-    return (
-        _grouped(warehouse.rows(RubricBundle, of, key), "protocol", "assignment"),
-        _grouped(
-            sorted(warehouse.rows(Rubric, of, key), key=lambda rubric: rubric.number),
-            "protocol", "assignment",
-        ),
-        _grouped(warehouse.rows(KeyPoint, of, key), "assignment"),
-        _grouped(warehouse.rows(PointSet, of, key), "assignment"),
-    )  # fmt: skip
+    def _attachments(self, report: tuple[str, str]) -> tuple[Attachment, ...]:
+        return tuple(
+            Attachment(
+                media_type=file.media_type,
+                sha=file.sha,
+                n_bytes=file.n_bytes,
+                n_pages=file.n_pages,
+                folder=self.folder,
+            )
+            for file in self.files.get(report, ())
+        )
 
 
 class CaseLoader:
@@ -183,3 +180,7 @@ def _grouped(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[A
     for row in rows:
         grouped[tuple(getattr(row, column) for column in columns)].append(row)
     return grouped
+
+
+def _only(rows: Sequence[Any]) -> Any | None:
+    return rows[0] if rows else None

@@ -5,11 +5,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.asking import Asker
 from tasks.judges.llm_drafting import LlmDrafter
-from tasks.judges.registry import NoModel, judge_entry
-from tasks.models.errors import Misconfigured
+from tasks.judges.registry import NoModel, model_entry
 from tasks.selection import UnknownName
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
@@ -44,12 +42,7 @@ def drafter_named(judge_name: str, asker: Asker | None = None) -> LlmDrafter:
     Raises:
         Misconfigured: it calls no model, so it cannot.
     """
-    name, entry = judge_entry(judge_name)
-    if not isinstance(entry, LlmJudgeEntry):
-        raise Misconfigured(
-            f"The judge {name} cannot draft rubrics: it calls no model. Name another with "
-            "--judge; `evergreen judges` lists them."
-        )
+    name, entry = model_entry(judge_name, "draft rubrics")
     return LlmDrafter(name, entry, asker or NoModel())
 
 

@@ -5,13 +5,11 @@ from hashlib import sha256
 from pydantic import BaseModel, ConfigDict
 
 from tasks.configuration.inversion import InversionSettings, load_inversion
-from tasks.configuration.models import LlmJudgeEntry
 from tasks.inversion.record import Inversion, inversion_of
 from tasks.judges.asking import Asker
 from tasks.judges.inversion import Inverter
 from tasks.judges.llm_inversion import LlmInverter
-from tasks.judges.registry import NoModel, judge_entry
-from tasks.models.errors import Misconfigured
+from tasks.judges.registry import NoModel, model_entry
 from tasks.warehouse.store import Readable
 
 PROGRESS = """
@@ -46,12 +44,7 @@ def inverter_named(judge_name: str, asker: Asker | None = None) -> LlmInverter:
     Raises:
         Misconfigured: it calls no model, so it cannot.
     """
-    name, entry = judge_entry(judge_name)
-    if not isinstance(entry, LlmJudgeEntry):
-        raise Misconfigured(
-            f"The judge {name} cannot make questions: it calls no model. Name another with "
-            "--judge; `evergreen judges` lists them."
-        )
+    name, entry = model_entry(judge_name, "make questions")
     return LlmInverter(name, entry, asker or NoModel())
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.wording import expected, place_of
 from tasks.frozen import Frozen
 
 CONFIGS = Path(
@@ -35,10 +36,11 @@ def load(path: Path, model: type[ConfiguredT]) -> ConfiguredT:
     Raises:
         ConfigurationError: naming the file, the key and what was expected there.
     """
+    content = read_mapping(path)
     try:
-        return model.model_validate(read_mapping(path))
+        return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigurationError(_explained(path, error)) from None
+        raise ConfigurationError(_explained(path, content, error)) from None
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -87,16 +89,16 @@ def _load_json(path: Path, text: str) -> Any:
         ) from None
 
 
-def _explained(path: Path, error: ValidationError) -> str:
+def _explained(path: Path, content: object, error: ValidationError) -> str:
     lines = []
     for problem in error.errors(include_url=False)[:MOST_TOLD]:
-        key = ".".join(str(part)[:80] for part in problem["loc"]) or "(top)"
+        key = place_of(problem, content)
         if problem["type"] == "extra_forbidden":
-            lines.append(f"{path}: unknown key `{key}`. Remove it, or correct its spelling.")
+            lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.")
         elif problem["type"] == "missing":
-            lines.append(f"{path}: key `{key}` is missing. Add it.")
+            lines.append(f"{path}: key {key} is missing. Add it.")
         else:
-            lines.append(f"{path}: `{key}`: {problem['msg']}; found {_shown(problem['input'])!r}.")
+            lines.append(f"{path}: {key}: {expected(problem)}; found {_shown(problem['input'])!r}.")
     if (rest := error.error_count() - MOST_TOLD) > 0:
         lines.append(f"{path}: and {rest:,} more.")
     return "\n".join(lines)

@@ -5,15 +5,14 @@ They belong together by their prompts, as in the published code. A task's key is
 criterion's id is its dimension with its place there, such as `insight-3`.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from tasks.editions.errors import EditionError
 from tasks.editions.research import PublishedItem, PublishedQuery
-from tasks.editions.rows import read_rows
+from tasks.editions.rows import checked, read_rows
 from tasks.frozen import Frozen
 from tasks.warehouse.rows import storable
 from tasks.warehouse.rubrics import BundleSettings
@@ -133,20 +132,7 @@ def _file(folder: Path, places: tuple[str, ...]) -> Path:
 
 def _rows(path: Path, model: type[RowT]) -> list[RowT]:
     rows = read_rows(path, tuple(model.model_fields))
-    return [_row(path, number, row, model) for number, row in enumerate(rows, start=1)]
-
-
-def _row(path: Path, number: int, row: Mapping[str, Any], model: type[RowT]) -> RowT:
-    try:
-        return model.model_validate(row)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        shown = "" if problem["type"] == "missing" else f"; found {str(problem['input'])[:60]!r}"
-        raise EditionError(
-            f"{path}: row {number}: `{field}`: {problem['msg']}{shown}. Expected the published "
-            "form; fetch the file afresh or mend the row."
-        ) from None
+    return [checked(f"{path}: row {n}", row, model) for n, row in enumerate(rows, start=1)]
 
 
 def _query(task: _Task, measure: _Measure | None, reference: str | None) -> PublishedQuery:

@@ -5,9 +5,8 @@ A user's own copy of `tasks_and_rubrics.jsonl` (JSON lines, JSON or Parquet). A 
 `info_recall-12`, so that two items of the same text stay two.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import (
     BeforeValidator,
@@ -15,12 +14,11 @@ from pydantic import (
     Field,
     StrictInt,
     StringConstraints,
-    ValidationError,
 )
 
 from tasks.editions.errors import EditionError
 from tasks.editions.research import PublishedItem, PublishedQuery
-from tasks.editions.rows import read_rows
+from tasks.editions.rows import checked, read_rows
 from tasks.frozen import Frozen
 from tasks.warehouse.rows import storable
 from tasks.warehouse.rubrics import Blocked, BundleSettings
@@ -33,7 +31,6 @@ MOST_ITEMS = 5_000
 """Of one dimension; published: 158."""
 MOST_CHARS = 20_000
 """Of one item, title, name or address; published: 603."""
-SHOWN = 60
 
 
 def _stored(value: object) -> object:
@@ -98,7 +95,7 @@ def read_drb2(path: Path) -> list[PublishedQuery]:
     """
     found: dict[int, tuple[int, PublishedQuery]] = {}
     for number, row in enumerate(read_rows(path, COLUMNS), start=1):
-        read = _row(path, number, row)
+        read = checked(f"{path}: row {number}", row, _Row)
         if read.idx in found:
             raise EditionError(
                 f"{path}: row {number}: `idx` {read.idx} stands in row {found[read.idx][0]} "
@@ -108,19 +105,6 @@ def read_drb2(path: Path) -> list[PublishedQuery]:
     if not found:
         raise EditionError(f"{path} holds no rows; expected a task each ({', '.join(COLUMNS)}).")
     return [query for _, (_, query) in sorted(found.items())]
-
-
-def _row(path: Path, number: int, row: Mapping[str, Any]) -> _Row:
-    try:
-        return _Row.model_validate(row)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        shown = "" if problem["type"] == "missing" else f"; found {_shown(problem['input'])}"
-        raise EditionError(
-            f"{path}: row {number}: `{field}`: {problem['msg']}{shown}. Expected the published "
-            "form; fetch the file afresh or mend the row."
-        ) from None
 
 
 def _query(path: Path, number: int, row: _Row) -> PublishedQuery:
@@ -145,10 +129,3 @@ def _query(path: Path, number: int, row: _Row) -> PublishedQuery:
             blocked=None if blocked == Blocked() else blocked,
         ),
     )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, dict | list):
-        return f"a {type(value).__name__} of {len(value):,}"
-    said = str(value)
-    return repr(said if len(said) <= SHOWN else f"{said[:SHOWN]}…")

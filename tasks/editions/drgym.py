@@ -11,16 +11,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictInt
 from pydantic import StringConstraints as Constrained
 
 from tasks.editions.errors import EditionError
 from tasks.editions.research import PublishedQuery
-from tasks.editions.rows import read_rows, read_value
+from tasks.editions.rows import checked, read_rows, read_value
 from tasks.frozen import Frozen
 from tasks.warehouse.rows import storable
 
@@ -157,7 +157,7 @@ def _files(path: Path) -> Iterator[dict[str, _Row]]:
             f"{POINTS_FOLDER}/<id>_aggregated.json, or a file of Researchy Questions (Parquet or "
             "JSON lines with id, question, DocStream)."
         )
-    yield {key: _one(file, {**_object(file), "id": key}) for key, file in files.items()}
+    yield {key: checked(file, {**_object(file), "id": key}, _Row) for key, file in files.items()}
 
 
 def _merged_files(folder: Path) -> dict[str, Path]:
@@ -183,23 +183,10 @@ def _object(file: Path) -> Mapping[str, Any]:
 
 def _rows(file: Path) -> dict[str, _Row]:
     listed = read_rows(file, COLUMNS)
-    rows = [_one(f"{file}: row {number}", row) for number, row in enumerate(listed, start=1)]
+    rows = [
+        checked(f"{file}: row {number}", row, _Row) for number, row in enumerate(listed, start=1)
+    ]
     twice = [key for key, n in Counter(row.id for row in rows).items() if n > 1]
     if twice:
         raise EditionError(f"{file}: id {twice[0]!r} stands there twice. Remove one.")
     return {row.id: row for row in rows}
-
-
-def _one(where: object, row: Mapping[str, Any]) -> _Row:
-    try:
-        return _Row.model_validate(row)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise EditionError(
-            f"{where}: `{_place(problem['loc'])}`: {problem['msg']}; found "
-            f"{str(problem['input'])[:60]!r}. Expected {', '.join(COLUMNS)}."
-        ) from None
-
-
-def _place(location: Sequence[int | str]) -> str:
-    return ".".join(str(part) for part in location)

@@ -25,7 +25,7 @@ from pydantic import (
 
 from tasks.editions.errors import EditionError
 from tasks.editions.research import PublishedItem, PublishedQuery
-from tasks.editions.rows import JSON_LINES, read_rows, read_value
+from tasks.editions.rows import JSON_LINES, checked, read_rows, read_value, unreadable
 from tasks.extraction.urls import normalise_url
 from tasks.frozen import Frozen
 from tasks.warehouse.rows import storable
@@ -187,7 +187,7 @@ def _general(path: Path) -> tuple[PublishedRubric, ...]:
     try:
         rubrics = GENERAL_RUBRICS.validate_python(content["grr"])
     except ValidationError as error:
-        raise unreadable(f"{path}: `grr`", "", error) from None
+        raise unreadable(path, error, "grr") from None
     check_points(f"{path}: `grr`", rubrics, GENERAL_POINTS)
     return rubrics
 
@@ -195,10 +195,7 @@ def _general(path: Path) -> tuple[PublishedRubric, ...]:
 def _entry(path: Path, number: int, row: Mapping[str, Any]) -> PublishedEntry:
     uid = row.get("uid")
     where = f"{path}: entry {uid[:80]!r}" if isinstance(uid, str) else f"{path}: entry {number}"
-    try:
-        entry = PublishedEntry.model_validate(dict(row))
-    except ValidationError as error:
-        raise unreadable(where, "`{}`", error) from None
+    entry = checked(where, row, PublishedEntry)
     check_rubrics(f"{where}: `qsr`", entry.qsr)
     return entry
 
@@ -234,13 +231,3 @@ def rubric_items(dimension: str, rubrics: Sequence[PublishedRubric]) -> tuple[Pu
         )
         for place, rubric in enumerate(rubrics, start=1)
     )
-
-
-def unreadable(where: str, field: str, error: ValidationError) -> EditionError:
-    """What is wrong with a part of a file, in words. field: `{}` is the place's."""
-    problem = error.errors()[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    said = problem["msg"].removeprefix("Value error, ")
-    shown = "" if problem["type"] == "missing" else f"; found {str(problem['input'])[:60]!r}"
-    named = f"{where}: {field.format(place)}" if field else f"{where}: {place}"
-    return EditionError(f"{named}: {said}{shown}. Expected the published form.")

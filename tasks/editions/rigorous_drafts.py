@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import Field, StrictInt, ValidationError, model_validator
+from pydantic import Field, StrictInt, model_validator
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import read_mapping
@@ -19,8 +19,8 @@ from tasks.editions.rigorous import (
     PublishedRubric,
     Text,
     check_rubrics,
-    unreadable,
 )
+from tasks.editions.rows import checked
 from tasks.frozen import Frozen
 from tasks.judges.text import terms
 
@@ -102,11 +102,10 @@ def read_draft(path: Path) -> DraftFile:
         EditionError: no such file, or not in this form; names the file and the field.
     """
     try:
-        return DraftFile.model_validate(read_mapping(path))
+        draft = read_mapping(path)
     except ConfigurationError as error:
         raise EditionError(str(error)) from None
-    except ValidationError as error:
-        raise unreadable(str(path), "`{}`", error) from None
+    return checked(path, draft, DraftFile, "Mend it, or remove the file and draft it anew.")
 
 
 def check_draft(path: Path, draft: DraftFile) -> None:

@@ -3,14 +3,20 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
+from pydantic import BaseModel, ValidationError
 
+from tasks.configuration.wording import expected
 from tasks.editions.errors import EditionError
 
 MAX_FILE_BYTES = 200_000_000
 JSON_LINES = (".jsonl", ".ndjson")
+SHOWN = 60
+"""Characters of a value that is not as it should be."""
+PUBLISHED = "Expected the published form: name the data set's own file, or mend this one."
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def read_value(path: Path) -> Any:
@@ -48,6 +54,46 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[Mapping[str, Any]]:
             f"{path}: expected a list of rows with the columns {', '.join(columns)}."
         )
     return rows
+
+
+def checked(
+    where: object, row: Mapping[str, Any], model: type[ModelT], advice: str = PUBLISHED
+) -> ModelT:
+    """A row as what it should be.
+
+    where: the file and the row, for the message.
+    advice: what to do if it is something else.
+
+    Raises:
+        EditionError: it is something else; names the first wrong field, and what stands there.
+    """
+    try:
+        return model.model_validate(dict(row))
+    except ValidationError as error:
+        raise unreadable(where, error, advice=advice) from None
+
+
+def unreadable(
+    where: object, error: ValidationError, inside: str = "", advice: str = PUBLISHED
+) -> EditionError:
+    """The first of what is wrong, in words; `inside`: the field whose value was looked at."""
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in (inside, *problem["loc"]) if part != "")
+    value = problem["input"]
+    if problem["type"] != "missing":
+        found = f"found {_shown(value)}"
+    elif isinstance(value, dict):
+        found = f"found only {', '.join(map(repr, sorted(map(str, value))))[:SHOWN] or 'nothing'}"
+    else:
+        found = "found nothing"
+    return EditionError(f"{where}: `{place}`: {expected(problem)}; {found}. {advice}")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict | list):
+        return f"a {type(value).__name__} of {len(value):,}"
+    said = str(value)
+    return repr(said if len(said) <= SHOWN else f"{said[:SHOWN]}…")
 
 
 def _read(path: Path) -> Any:

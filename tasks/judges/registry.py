@@ -6,11 +6,12 @@ from typing import Any
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import JudgeEntry, OfflineJudgeEntry, load_judges
+from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, OfflineJudgeEntry, load_judges
 from tasks.judges.asking import Asker
 from tasks.judges.decisions import Judge
 from tasks.judges.llm import LlmJudge
 from tasks.judges.offline import OfflineJudge
+from tasks.models.errors import Misconfigured
 
 
 def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
@@ -27,6 +28,22 @@ def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, 
             f"{', '.join(sorted(known.judges))}. Choose one, or add an entry."
         )
     return wanted, known.judges[wanted]
+
+
+def model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
+    """Name and settings of a judge that is a model, which `purpose` ("make questions") needs.
+
+    Raises:
+        ConfigurationError: unknown, naming those that are known.
+        Misconfigured: it calls no model.
+    """
+    wanted, entry = judge_entry(name)
+    if not isinstance(entry, LlmJudgeEntry):
+        raise Misconfigured(
+            f"The judge {wanted} cannot {purpose}: it calls no model. Name another with "
+            "--judge; `evergreen judges` lists them."
+        )
+    return wanted, entry
 
 
 def judge(name: str | None = None, asker: Asker | None = None, configs: Path = CONFIGS) -> Judge:

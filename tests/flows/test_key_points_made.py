@@ -107,7 +107,7 @@ def test_a_budget_stops_the_making_and_a_bigger_one_goes_on(path: Path) -> None:
     with at_hand(server, "gemini"):
         first = evaluate(path, "gemini", budget_usd=0.000001, **run)
         assert first.name == "Partial"
-        assert "articles are left without key points" in first.message
+        assert "key points 3 of 3 are left" in first.message
         assert "The budget of" in first.message
         assert evaluate(path, "gemini", budget_usd=100.0, **run).name == "Completed"
     assert value(path, "SELECT count(*) FROM point_sets") == 3

@@ -22,7 +22,12 @@ AGENTS = ("thorough", "terse")
 PROTOCOLS = {"gym": "research_gym", "bench": "rubric_bench", "rigor": "rigorous"}
 """Editions and what judges them."""
 LAYOUTS = {"gym": "drgym", "bench": "drb2", "rigor": "rigorous"}
-SUBJECTS = ("harbour", "viaduct", "orchard")
+SUBJECTS = (
+    "harbour", "viaduct", "orchard", "abbey", "arsenal", "brewery", "castle", "chapel",
+    "foundry", "granary", "library", "market", "museum", "palace", "stadium", "theatre",
+)  # fmt: skip
+N_QUERIES = {"gym": 3, "bench": 16, "rigor": 6}
+"""More where a report takes fewer calls: each edition is killed several times in its midst."""
 HOLDS, ELSE = "https://holds.example.org/a", "https://else.example.org/b"
 PARTS = ("deck", "tower", "cellar", "bridge", "gate", "roof", "stair", "hall")
 
@@ -38,11 +43,12 @@ def write_research_editions(warehouse: Warehouse) -> None:
     """One edition for each of PROTOCOLS."""
     for edition, protocol in PROTOCOLS.items():
         published = PublishedSet(layout=LAYOUTS[edition], title="Made up", protocol=protocol)
-        queries = [_query(protocol, subject) for subject in SUBJECTS]
+        subjects = SUBJECTS[: N_QUERIES[edition]]
+        queries = [_query(protocol, subject) for subject in subjects]
         import_queries(warehouse, published, queries, edition)
         warehouse.write(
-            Change(Report, [_report(edition, a, s) for s in SUBJECTS for a in AGENTS]),
-            Change(Page, _pages(edition)),
+            Change(Report, [_report(edition, a, s) for s in subjects for a in AGENTS]),
+            Change(Page, _pages(edition, subjects)),
         )
 
 
@@ -101,9 +107,9 @@ def _report(edition: str, agent: str, subject: str) -> Report:
     )  # fmt: skip
 
 
-def _pages(edition: str) -> list[Page]:
+def _pages(edition: str, subjects: Sequence[str]) -> list[Page]:
     texts = {
-        HOLDS: "\n".join(s for subject in SUBJECTS for s in _statements(subject)),
+        HOLDS: "\n".join(s for subject in subjects for s in _statements(subject)),
         ELSE: "A page about ships and their captains, and about nothing else at all.",
     }
     return [

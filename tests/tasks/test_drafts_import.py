@@ -163,7 +163,7 @@ def test_a_reviewed_bundle_has_trusted_links_that_are_not_known_to_be_dead(
         (lambda s: s["entry"]["tsl"].append("example.org"), r"`entry\.tsl\.1`: expected a web"),
         (lambda s: s["entry"]["qsr"][0].update(yes="3"), r"`entry\.qsr\.0\.yes`"),
         (lambda s: s["entry"]["qsr"][0].update(no=4), r"`entry\.qsr\.0`: expected values that"),
-        (lambda s: s.update(reviewed_by=True), "`reviewed_by`: Input should be a valid string"),
+        (lambda s: s.update(reviewed_by=True), "`reviewed_by`: expected a text"),
         (lambda s: s.update(status="final"), "`status`: Input should be 'draft' or 'reviewed'"),
         (lambda s: s.update(edition="f"), "`edition`: it was drafted for f, not e"),
         (lambda s: s["entry"].update(uid="Blue"), "`entry.uid`: e has no assignment 'Blue'"),

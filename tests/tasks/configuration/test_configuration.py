@@ -45,7 +45,7 @@ def test_a_protocol_and_its_file_agree(name: str) -> None:
     [
         ("default: x\njudges: {}\nspeed: fast\n", "unknown key `speed`"),
         ("judges: {}\n", "key `default` is missing"),
-        ("default: 3\njudges: {}\n", "`default`: Input should be a valid string; found '3'"),
+        ("default: 3\njudges: {}\n", "`default`: expected a text (put it in quotes); found '3'"),
         ("[1, 2]\n", "expected a mapping"),
         ("default: [\n", "not valid YAML"),
         ("", "expected a mapping"),

@@ -29,11 +29,11 @@ def written(file: Path, items: Any = (ITEM,), **more: Any) -> Path:
 @pytest.mark.parametrize(
     ("items", "says"),
     [
-        ([], r"`items`: Tuple should have at least 1 item"),
+        ([], r"`items`: expected a list of at least 1"),
         ([ITEM, ITEM], r"ids used twice: a"),
         ([ITEM | {"id": "a b"}], r"`items\.0\.id`"),
         ([ITEM | {"id": "a\nItem b"}], r"`items\.0\.id`"),
-        ([{"id": "a"}], r"key `items\.0\.text` is missing"),
+        ([{"id": "a"}], r"key `items\.0\.text` \(id 'a'\) is missing"),
         ([ITEM | {"wieght": 2}], r"unknown key `items\.0\.wieght`"),
         ([ITEM | {"allowed": [1]}], r"`items\.0\.allowed`"),
         ([ITEM | {"allowed": [1, 1]}], r"`allowed` has a value twice"),

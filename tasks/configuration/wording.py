@@ -1,0 +1,63 @@
+"""What pydantic finds wrong, for people who know YAML and JSON and not Python."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+WORDS = "\\S"
+"""The pattern of a text that is not blank."""
+TYPES = {
+    "tuple_type": "expected a list",
+    "list_type": "expected a list",
+    "dict_type": "expected a mapping of keys",
+    "model_type": "expected a mapping of keys",
+    "string_type": "expected a text (put it in quotes)",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "bool_type": "expected true or false",
+}
+
+
+def expected(problem: ErrorDetails) -> str:
+    """What was expected there."""
+    kind, bounds = problem["type"], problem.get("ctx", {})
+    if kind in TYPES:
+        return TYPES[kind]
+    if kind == "string_pattern_mismatch":
+        pattern = bounds["pattern"]
+        return "expected some words" if pattern == WORDS else f"expected the form {pattern}"
+    if kind == "string_too_short":
+        return f"expected a text of at least {_counted(bounds['min_length'], 'character')}"
+    if kind == "string_too_long":
+        return f"expected a text of at most {_counted(bounds['max_length'], 'character')}"
+    if kind == "too_short":
+        return f"expected a list of at least {bounds['min_length']:,}"
+    if kind == "too_long":
+        return f"expected a list of at most {bounds['max_length']:,}"
+    return problem["msg"].removeprefix("Value error, ")
+
+
+def place_of(problem: ErrorDetails, content: object) -> str:
+    """The key, with the id of the thing it belongs to: `items.2.check` (id 'clear')."""
+    ids: list[str] = []
+    at: Any = content
+    for part in problem["loc"]:
+        at = _inside(at, part)
+        if isinstance(at, Mapping) and isinstance(at.get("id"), str) and isinstance(part, int):
+            ids.append(f"id {at['id'][:80]!r}")
+    key = ".".join(str(part)[:80] for part in problem["loc"]) or "(top)"
+    return f"`{key}`" + (f" ({', '.join(ids)})" if ids else "")
+
+
+def _inside(value: Any, part: int | str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, Sequence) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return None
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
