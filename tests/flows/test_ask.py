@@ -34,9 +34,8 @@ def server_of(agent: str, script: JobScript | None = None) -> Any:
     return KINDS[agent][1](script)
 
 
-@pytest.mark.parametrize(
-    "agent", ["openai", *(pytest.param(a, marks=pytest.mark.long) for a in KINDS if a != "openai")]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("agent", sorted(KINDS))
 def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
     path: Path, agent: str
 ) -> None:
@@ -115,6 +114,7 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
     assert rows(path, STATES) == [("abandoned", 1), ("done", 2), ("lost", 1)]
 
 
+@pytest.mark.long
 def test_one_agent_with_a_wrong_key_leaves_the_other_alone(
     path: Path, agent_configs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +149,7 @@ def test_a_budget_stops_before_it_is_overdrawn(path: Path) -> None:
     assert server.n_bought_again == 0
 
 
+@pytest.mark.long
 def test_a_pilot_asks_only_for_the_first(path: Path) -> None:
     server = server_of("gemini")
     with serving_agent(server, "gemini"):
@@ -156,6 +157,7 @@ def test_a_pilot_asks_only_for_the_first(path: Path) -> None:
     assert server.n_made == 1
 
 
+@pytest.mark.long
 def test_an_agent_that_asks_back_gets_the_standard_reply(path: Path) -> None:
     question = "Could you clarify which one you mean? Please confirm."
     for agent in ("gemini", "openai"):
@@ -170,6 +172,7 @@ def test_an_agent_that_asks_back_gets_the_standard_reply(path: Path) -> None:
         assert question not in text
 
 
+@pytest.mark.long
 def test_an_agent_asked_by_hand_finds_its_prompts_in_a_folder_and_leaves_its_reports_there(
     path: Path, agent_configs: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
@@ -235,6 +238,7 @@ def test_check_says_in_words_what_is_wrong(
     assert "cannot be reached" in said
 
 
+@pytest.mark.long
 def test_an_agent_named_twice_is_asked_once(path: Path) -> None:
     server = server_of("openai")
     with serving_agent(server, "openai"):
