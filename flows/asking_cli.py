@@ -7,6 +7,7 @@ import typer
 from flows.agents_cli import AgentArgument, EditionOption
 from flows.console import REMARKS, remark
 from flows.options import WarehousePath
+from flows.pages_cli import say_next
 from flows.run import run_flow
 from flows.show import Format, print_frame, print_leaderboard
 from tasks.agent_estimates import estimate_reports
@@ -65,10 +66,11 @@ def ask(
                 "warehouse": str(store.path),
             },
         )
-    remark(outcome)
+        remark(outcome)
+        if complete:
+            say_next(store, edition)
     if not complete:
         raise typer.Exit(1)
-    remark(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
 
 
 def backfill(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from tasks.protocols.case import Protocol
 from tasks.protocols.registry import at_hand, title_of
 
 COLUMNS = {
@@ -92,6 +93,9 @@ class Board:
     """Metrics that are shown as they are, not in percent."""
 
 
+OPEN = "*: provisional, items are still open or another version judged them"
+"""What a star at a figure says."""
+
 BOARDS = (
     Board(
         frozenset({"wiki_fact", "wiki_writing"}),
@@ -99,8 +103,8 @@ BOARDS = (
         ("coverage_wiki_soft", "coverage_wiki"),
         "coverage_wiki",
         "Rep.",
-        "Percent. –: not assessed, or nothing to assess. *: provisional, items are still open "
-        "(pages never fetched, cells failed). Rank: by coverage, soft where the judge gives it.",
+        f"Percent. –: not assessed, or nothing to assess. {OPEN}. Open: pages never "
+        "fetched, cells failed. Rank: by coverage, soft where the judge gives it.",
     ),
     Board(
         frozenset({"claim_discovery"}),
@@ -109,8 +113,7 @@ BOARDS = (
         "answered_share",
         "Quest.",
         "Percent, means over the categories' means; F1 (quest.): over all questions. Publ.: as "
-        "the published code scores each category. –: not assessed. *: provisional, items are "
-        "still open. Rank: by F1.",
+        f"the published code scores each category. –: not assessed. {OPEN}. Rank: by F1.",
     ),
     Board(
         frozenset({"research_gym"}),
@@ -120,7 +123,7 @@ BOARDS = (
         "Rep.",
         "Percent, means over reports; clarity and insight of ten. KPR, KPC: key points supported, "
         "contradicted. Eval.: cited claims with a fetched page. –: not assessed, or nothing to "
-        "assess. *: provisional, items are still open. Rank: by KPR.",
+        f"assess. {OPEN}. Rank: by KPR.",
         "DeepResearchGym",
     ),
     Board(
@@ -134,8 +137,8 @@ BOARDS = (
         "rubrics. Drift (lower is better) is made of Focus d., what the report lacks of its focus "
         "keywords, and Dev. d., what it holds of those it should not drift to; Focus kw. and Dev. "
         "kw. say how often these stand there. /100 tok.: points of Integr. for 100 tokens of the "
-        "agent. Eval.: rubrics and keywords that the judge decided. –: not assessed. *: "
-        "provisional, items are still open or rubrics are drafts. Thresholds and normalisation of "
+        "agent. Eval.: rubrics and keywords that the judge decided. –: not assessed. "
+        f"{OPEN}, or rubrics are drafts. Thresholds and normalisation of "
         "the drift are unspecified by the paper. Rank: by Integr., then Focus kw.",
         "Rigorous Bench",
     ),
@@ -193,13 +196,24 @@ def leading(protocol: str, metrics: Sequence[str]) -> list[str]:
     return list(metrics)
 
 
+def headings(protocol: Protocol) -> dict[str, str]:
+    """What its metrics are called at the head of a column: as on its boards, or by their titles."""
+    short = {
+        metric: heading
+        for board in BOARDS
+        if protocol.name in board.protocols
+        for metric, heading in board.columns.items()
+    }
+    return {entry.name: short.get(entry.name, entry.title) for entry in protocol.metrics}
+
+
 def _plain_board(name: str, title: str, columns: dict[str, str], numbers: frozenset[str]) -> Board:
     """All metrics of a protocol, the first one first and ranking."""
     first = next(iter(columns))
     counts = [heading for metric, heading in columns.items() if metric in numbers]
     note = (
         f"Percent{''.join(f'; {heading}: a number' for heading in counts)}. –: not assessed, or "
-        f"nothing to assess. *: provisional, items are still open. Rank: by {columns[first]}."
+        f"nothing to assess. {OPEN}. Rank: by {columns[first]}."
     )
     if "assessed_share" in columns:
         note += " It rests on the items that were judged alone: Assessed says how many of all."

@@ -7,7 +7,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from flows.boards import leading
+from flows.boards import headings, leading
 from flows.console import ANSWERS, REMARKS
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, say_drafts
@@ -90,14 +90,14 @@ def _check_metrics(protocol: Protocol, names: list[str]) -> None:
 
 
 def _print_groups(frame: pl.DataFrame, protocol: Protocol, by: str) -> None:
-    titles = {metric.name: metric.title for metric in protocol.metrics}
+    titles = headings(protocol)
     metrics = [name for name in titles if name in set(frame["metric"])]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("Agent", no_wrap=True)
     table.add_column(by.capitalize())
     table.add_column("Rep.", justify="right", style="dim")
     for name in metrics:
-        table.add_column(titles[name], justify="right")
+        table.add_column(titles[name], justify="right", overflow="fold")
     before = None
     for (agent, group), rows in frame.group_by("agent", "group", maintain_order=True):
         if before not in (None, agent):
@@ -112,7 +112,8 @@ def _print_groups(frame: pl.DataFrame, protocol: Protocol, by: str) -> None:
     ANSWERS.print(table)
     ANSWERS.print(
         "Percent. Rep.: reports that a figure rests on; a figure that rests on others says on how "
-        f"many. {NOTHING}: not assessed, or nothing to assess.",
+        f"many. {NOTHING}: not assessed, or nothing to assess. Headings as on the "
+        "leaderboard, which explains them.",
         style="dim",
     )
 

@@ -37,7 +37,6 @@ from tasks.importing import import_edition
 from tasks.judging import check_judges
 from tasks.models.errors import ModelError
 from tasks.protocols.registry import by_default
-from tasks.protocols.registry import protocol as protocol_named
 from tasks.resolving import NotPossible
 from tasks.sandbox.errors import SandboxError
 from tasks.selection import UnknownName, check_selection
@@ -212,8 +211,7 @@ def evaluate(
             },
         )
         print_leaderboard(store, edition, Format.TABLE, protocols, judge_name)
-        if any("pages" in protocol_named(name).inputs for name in protocols):
-            say_unfetched(store, edition)
+        say_unfetched(store, edition, protocols)
     _say_where(warehouse, edition, outcome)
     _exit(complete)
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from flows.boards import OPEN
 from flows.console import ANSWERS, REMARKS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_agreement, say_drafts
@@ -123,8 +124,7 @@ def _tables(found: Comparison, edition: str, judge: str, over: Over, to: Console
     for start in range(0, len(found.metrics), ACROSS):
         to.print(_agents(found, start))
     to.print(
-        "Percent or numbers, and of how many reports. –: no value. *: provisional, items are still "
-        "open.\n",
+        f"Percent or numbers, and of how many reports. –: no value. {OPEN}.\n",
         style="dim",
     )
     if found.pairs.height:

@@ -71,7 +71,8 @@ def draft_rubrics(
     remark(outcome)
     remark(
         "Next: read and correct each file, put your name at `reviewed_by`, and\n"
-        f"  evergreen import rigorous-draft FILE --edition {edition}"
+        f"  evergreen import rigorous-draft FILE --edition {edition} --general ENTRIES\n"
+        "(ENTRIES: the published file with the general rubrics; not needed if it was imported.)"
     )
     if not complete:
         raise typer.Exit(1)

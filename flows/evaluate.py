@@ -113,7 +113,7 @@ async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
         key="leaderboard",
         table=wide_rows(board),
         description=f"{run.edition}, in percent. –: not assessed, or nothing to assess. *: "
-        "provisional, items are still open.",
+        "provisional, items are still open or another version judged them.",
     )
     if not failures:
         return Completed(message=_judged(run))

@@ -11,7 +11,7 @@ import polars as pl
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 from flows.options import PROTOCOL_HELP, Shown, WarehousePath
 from flows.show import Format, print_frame
 from tasks.calls import calls_summary
@@ -89,8 +89,8 @@ def estimate(
         check_selection(store, edition, chosen, agents or [], judge)
         frame, remarks = _estimated(store, edition, judge, chosen, agents or [], extractor)
     _print_estimate(frame, form)
-    for remark in remarks:
-        REMARKS.print(remark, style="dim", highlight=False)
+    for said in remarks:
+        remark(said, "dim")
 
 
 def calls(
@@ -202,7 +202,9 @@ def _estimated(
                     "the offline judge first, or estimate again after the extraction."
                 )
             ready = [p for p in todo if p not in waiting]
-            remarks.insert(0, f"{len(plans) - len(todo)} of {len(plans)} cells need no judging.")
+            if len(todo) < len(plans):
+                done = len(plans) - len(todo)
+                remarks.insert(0, f"{done} of {len(plans)} cells need no judging.")
             with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                           console=REMARKS, transient=True) as bars:  # fmt: skip
                 bar = bars.add_task("cells", total=len(ready))
@@ -233,7 +235,10 @@ def _estimated(
 
 
 def _print_estimate(frame: pl.DataFrame, form: Format) -> None:
-    if form is Format.TABLE and frame.height:
+    if form is Format.TABLE and not frame.height:
+        remark("No calls: nothing that is ready to be judged needs any.")
+        return
+    if form is Format.TABLE:
         sums = {c: frame[c].sum() for c in COLUMNS[2:]}
         total = pl.DataFrame([{"protocol": "all", "agent": "", **sums}], schema=frame.schema)
         frame = pl.concat([frame, total])

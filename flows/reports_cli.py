@@ -9,6 +9,7 @@ from rich.table import Table
 
 from flows.console import REMARKS, remark
 from flows.options import WarehousePath
+from flows.pages_cli import say_next
 from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
 from tasks.reports_matching import Given, Matched, match_reports
@@ -58,7 +59,9 @@ def import_report_files(
                 bars.update(bar, completed=done, total=total, description=outcome.path)
 
             summary = import_reports(store, matched, yes, replace, follow)
-    _say(summary, matched, yes)
+        _say(summary, matched, yes)
+        if summary.count("new", "changed", "unchanged"):
+            say_next(store, summary.edition)
     if not summary.complete:
         raise typer.Exit(1)
 
@@ -106,5 +109,3 @@ def _say(summary: ReportsSummary, matched: Matched, yes: bool) -> None:
         remark(f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}.")
     if not yes and any(given.match.guessed for given in matched.given):
         remark("Agree to the guesses with --yes, or rename the files by assignment.")
-    if summary.count("new", "changed", "unchanged"):
-        remark(f"Next: evergreen fetch --edition {summary.edition}, then `evaluate`")

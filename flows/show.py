@@ -11,7 +11,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from flows.boards import BOARDS, COUNTS, Board, boards_of
+from flows.boards import COUNTS, Board, boards_of
 from flows.console import ANSWERS, REMARKS
 from tasks.configuration.models import load_judges
 from tasks.drafts_import import drafts_of
@@ -114,6 +114,10 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
     known = load_judges().judges
     title = known[judge].title if judge in known else judge
     named = " · ".join(filter(None, (edition, board.title, title)))
+    if rows["value"].is_null().all():
+        waits = " so far" if rows["provisional"].any() else ""
+        ANSWERS.print(f"{named}: no figures, as nothing could be judged{waits}.", highlight=False)
+        return
     table = Table(title=named, box=box.SIMPLE_HEAD, title_justify="left",
                   collapse_padding=True, pad_edge=False)  # fmt: skip
     table.add_column("#", justify="right")
@@ -124,11 +128,11 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
             table.add_column(COUNTS[metric], justify="right", style="dim")
     table.add_column(board.last, justify="right", style="dim")
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    for rank, agent in enumerate(ranked(rows, board), start=1):
+    for rank, agent in ranked(rows, board):
         cells = [text for metric in board.columns
                  for text in _cells(board, figures, agent, metric)]  # fmt: skip
         counted = figures.get((agent, board.counted_by))
-        table.add_row(str(rank), agent, *cells, str(counted["n_reports"] if counted else 0))
+        table.add_row(rank, agent, *cells, str(counted["n_reports"] if counted else 0))
     ANSWERS.print(table)
     ANSWERS.print(board.note, style="dim")
 
@@ -163,22 +167,26 @@ def _wide_board(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
         for name in ((heading, COUNTS[metric]) if metric in COUNTS else (heading,))
     ]  # fmt: skip
     wide = []
-    for rank, agent in enumerate(ranked(rows, board), start=1):
+    for rank, agent in ranked(rows, board):
         cells = [text.strip() for metric in board.columns
                  for text in _cells(board, figures, agent, metric)]  # fmt: skip
         record = dict(zip(headings, cells, strict=True))
-        wide.append({"#": str(rank), "Agent": agent, **record, "Judge": judge})
+        wide.append({"#": rank, "Agent": agent, **record, "Judge": judge})
     return wide
 
 
-def ranked(rows: pl.DataFrame, board: Board = BOARDS[0]) -> list[str]:
-    """Agents best first: coverage by mean probability where the judge gives one, claims by F1."""
+def ranked(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
+    """(rank, agent), best first; without a figure to rank by there is no rank, but a dash."""
     best: dict[str, list[float]] = {}
     for row in rows.iter_rows(named=True):
         values = best.setdefault(row["agent"], [-1.0] * len(board.ranked_by))
         if row["metric"] in board.ranked_by and row["value"] is not None:
             values[board.ranked_by.index(row["metric"])] = row["value"]
-    return sorted(best, key=lambda agent: (*(-value for value in best[agent]), agent))
+    agents = sorted(best, key=lambda agent: (*(-value for value in best[agent]), agent))
+    return [
+        (str(place) if max(best[agent]) >= 0 else "–", agent)
+        for place, agent in enumerate(agents, start=1)
+    ]
 
 
 def _style_table(source: Readable, edition: str) -> None:

@@ -51,6 +51,6 @@ def check_edition(warehouse: Warehouse, edition: str) -> None:
     if edition not in editions:
         raise UnknownName(
             f"{warehouse.path} has no edition {edition!r}; it has: "
-            f"{', '.join(editions) or 'none yet'}. Import one with `evergreen import wlc PATH`, "
-            "or collect one with `evergreen collect`."
+            f"{', '.join(editions) or 'none yet'}. Import one (`evergreen import --help` "
+            "lists what there is), or collect one with `evergreen collect`."
         )

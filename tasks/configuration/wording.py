@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails
 WORDS = "\\S"
 """The pattern of a text that is not blank."""
 TYPES = {
+    "missing": "it is missing",
     "tuple_type": "expected a list",
     "list_type": "expected a list",
     "dict_type": "expected a mapping of keys",

@@ -137,10 +137,10 @@ def read_rigorous(
         EditionError: no such file, not in this format, or an entry that cannot be read; names
             the file, the entry and the field.
     """
+    entries = [_entry(path, number, row) for number, row in enumerate(_rows(path), start=1)]
     common = rubric_items(GENERAL, _general(general or path))
     found: dict[str, PublishedQuery] = {}
-    for number, row in enumerate(_rows(path), start=1):
-        entry = _entry(path, number, row)
+    for entry in entries:
         if entry.uid in found:
             raise EditionError(f"{path}: entry {entry.uid!r} stands there twice. Remove one.")
         found[entry.uid] = PublishedQuery(

@@ -3,6 +3,7 @@
 import polars as pl
 
 from flows.boards import BOARDS, boards_of, leading
+from flows.show import ranked
 from tasks.protocols.registry import PROTOCOLS, protocol
 
 
@@ -29,6 +30,17 @@ def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None
     for board in BOARDS:
         assert {*board.columns, *board.ranked_by, board.counted_by} <= known
         assert len({*board.columns.values()}) == len(board.columns)
+
+
+def test_an_agent_without_a_figure_to_rank_by_has_no_rank() -> None:
+    (board,) = boards_of(rows(integrated=None))
+    figures = [("b", 0.2), ("a", None), ("c", 0.4)]
+    scored = pl.DataFrame(
+        [(agent, "rigorous_integrated", value) for agent, value in figures],
+        schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64},
+        orient="row",
+    )
+    assert ranked(scored, board) == [("1", "c"), ("2", "b"), ("–", "a")]
 
 
 def test_what_a_protocol_s_board_shows_leads_elsewhere_too() -> None:

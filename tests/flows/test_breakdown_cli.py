@@ -31,6 +31,9 @@ def test_a_table_by_theme_has_a_line_for_each_agent_and_theme(
     assert "all Health 2 30.0" in lines
     assert "Law, & order 1 100.0" in lines
     assert "few Health 0 –" in lines
+    code, said, _ = evergreen("breakdown", *chosen)
+    headings = next(line for line in said.splitlines() if "Theme" in line).split()
+    assert headings[:6] == ["Agent", "Theme", "Rep.", "Total", "Recall", "Analysis"]
     code, said, _ = evergreen("breakdown", *chosen, "--format", "csv")
     assert said.startswith("agent,theme,metric,value,n_reports,n_items,n_without\n")
     code, _, said = evergreen("breakdown", *chosen, "--metric", "f1")

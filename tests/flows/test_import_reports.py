@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from flows import reports_cli
+from flows import console, reports_cli
 from tasks.importing import import_edition
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
@@ -31,7 +31,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Import:
 
     def call(path: Path, *options: str) -> tuple[int, str]:
         said = Console(width=200, record=True, file=(tmp_path / "said").open("w"))
-        monkeypatch.setattr(reports_cli, "REMARKS", said)
+        for module in (console, reports_cli):
+            monkeypatch.setattr(module, "REMARKS", said)
         arguments = ["reports", str(path), "--edition", "sample", "--warehouse", str(warehouse)]
         done = CliRunner().invoke(importing, [*arguments, *options])
         if done.exception is not None and not isinstance(done.exception, SystemExit):

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows
+from tests.rigs.research_editions import write_research_editions
 
 POINTS = [{"point_number": 1, "point_content": "By day.", "original_point_number": [1]}]
 CLICKED = [
@@ -49,9 +51,26 @@ def test_queries_are_imported_and_reports_find_them_by_their_ids(
     code, _, said = evergreen("import", "reports", tmp_path / "reports", "--edition", "gym",
                               "--warehouse", path)  # fmt: skip
     assert "left out: somebody/13.md" in said
+    assert "Next: evergreen fetch --edition gym, then `evaluate`" in said
     found = dict(rows(path, "SELECT assignment, text FROM reports"))
     assert found.keys() == {"12", "923549"}
     assert all(text.startswith(f"# {key}.md") for key, text in found.items())
+
+
+def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
+    tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path, folder = tmp_path / "w.duckdb", tmp_path / "somebody"
+    with open_warehouse(path) as warehouse:
+        write_research_editions(warehouse)
+    folder.mkdir()
+    (folder / "harbour.md").write_text("# The harbour\n\nIt is old.", "utf-8")
+    given = ("--edition", "bench", "--warehouse", path)
+    code, _, said = evergreen("import", "reports", folder, *given, "--agent", "somebody")
+    assert (code, said.splitlines()[-1]) == (0, "Next: evergreen evaluate --edition bench")
+    code, said, remarks = evergreen("estimate", *given, "--judge", "offline")
+    assert (code, said.strip()) == (0, "")
+    assert "No calls: nothing that is ready to be judged needs any." in remarks
 
 
 def test_top_takes_the_queries_with_the_most_clicked_documents(

@@ -29,6 +29,8 @@ SUBJECTS = (
 N_QUERIES = {"gym": 3, "bench": 16, "rigor": 6}
 """More where a report takes fewer calls: each edition is killed several times in its midst."""
 HOLDS, ELSE = "https://holds.example.org/a", "https://else.example.org/b"
+CRAFTS = ("masons", "smiths", "joiners", "tilers", "glaziers", "plumbers", "painters", "founders")
+"""Parts and crafts: most words of a statement are in no other one of its subject."""
 PARTS = ("deck", "tower", "cellar", "bridge", "gate", "roof", "stair", "hall")
 
 
@@ -54,8 +56,9 @@ def write_research_editions(warehouse: Warehouse) -> None:
 
 def _statements(subject: str) -> list[str]:
     return [
-        f"The {part} of the {subject} was built in {1850 + 3 * number}."
-        for number, part in enumerate(PARTS)
+        f"The {part} of the {subject} took {20 + number} {craft} {number + 3} months from "
+        f"{1850 + 3 * number}."
+        for number, (part, craft) in enumerate(zip(PARTS, CRAFTS, strict=True))
     ]
 
 

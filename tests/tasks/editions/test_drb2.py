@@ -65,7 +65,7 @@ def without(line: dict[str, Any], *path: str) -> dict[str, Any]:
 
 
 WRONG = [
-    (without(row(1), "idx"), "row 2: `idx`: Field required"),
+    (without(row(1), "idx"), "row 2: `idx`: it is missing"),
     (row(1) | {"idx": "1"}, r"row 2: `idx`: expected a whole number; found '1'"),
     (row(1) | {"idx": True}, "row 2: `idx`"),
     (row(1) | {"idx": -1}, "row 2: `idx`"),
@@ -76,15 +76,15 @@ WRONG = [
     (row(1) | {"theme": float("nan")}, "row 2: `theme`"),
     (row(1) | {"prompt": "  "}, "row 2: `prompt`"),
     (row(1) | {"content": []}, r"row 2: `content`: .*; found a list of 0"),
-    (without(row(1), "content", "task"), "`content.task`: Field required"),
-    (without(row(1), "content", "rubric", "analysis"), "`content.rubric.analysis`: Field required"),
+    (without(row(1), "content", "task"), "`content.task`: it is missing"),
+    (without(row(1), "content", "rubric", "analysis"), "`content.rubric.analysis`: it is missing"),
     (with_rubric(row(1), style=["x"]), "`content.rubric.style`: Extra inputs"),
     (with_rubric(row(1), analysis="one"), "`content.rubric.analysis`"),
     (with_rubric(row(1), analysis=["a", 3]), r"`content.rubric.analysis.1`: .*; found '3'"),
     (with_rubric(row(1), analysis=["a", ""]), "`content.rubric.analysis.1`"),
     (with_rubric(row(1), analysis=["x" * 30_000]), "`content.rubric.analysis.0`"),
     (with_rubric(row(1), info_recall=[], analysis=[], presentation=[]), "holds no items"),
-    (without(row(1), "content", "blocked"), "`content.blocked`: Field required"),
+    (without(row(1), "content", "blocked"), "`content.blocked`: it is missing"),
 ]
 
 

@@ -88,7 +88,7 @@ def changed(change: Callable[[Content], object]) -> Content:
         (changed(lambda s: s.pop("entries")), "`entries`: expected a list"),
         (changed(lambda s: s["entries"].clear()), "holds no entries"),
         (changed(lambda s: s["entries"].append(s["entries"][0])), "'07001' stands there twice"),
-        (changed(lambda s: s["entries"][0].pop("tsl")), "'07001': `tsl`: Field required"),
+        (changed(lambda s: s["entries"][0].pop("tsl")), "'07001': `tsl`: it is missing"),
         (content(uid=7001), "entry 1: `uid`: expected a text .*; found '7001'"),
         (content(uid="../07"), "`uid`: expected the form "),
         (content(query=" "), "`query`: expected some words; found ' '"),
@@ -103,8 +103,9 @@ def changed(change: Callable[[Content], object]) -> Content:
         (changed(lambda s: s["entries"][0]["qsr"][0].update(partial=2)), "values that fall"),
         (changed(lambda s: s["entries"][0]["qsr"].insert(0, "No values here")), r"`qsr\.0`"),
         (changed(lambda s: s["grr"][0].update(yes="2")), r"`grr\.0\.yes`: expected a whole number"),
-        ([1, 2], "holds no general rubrics"),
-        ("text", "holds no general rubrics"),
+        ([1, 2], "`entries`: expected a list"),
+        ("text", "`entries`: expected a list"),
+        ({"entries": []}, "holds no general rubrics"),
     ],
 )
 def test_what_is_wrong_is_said_by_file_entry_and_field(
