@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from flows.agents_cli import agents
 from flows.annotation_cli import agreement, annotate
@@ -14,7 +13,7 @@ from flows.asking_cli import ask, backfill
 from flows.breakdown_cli import breakdown, tokens
 from flows.collecting_cli import assign, collect, edition
 from flows.compare_cli import register as register_comparisons
-from flows.console import REMARKS, remark
+from flows.console import REMARKS, passing_bars, remark
 from flows.draft_cli import register as register_drafts
 from flows.export_cli import register as register_exports
 from flows.judging_cli import calls, estimate, judges
@@ -125,8 +124,7 @@ def import_wlc(
 ) -> None:
     """Import an edition in the published Wiki Live Challenge layout; again changes nothing."""
     name = edition or path.resolve().name
-    bars = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                    console=REMARKS, transient=True)  # fmt: skip
+    bars = passing_bars()
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store, bars:
         bar = bars.add_task(f"import {name}", total=None)
 

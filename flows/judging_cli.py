@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import ANSWERS, REMARKS, passing_bars, remark
 from flows.options import PROTOCOL_HELP, Shown, WarehousePath
 from flows.show import Format, print_frame
 from tasks.calls import calls_summary
@@ -205,8 +204,7 @@ def _estimated(
             if len(todo) < len(plans):
                 done = len(plans) - len(todo)
                 remarks.insert(0, f"{done} of {len(plans)} cells need no judging.")
-            with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                          console=REMARKS, transient=True) as bars:  # fmt: skip
+            with passing_bars() as bars:
                 bar = bars.add_task("cells", total=len(ready))
                 frames.append(estimate_cells(store, entry, ready, lambda n: bars.advance(bar, n)))
             if go_by_key_points(protocols) and (bare := unpointed(store, edition, agents)):

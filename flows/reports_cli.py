@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from flows.console import REMARKS, remark
+from flows.console import REMARKS, passing_bars, remark
 from flows.options import WarehousePath
 from flows.pages_cli import say_next
 from tasks.configuration.agents import load_agents
@@ -47,8 +46,7 @@ def import_report_files(
 
     Exit code 0 when every file is in, 1 when any was left out or could not be read.
     """
-    bars = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                    console=REMARKS, transient=True)  # fmt: skip
+    bars = passing_bars()
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         matched = match_reports(store, path, edition, agent)
         _preview(matched)

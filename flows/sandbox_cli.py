@@ -11,9 +11,8 @@ from socket import socket
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from flows.console import REMARKS, remark
+from flows.console import REMARKS, passing_bars, remark
 from flows.options import WarehousePath
 from flows.sandbox_remarks import Told, check_served, log, say_address, say_open
 from tasks.configuration.errors import ConfigurationError
@@ -174,9 +173,7 @@ async def _followed(
     from tasks.sandbox.index import Follow
     from tasks.sandbox.opening import build, sandboxes_folder
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=REMARKS, transient=True) as bars:
+    with passing_bars() as bars:
         bar = bars.add_task("reading pages", total=source.n_pages())
 
         def follow(state: Follow) -> None:
