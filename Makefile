@@ -60,7 +60,7 @@ rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count w
 	    $(BIN)/python -m tests.rigs.kill_judges --work $$work/$$edition --kills 3 \
 	      --concurrency 4 --warehouse $$work/w.duckdb --edition $$edition || exit 1; done
 
-rig-local-model: $(VENV)/dev ## Have a real small model answer every prompt (builds llama.cpp first)
+rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' prompts (builds llama.cpp first)
 	@if timeout 30m $(MAKE) -s $(VENV)-llama/ready; then \
 	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
 	else echo "Skipped: llama-cpp-python could not be built here (it needs a C++ compiler)."; fi

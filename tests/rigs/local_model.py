@@ -1,4 +1,4 @@
-"""A real small model answers every prompt, and its agreement with recorded verdicts is printed.
+"""A real small model answers the prompts of judges; how far it agrees with recorded verdicts.
 
     python -m tests.rigs.local_model --python .venv-llama/bin/python [--items 25]
         [--data ../shared/data]
@@ -40,10 +40,10 @@ from tasks.judges.decisions import (
     ExtractClaims,
     ExtractFacts,
     VerifyAgainstPage,
-    VerifyClaims,
 )
 from tasks.judges.llm import LlmJudge
 from tasks.judges.registry import judge_entry
+from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
 from tasks.judges.text import readable, sentences
 from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.model_clients import open_client
@@ -61,6 +61,7 @@ from tests.rigs.recorded_questions import (
     recorded_questions,
     verification,
 )
+from tests.rigs.research_questions import research_questions
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
@@ -117,7 +118,7 @@ def entry_for(url: str) -> LlmJudgeEntry:
 
 
 async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
-    """Each prompt once, about the sample edition's first article."""
+    """Each prompt that judges reports once, about the sample edition's first article."""
     article = sorted((SAMPLE / "wiki_data" / "cleaned_data" / "article").glob("*.md"))[0]
     report = sorted(SAMPLE.glob(f"test_data/*/md_data/{article.name}"))[0]
     title, text = article.stem.replace("_", " "), readable(article.read_text("utf-8"))[:BEGINNING]
@@ -127,11 +128,12 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
     comparison = comparisons(text, written)[0]
     few = comparison.model_copy(update={"criteria": comparison.criteria[:3]})
     decided = [
-        ("verify_claims", judge.decide(verification(claim, pool))),
-        ("verify_against_page", judge.decide(on_page(claim, text))),
-        ("compare_articles", judge.decide(few)),
-    ]  # fmt: skip
-    found = [(name, (await answers)[0]) for name, answers in decided]
+        ("verify_claims", verification(claim, pool)),
+        ("verify_against_page", on_page(claim, text)),
+        ("compare_articles", few),
+        *research_questions(title, written, text, claim),
+    ]
+    found = [(name, (await judge.decide(question))[0]) for name, question in decided]
     extracted = [
         ("extract_facts", judge.extract_facts(ExtractFacts(title=title, text=text))),
         ("extract_claims", judge.extract_claims(ExtractClaims(title=title, text=written))),
@@ -140,14 +142,25 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
         got = await answer
         label = f"{len(got.statements)} statements" if got.status is Status.OK else None
         found.append((name, Answer(status=got.status, label=label, reason=got.reason)))
-    return found
+    return [*found, *await key_points(judge, f"What is {title}?", text)]
+
+
+async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[str, Answer]]:
+    made = await judge.extract_key_points(ExtractKeyPoints(question=question, document=text))
+    merged = await judge.merge_key_points(
+        MergeKeyPoints(question=question, points=tuple(sentences(text)[:4]))
+    )
+    return [
+        (name, Answer(status=said.status, label=f"{n} points" if n else None, reason=said.reason))
+        for name, said, n in (
+            ("key_points/extract", made, len(made.found)),
+            ("key_points/merge", merged, len(merged.merged)),
+        )
+    ]
 
 
 async def ask(judge: LlmJudge, question: Question) -> Answer:
-    if isinstance(question.request, VerifyClaims):
-        [answer] = await judge.decide(question.request)
-    else:
-        [answer] = await judge.decide(question.request)
+    [answer] = await judge.decide(question.request)
     return answer
 
 
@@ -182,7 +195,7 @@ async def run(url: str, options: argparse.Namespace, warehouse: Warehouse) -> bo
     try:
         answered = await every_prompt(judge)
         for name, answer in answered:
-            print(f"  {name:20} {answer.status.value:12} {answer.label or answer.reason}"[:160])
+            print(f"  {name:28} {answer.status.value:12} {answer.label or answer.reason}"[:160])
         if options.data.exists():
             await agreement(judge, options)
         else:
