@@ -103,6 +103,17 @@ def test_a_criterion_that_is_open_is_in_no_figure_and_leaves_them_open() -> None
     assert (found["race_overall"]["n_open"], found["race_readability"]["n_open"]) == (1, 0)
 
 
+def test_a_score_without_its_counterpart_is_no_pair() -> None:
+    """A failed answer about the reference must not count as a reference worth 0."""
+
+    def half(request: ScorePair) -> list[Answer]:
+        return [answer for _ in request.criteria for answer in (ok("4"), failed())]
+
+    found = figures(Told({ScorePair: half}), case())
+    overall = found["race_overall"]
+    assert (overall["numerator"], overall["n_items"], overall["n_open"]) == (None, 0, 3)
+
+
 def test_where_nothing_was_decided_or_all_is_zero_the_figure_is_null_and_says_why() -> None:
     assert {row["reason"] for row in figures(judge({}), case()).values()} == {EMPTY}
     zeros = figures(judge(dict.fromkeys(SCORES, ("0", "0"))), case())
