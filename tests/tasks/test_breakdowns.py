@@ -9,7 +9,9 @@ from tasks.editions.errors import EditionError
 from tasks.protocols.registry import protocol
 from tasks.tokens import tokens
 from tasks.warehouse.calls import Call
+from tasks.warehouse.results import Verdict
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.tasks.rubric_edition import EDITION, JUDGE, judged_edition
@@ -71,3 +73,7 @@ def test_a_call_counts_once_however_many_items_it_decided_and_each_time_it_was_m
     assert reports["assignment"].to_list() == ["idx-10", "idx-2", "idx-3", "idx-2"]
     assert batches["batch"].n_unique() == 4
     assert tokens(warehouse, EDITION, "rubric_bench", "agent", "nobody").is_empty()
+    (verdict, *_) = warehouse.rows(Verdict, "call_id IS NOT NULL")
+    warehouse.write(Change(Verdict, [verdict.model_copy(update={"step": verdict.step + " 2"})]))
+    again = tokens(warehouse, EDITION, "rubric_bench", "agent", None)
+    assert again["items"].sum() == 17, "two verdicts on an item by one call are one item"

@@ -76,10 +76,14 @@ def test_a_metric_that_is_better_when_lower_is_turned(warehouse: Warehouse) -> N
     scored(
         warehouse,
         {COVERAGE: {"a": (0.1,), "b": (0.2,), "c": (0.3,)},
-         CONFLICT: {"a": (0.9,), "b": (0.5,), "c": (0.1,)}},
+         CONFLICT: {"a": (0.9,), "b": (0.5,), "c": (0.1,)},
+         WRITING: {"a": (0.1,), "b": (0.2,), "c": (0.3,)}},
     )  # fmt: skip
-    row = pair(compare(warehouse, "e", "j"), "coverage_wiki", "wiki_conflict")
-    assert (row["spearman"], row["kendall"], row["n"]) == (pytest.approx(1), pytest.approx(1), 3)
+    found = compare(warehouse, "e", "j")
+    for metric, other in (("coverage_wiki", "wiki_conflict"), ("wiki_conflict", "writing_overall")):
+        row = pair(found, metric, other)  # the one that is turned stands second, then first
+        assert (row["metric"], row["n"]) == (metric, 3)
+        assert (row["spearman"], row["kendall"]) == (pytest.approx(1), pytest.approx(1))
 
 
 def test_agents_are_compared_by_the_reports_that_both_metrics_have_judged(

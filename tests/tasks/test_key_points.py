@@ -14,8 +14,10 @@ from tasks.judging import judging
 from tasks.key_points import NoKeyPoints, make_key_points
 from tasks.status import edition_status
 from tasks.unpointed import Unpointed, document_of, unpointed
+from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.rubrics import MERGED, SPANS, KeyPoint, PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
 from tests.servers.oracle import Oracle
 from tests.servers.serving import serving
@@ -87,6 +89,22 @@ def test_points_are_made_of_the_article_with_their_spans_and_bought_once(
     made(warehouse, items[:1])  # as after a crash before the points were committed
     assert n_calls(warehouse) == 2
     assert warehouse.rows(KeyPoint, "true") == points
+
+
+def test_another_text_of_the_article_makes_other_points_but_for_published_ones(
+    warehouse: Warehouse, model: Changing
+) -> None:
+    (item, *_) = items = unpointed(warehouse, "sample")
+    made(warehouse, items[:1])
+    (article,) = warehouse.rows(Article, "article = $1", [item.article])
+    text = f"{article.text}\n\nIt was painted blue in 1990.\n"
+    warehouse.write(
+        Change(Article, [article.model_copy(update={"text": text, "text_sha": content_sha(text)})])
+    )
+    assert item.assignment in {one.assignment for one in unpointed(warehouse, "sample")}
+    (found,) = warehouse.rows(PointSet, "true")
+    warehouse.write(Change(PointSet, [found.model_copy(update={"source": "published"})]))
+    assert item.assignment not in {one.assignment for one in unpointed(warehouse, "sample")}
 
 
 def test_points_that_the_article_does_not_bear_out_are_dropped(
