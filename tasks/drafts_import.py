@@ -69,19 +69,7 @@ def import_draft(
             what the general rubrics are.
         UnknownName: there is no such edition.
     """
-    check_edition(warehouse, edition)
-    draft = read_draft(path)
-    if draft.edition != edition:
-        raise EditionError(f"{path}: `edition`: it was drafted for {draft.edition}, not {edition}.")
-    check_draft(path, draft)
-    if draft.reviewer is not None:
-        _check_links(warehouse, path, draft)
-    elif not as_draft:
-        raise EditionError(
-            f"{path}: nobody has reviewed it. Read it, put your name at `reviewed_by`, and import "
-            "it again; or take it in as it is, marked as a draft, with --as-draft."
-        )
-    _check_assignment(warehouse, path, draft)
+    draft = _acceptable(warehouse, path, edition, as_draft=as_draft)
     common = read_general(general) if general else _known_general(warehouse)
     items = (*rubric_items(QUERY, draft.entry.qsr), *common)
     rubrics = [
@@ -91,16 +79,7 @@ def import_draft(
     bundle = rubric_bundle(rubrics, _settings(warehouse, draft), "drafted")
     changed = _replaces(warehouse, path, bundle)
     if changed:
-        key = {"edition": edition, "assignment": draft.entry.uid, "protocol": PROTOCOL}
-        board = {"edition": edition, "protocol": PROTOCOL}
-        warehouse.write(
-            Change(RubricBundle, [bundle], replacing=key),
-            Change(Rubric, rubrics, replacing=key),
-            # They rest on the draft that was there: the next evaluation makes them anew.
-            Change(Score, [], replacing=key),
-            Change(LeaderboardRow, [], replacing=board),
-        )
-        export_edition(warehouse, edition)
+        _replace(warehouse, bundle, rubrics)
     return DraftSummary(
         assignment=draft.entry.uid,
         reviewed_by=draft.reviewer,
@@ -115,6 +94,39 @@ def drafts_of(source: Readable, edition: str) -> int:
     """How many of an edition's bundles under Rigorous Bench nobody has reviewed."""
     stored = source.frame(DRAFTS, [edition, PROTOCOL])["settings"]
     return sum(BundleSettings.model_validate_json(settings).draft for settings in stored)
+
+
+def _acceptable(warehouse: Warehouse, path: Path, edition: str, *, as_draft: bool) -> DraftFile:
+    """The file, if it is a whole bundle for an assignment of the edition, and reviewed or wanted
+    as a draft."""
+    check_edition(warehouse, edition)
+    draft = read_draft(path)
+    if draft.edition != edition:
+        raise EditionError(f"{path}: `edition`: it was drafted for {draft.edition}, not {edition}.")
+    check_draft(path, draft)
+    if draft.reviewer is not None:
+        _check_links(warehouse, path, draft)
+    elif not as_draft:
+        raise EditionError(
+            f"{path}: nobody has reviewed it. Read it, put your name at `reviewed_by`, and import "
+            "it again; or take it in as it is, marked as a draft, with --as-draft."
+        )
+    _check_assignment(warehouse, path, draft)
+    return draft
+
+
+def _replace(warehouse: Warehouse, bundle: RubricBundle, rubrics: Sequence[Rubric]) -> None:
+    """Put the bundle in the place of the one that was there, if any, with all that rests on it."""
+    edition, assignment = bundle.edition, bundle.assignment
+    key = {"edition": edition, "assignment": assignment, "protocol": PROTOCOL}
+    warehouse.write(
+        Change(RubricBundle, [bundle], replacing=key),
+        Change(Rubric, rubrics, replacing=key),
+        # They rest on the draft that was there: the next evaluation makes them anew.
+        Change(Score, [], replacing=key),
+        Change(LeaderboardRow, [], replacing={"edition": edition, "protocol": PROTOCOL}),
+    )
+    export_edition(warehouse, edition)
 
 
 def _settings(warehouse: Warehouse, draft: DraftFile) -> BundleSettings:

@@ -168,7 +168,7 @@ def test_a_reviewed_bundle_has_trusted_links_that_are_not_known_to_be_dead(
         (lambda s: s.update(edition="f"), "`edition`: it was drafted for f, not e"),
         (lambda s: s["entry"].update(uid="Blue"), "`entry.uid`: e has no assignment 'Blue'"),
         (lambda s: s.update(more=1), "`more`: Extra inputs"),
-        (lambda s: s.pop("entry"), "`entry`: Field required"),
+        (lambda s: s.pop("entry"), "`entry`: it is missing"),
         (lambda s: s.update(closed_book_share=float("nan")), "`closed_book_share`"),
     ],
 )
