@@ -126,9 +126,13 @@ class ByRubric:
 
 
 def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path: Path) -> None:
-    item = PublishedItem(item="a-1", dimension="a", text="Says it.", allowed=("1", "0"), points=1)
+    ids = ("b-2", "b-10", "a-1")  # as published: no order of texts
+    items = tuple(
+        PublishedItem(item=each, dimension=each[0], text="Says it.", allowed=("1", "0"), points=1)
+        for each in ids
+    )
     queries = [
-        PublishedQuery(key="with", query="Why?", items=(item,)),
+        PublishedQuery(key="with", query="Why?", items=items),
         PublishedQuery(key="without", query="How?"),
     ]
     report = {"edition": "e", "agent": "a", "text": "Text.", "text_sha": "1", "source_path": "r"}
@@ -149,6 +153,6 @@ def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path:
         before = planned()
         assert (before.assignment, before.state) == ("with", "pending")
         case = load_case(warehouse, before)
-        assert (case.question, [r.item for r in case.rubric]) == ("Why?", ["a-1"])
+        assert (case.question, [r.item for r in case.rubric]) == ("Why?", [*ids])
         warehouse.write(Change(PointSet, [points]))
         assert planned().cell_id != before.cell_id
