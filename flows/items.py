@@ -13,6 +13,8 @@ from tasks.wikipedia.errors import WikiUnreachable
 STOPS = (StopsTheStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
 SHOWN_TITLE = 24
+SHOWN_ERRORS, SHOWN_ITEMS = 5, 3
+"""Of failures that are told in words; the `failures` artifact names every one."""
 
 
 async def run_items(
@@ -73,6 +75,17 @@ async def run_items(
 
 
 def partial_message(failures: Sequence[Failure]) -> str:
-    """The first failures in words, each on a line, and how many more there are."""
-    shown = "".join(f"\n  {f.item}: {f.error}" for f in failures[:5])
-    return shown + (f"\n  (and {len(failures) - 5} more)" if len(failures) > 5 else "")
+    """The first errors in words, each on a line after the items that it is about, and how many
+    failures more there are."""
+    by_error: dict[str, list[str]] = {}
+    for failure in failures:
+        by_error.setdefault(failure.error, []).append(failure.item)
+    told = list(by_error.items())[:SHOWN_ERRORS]
+    shown = "".join(f"\n  {_named(items)}: {error}" for error, items in told)
+    rest = len(failures) - sum(len(items) for _, items in told)
+    return shown + (f"\n  (and {rest} more)" if rest else "")
+
+
+def _named(items: Sequence[str]) -> str:
+    more = len(items) - SHOWN_ITEMS
+    return "; ".join(items[:SHOWN_ITEMS]) + (f" and {more} more" if more > 0 else "")
