@@ -6,8 +6,8 @@ import typer
 
 from flows.agents_cli import AgentArgument, EditionOption
 from flows.console import REMARKS, remark
+from flows.edition_remarks import say_next
 from flows.options import WarehousePath
-from flows.pages_cli import say_next
 from flows.run import run_flow
 from flows.show import Format, print_frame, print_leaderboard
 from tasks.agent_estimates import estimate_reports

@@ -72,6 +72,19 @@ COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims", "rubric_score": "Items"
 """Metrics whose number of items stands beside them."""
 
 
+BENCH_COLUMNS = {
+    "rubric_total": "Total",
+    "rubric_info_recall": "Recall",
+    "rubric_analysis": "Analysis",
+    "rubric_presentation": "Present.",
+    "rubric_blocked": "Blocked",
+    "rubric_total_compat": "Publ.",
+    "rubric_evaluated_share": "Graded",
+    "rubric_evidence_not_found": "Not found",
+    "rubric_cut": "Cut",
+}
+
+
 @dataclass(frozen=True)
 class Board:
     """One table of the leaderboard: shown where an edition has any of its protocols' rows."""
@@ -121,10 +134,23 @@ BOARDS = (
         ("kpr", "citation_recall"),
         "citation_recall",
         "Rep.",
-        "Percent, means over reports; clarity and insight of ten. KPR, KPC: key points supported, "
-        "contradicted. Eval.: cited claims with a fetched page. –: not assessed, or nothing to "
-        f"assess. {OPEN}. Rank: by KPR.",
+        "Percent, means over reports; for clarity and insight 100 is 10 of 10. KPR, KPC: key "
+        "points supported, contradicted. Eval.: cited claims with a fetched page. –: not assessed, "
+        f"or nothing to assess. {OPEN}. Rank: by KPR.",
         "DeepResearchGym",
+    ),
+    Board(
+        frozenset({"rubric_bench"}),
+        BENCH_COLUMNS,
+        ("rubric_total",),
+        "rubric_total",
+        "Rep.",
+        "Percent of a task's items, means over reports: met in all, and by dimension. Blocked: met "
+        "only by the blocked work, which counts as not met. Publ.: Total without items that a "
+        "rubric holds twice, as published. Graded: items that the judge decided. Not found: "
+        "evidence that does not stand in the report. Cut: reports too long to be shown whole. –: "
+        f"not assessed. {OPEN}. Rank: by Total.",
+        "DeepResearch Bench II",
     ),
     Board(
         frozenset({"rigorous"}),
@@ -132,14 +158,15 @@ BOARDS = (
         ("rigorous_integrated", "rigorous_focus_frequency"),
         "rigorous_trust_boost",
         "Rep.",
-        "Percent: Integr. (quality × (1 − drift) × boost) is the paper's score of 0 to 120, Boost "
-        "100 to 120. Query r., Gen. r.: share of the points by the query's own and the general "
-        "rubrics. Drift (lower is better) is made of Focus d., what the report lacks of its focus "
-        "keywords, and Dev. d., what it holds of those it should not drift to; Focus kw. and Dev. "
-        "kw. say how often these stand there. /100 tok.: points of Integr. for 100 tokens of the "
-        "agent. Eval.: rubrics and keywords that the judge decided. –: not assessed. "
-        f"{OPEN}, or rubrics are drafts. Thresholds and normalisation of "
-        "the drift are unspecified by the paper. Rank: by Integr., then Focus kw.",
+        "Percent: Integr. (quality × (1 − drift) × boost) is the paper's score of 0 to 120, "
+        "Boost 100 to 120. Query r., Gen. r.: share of the points by the query's own and the "
+        "general rubrics. Drift (lower is better) is made of Focus d., what the report lacks "
+        "of its focus keywords, and Dev. d., what it holds of those it should not drift to; "
+        "Focus kw. and Dev. kw. say how often these stand there. /100 tok.: points of Integr. "
+        "for 100 tokens of the agent, where it says how many. Eval.: rubrics and keywords that "
+        f"the judge decided. –: not assessed. {OPEN}, or rubrics are drafts. Thresholds and "
+        "normalisation of the drift are unspecified by the paper. Rank: by Integr., then Focus "
+        "kw.",
         "Rigorous Bench",
     ),
     Board(
@@ -216,5 +243,5 @@ def _plain_board(name: str, title: str, columns: dict[str, str], numbers: frozen
         f"nothing to assess. {OPEN}. Rank: by {columns[first]}."
     )
     if "assessed_share" in columns:
-        note += " It rests on the items that were judged alone: Assessed says how many of all."
+        note += " It rests only on the items that were judged: Assessed says how many of all."
     return Board(frozenset({name}), columns, (first,), first, "Rep.", note, title, numbers=numbers)

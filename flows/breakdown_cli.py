@@ -4,17 +4,17 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
-from rich import box
-from rich.table import Table
 
 from flows.boards import headings, leading
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, REMARKS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, say_drafts
+from flows.wide_tables import Column, print_wide
 from tasks import breakdowns
 from tasks import tokens as ledger
 from tasks.configuration.models import load_judges
 from tasks.protocols.case import Protocol
+from tasks.protocols.registry import named
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.selection import UnknownName, check_known
 from tasks.warehouse.reading import Reading, reading
@@ -39,7 +39,7 @@ def breakdown(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """An agent's figures by language or theme of the tasks, each with the reports it rests on."""
-    chosen = protocol_named(protocol)
+    chosen = protocol_named(named(protocol))
     _check_metrics(chosen, metric or [])
     with reading(warehouse) as source:
         _opened(source, edition)
@@ -48,6 +48,8 @@ def breakdown(
     if not metric and form is Format.TABLE:
         shares = [entry.name for entry in chosen.metrics if entry.unit == "share"]
         metric = leading(chosen.name, shares)
+    if frame["value"].is_null().all():
+        remark("Nothing was judged there: no figure has a value. Name another judge with --judge?")
     if metric:
         frame = frame.filter(pl.col("metric").is_in(metric))
     if form is Format.TABLE:
@@ -67,10 +69,13 @@ def tokens(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """What judging took: calls, tokens and dollars by agent, report or batch."""
-    chosen = protocol_named(protocol)
+    chosen = protocol_named(named(protocol))
     with reading(warehouse) as source:
         _opened(source, edition)
         frame = ledger.tokens(source, edition, chosen.name, by, judge)
+    if frame.is_empty():
+        whose = f"the judge {judge}" if judge else "any judge"
+        remark(f"No calls of {whose} for {chosen.name} in {edition}: what is offline makes none.")
     print_frame(frame.with_columns(pl.col("usd").round(4)), form)
 
 
@@ -92,28 +97,40 @@ def _check_metrics(protocol: Protocol, names: list[str]) -> None:
 def _print_groups(frame: pl.DataFrame, protocol: Protocol, by: str) -> None:
     titles = headings(protocol)
     metrics = [name for name in titles if name in set(frame["metric"])]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column("Agent", no_wrap=True)
-    table.add_column(by.capitalize())
-    table.add_column("Rep.", justify="right", style="dim")
-    for name in metrics:
-        table.add_column(titles[name], justify="right", overflow="fold")
-    before = None
-    for (agent, group), rows in frame.group_by("agent", "group", maintain_order=True):
-        if before not in (None, agent):
-            table.add_section()
-        figures = {row["metric"]: row for row in rows.iter_rows(named=True)}
-        most = max(row["n_reports"] for row in figures.values())
-        cells = [_cell(figures.get(name), most) for name in metrics]
-        table.add_row(
-            "" if agent == before else str(agent), str(group or NOTHING), str(most), *cells
+    groups = [
+        (str(agent), str(group or NOTHING), {row["metric"]: row for row in rows.to_dicts()})
+        for (agent, group), rows in frame.group_by("agent", "group", maintain_order=True)
+    ]
+    agents = [agent for agent, _, _ in groups]
+    first = [n == 0 or agent != agents[n - 1] for n, agent in enumerate(agents)]
+    most = [max(row["n_reports"] for row in figures.values()) for _, _, figures in groups]
+    columns = [
+        Column(
+            titles[metric],
+            [
+                _cell(figures.get(metric), n)
+                for (_, _, figures), n in zip(groups, most, strict=True)
+            ],
         )
-        before = agent
-    ANSWERS.print(table)
+        for metric in metrics
+    ]
+    print_wide(
+        ANSWERS,
+        "",
+        [
+            Column(
+                "Agent", [a if new else "" for a, new in zip(agents, first, strict=True)], "left"
+            ),
+            Column(by.capitalize(), [group for _, group, _ in groups], "left"),
+            Column("Rep.", list(map(str, most)), style="dim"),
+        ],
+        columns,
+        sections=[n for n, new in enumerate(first) if new and n],
+    )
     ANSWERS.print(
         "Percent. Rep.: reports that a figure rests on; a figure that rests on others says on how "
-        f"many. {NOTHING}: not assessed, or nothing to assess. Headings as on the "
-        "leaderboard, which explains them.",
+        f"many. {NOTHING}: not assessed, or nothing to assess. Headings as on the leaderboard, "
+        "which explains them.",
         style="dim",
     )
 

@@ -15,6 +15,7 @@ from flows.collecting_cli import assign, collect, edition
 from flows.compare_cli import register as register_comparisons
 from flows.console import REMARKS, passing_bars, remark
 from flows.draft_cli import register as register_drafts
+from flows.edition_remarks import say_idle
 from flows.export_cli import register as register_exports
 from flows.judging_cli import calls, estimate, judges
 from flows.options import PROTOCOL_HELP, WAREHOUSE_OPTION, WarehousePath
@@ -195,6 +196,7 @@ def evaluate(
         protocols = protocols_for(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
         check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)
+        say_idle(store, edition, protocols)
         complete, outcome = run_flow(
             "evaluate",
             {

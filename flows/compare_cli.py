@@ -54,7 +54,8 @@ def compare_protocols(
     ] = True,
     form: Shown = Format.TABLE,
     to: Annotated[
-        Path | None, typer.Option("--to", help="Write it to this file, in the format chosen.")
+        Path | None,
+        typer.Option("--to", help="Write it to this file, in the format chosen or its name's."),
     ] = None,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
@@ -65,6 +66,8 @@ def compare_protocols(
         _notice(source.notice)
         found = compare(source, edition, name, protocols, over, same_reports=same_reports)
         say_drafts(source, edition, [metric.protocol for metric in found.metrics])
+    if form is Format.TABLE and to and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
+        form = Format(to.suffix.lstrip("."))
     if to is None:
         _write(found, edition, name, over, form, ANSWERS)
         return

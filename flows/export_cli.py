@@ -43,7 +43,8 @@ def register(exporting: typer.Typer) -> None:
 
 def _say(summary: ExportSummary, to: Path) -> None:
     remark(
-        f"{to}: {LINES} with {summary.reports} reports of {summary.agents} agents, and "
+        f"{to}: {LINES} with {summary.reports - len(summary.without)} of {summary.reports} reports "
+        f"of {summary.agents} agents, and "
         f"agg_scores_*.csv ({', '.join(TABLES)})."
     )
     if summary.without:

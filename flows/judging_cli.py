@@ -11,7 +11,9 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, REMARKS, passing_bars, remark
+from flows.edition_remarks import say_idle
 from flows.options import PROTOCOL_HELP, Shown, WarehousePath
+from flows.pages_cli import say_unfetched
 from flows.show import Format, print_frame
 from tasks.calls import calls_summary
 from tasks.cells import plan_cells
@@ -69,6 +71,13 @@ def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.ya
     ANSWERS.print(f"{found}: {checked}", markup=False, highlight=False)
 
 
+HOW_ESTIMATED = (
+    "Tokens from the length of the prompts; dollars without cache hits and repairs. "
+    "`usd_at_most`: a token a byte and every answer as long as allowed, which is what --budget "
+    "reserves."
+)
+
+
 def estimate(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
     judge: Annotated[str, typer.Option("--judge", help="A judge of configs/judges.yaml.")],
@@ -86,7 +95,9 @@ def estimate(
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         chosen = protocols_for(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
+        say_idle(store, edition, chosen)
         frame, remarks = _estimated(store, edition, judge, chosen, agents or [], extractor)
+        say_unfetched(store, edition, chosen)
     _print_estimate(frame, form)
     for said in remarks:
         remark(said, "dim")
@@ -223,11 +234,8 @@ def _estimated(
     finally:
         HELPERS.close()
     frames = [frame for frame in frames if frame.height]
-    remarks.append(
-        "Tokens from the length of the prompts; dollars without cache hits and repairs. "
-        "`usd_at_most`: a token a byte and every answer as long as allowed, which is what "
-        "--budget reserves."
-    )
+    if frames:
+        remarks.append(HOW_ESTIMATED)
     return (pl.concat(frames) if frames else pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.Float64)
                                                           )), remarks  # fmt: skip
 

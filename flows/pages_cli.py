@@ -13,7 +13,7 @@ from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from flows.show_references import print_references
-from tasks.chosen_protocols import go_by_pages, protocols_for
+from tasks.chosen_protocols import go_by_pages
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
 from tasks.judges.registry import judge as check_judge
@@ -206,14 +206,6 @@ def walls(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> No
                   markup=False, highlight=False)  # fmt: skip
 
 
-def say_next(source: Readable, edition: str) -> None:
-    """What follows when reports have come."""
-    if go_by_pages(protocols_for(source, edition)):
-        remark(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
-    else:
-        remark(f"Next: evergreen evaluate --edition {edition}")
-
-
 def say_unfetched(source: Readable, edition: str, protocols: Sequence[str]) -> None:
     """A remark where figures of references rest on fewer pages than they could."""
     if not go_by_pages(protocols):
@@ -222,8 +214,8 @@ def say_unfetched(source: Readable, edition: str, protocols: Sequence[str]) -> N
     left = int(counted.filter(counted["status"] == "not fetched")["pages"].sum())
     if left:
         REMARKS.print(
-            f"Cited pages that were never fetched: {left:,}. `evergreen fetch --edition {edition}` "
-            "asks for them; then evaluate again.",
+            f"Cited pages that were never fetched: {left:,}. What rests on them is open, and in no "
+            f"estimate: `evergreen fetch --edition {edition}` asks for them.",
             style="yellow", markup=False, highlight=False,
         )  # fmt: skip
 

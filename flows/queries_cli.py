@@ -98,9 +98,11 @@ def import_rigorous(
     with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
         summary = import_queries(store, RIGOROUS, queries, name)
     themes = sorted({str(query.settings.theme) for query in queries})
+    common = sum(item.dimension == rigorous.GENERAL for item in queries[0].items)
     remark(
-        f"{name}: {summary.queries} queries ({summary.new} new) with {summary.items:,} rubrics, in "
-        f"{len(themes)} domains: {', '.join(themes)}."
+        f"{name}: {summary.queries} queries ({summary.new} new) with "
+        f"{summary.items - common * summary.queries:,} rubrics of their own and {common} general "
+        f"ones, in {len(themes)} domains: {', '.join(themes)}."
     )
     _say_next(name, "<uid>.md")
 

@@ -9,7 +9,7 @@ from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, print_leaderboard, print_status
 from tasks.judges.registry import judge as judge_named
 from tasks.protocols.registry import named
-from tasks.selection import check_known
+from tasks.selection import check_known, check_scored
 from tasks.status import edition_status, known_editions
 from tasks.warehouse.reading import query, reading
 from tasks.warehouse.store import DEFAULT_PATH
@@ -32,6 +32,7 @@ def leaderboard(
     with reading(warehouse) as source:
         _notice(source.notice)
         check_known(source, edition)
+        check_scored(source, edition, protocols, judge)
         print_leaderboard(source, edition, form, protocols, judge)
 
 

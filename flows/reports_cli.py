@@ -7,8 +7,8 @@ import typer
 from rich.table import Table
 
 from flows.console import REMARKS, passing_bars, remark
+from flows.edition_remarks import say_next
 from flows.options import WarehousePath
-from flows.pages_cli import say_next
 from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
 from tasks.reports_matching import Given, Matched, match_reports

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from flows.boards import COUNTS, Board, boards_of
 from flows.console import ANSWERS, REMARKS
+from flows.wide_tables import Column, print_wide
 from tasks.configuration.models import load_judges
 from tasks.drafts_import import drafts_of
 from tasks.editions.rigorous import PROTOCOL as RIGOROUS
@@ -22,6 +23,7 @@ from tasks.warehouse.store import Readable
 
 ENTRY = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional")  # fmt: skip
+STYLE_TITLE = "Style (diagnostics, not scores)"
 STYLE_COLUMNS = {
     "words_to_watch": "Words to watch",
     "lead_words": "Lead words",
@@ -105,7 +107,7 @@ def say_drafts(source: Readable, edition: str, protocols: Iterable[str]) -> None
     if RIGOROUS in protocols and (drafts := drafts_of(source, edition)):
         REMARKS.print(
             f"draft: Rigorous Bench measures {drafts} of {edition}'s assignments by rubrics that a "
-            "model drafted and nobody has reviewed: its figures are provisional (*).",
+            "model drafted and nobody has reviewed: its figures are provisional.",
             style="yellow",
         )
 
@@ -118,23 +120,35 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
         waits = " so far" if rows["provisional"].any() else ""
         ANSWERS.print(f"{named}: no figures, as nothing could be judged{waits}.", highlight=False)
         return
-    table = Table(title=named, box=box.SIMPLE_HEAD, title_justify="left",
-                  collapse_padding=True, pad_edge=False)  # fmt: skip
-    table.add_column("#", justify="right")
-    table.add_column("Agent", no_wrap=True)
-    for metric, heading in board.columns.items():
-        table.add_column(heading, justify="right")
-        if metric in COUNTS:
-            table.add_column(COUNTS[metric], justify="right", style="dim")
-    table.add_column(board.last, justify="right", style="dim")
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    for rank, agent in ranked(rows, board):
-        cells = [text for metric in board.columns
-                 for text in _cells(board, figures, agent, metric)]  # fmt: skip
-        counted = figures.get((agent, board.counted_by))
-        table.add_row(rank, agent, *cells, str(counted["n_reports"] if counted else 0))
-    ANSWERS.print(table)
-    ANSWERS.print(board.note, style="dim")
+    ranks, agents = zip(*ranked(rows, board), strict=True)
+    columns = [
+        column
+        for metric, heading in board.columns.items()
+        for column in _columns(board, figures, agents, metric, heading)
+    ]
+    counted = [figures.get((agent, board.counted_by)) for agent in agents]
+    reports = [str(row["n_reports"] if row else 0) for row in counted]
+    print_wide(
+        ANSWERS,
+        named,
+        [Column("#", ranks), Column("Agent", agents, "left")],
+        [*columns, Column(board.last, reports, style="dim")],
+    )
+    ANSWERS.print(f"{board.note}\n", style="dim")
+
+
+def _columns(
+    board: Board,
+    figures: dict[tuple[str, str], dict[str, Any]],
+    agents: Sequence[str],
+    metric: str,
+    heading: str,
+) -> Iterator[Column]:
+    shown = [tuple(_cells(board, figures, agent, metric)) for agent in agents]
+    yield Column(heading, [cells[0] for cells in shown])
+    if metric in COUNTS:
+        yield Column(COUNTS[metric], [cells[1] for cells in shown], style="dim")
 
 
 def _cells(
@@ -176,16 +190,18 @@ def _wide_board(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
 
 
 def ranked(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
-    """(rank, agent), best first; without a figure to rank by there is no rank, but a dash."""
+    """(rank, agent), best first. Equals have one rank; without a figure to rank by there is none,
+    but a dash."""
     best: dict[str, list[float]] = {}
     for row in rows.iter_rows(named=True):
         values = best.setdefault(row["agent"], [-1.0] * len(board.ranked_by))
         if row["metric"] in board.ranked_by and row["value"] is not None:
             values[board.ranked_by.index(row["metric"])] = row["value"]
     agents = sorted(best, key=lambda agent: (*(-value for value in best[agent]), agent))
+    places = [best[agent] for agent in agents]
     return [
-        (str(place) if max(best[agent]) >= 0 else "–", agent)
-        for place, agent in enumerate(agents, start=1)
+        (str(places.index(best[agent]) + 1) if max(best[agent]) >= 0 else "–", agent)
+        for agent in agents
     ]
 
 
@@ -199,17 +215,14 @@ def _style_table(source: Readable, edition: str) -> None:
     shown = [name for name in STYLE_COLUMNS if any(key[1] == name for key in figures)]
     if not shown:
         return
-    table = Table(title="Style (diagnostics, not scores)", box=box.SIMPLE_HEAD,
-                  title_justify="left")  # fmt: skip
-    table.add_column("Agent")
+    agents = frame["agent"].unique(maintain_order=True).to_list()
+    columns = []
     for name in shown:
-        table.add_column(STYLE_COLUMNS[name], justify="right")
-    for agent in frame["agent"].unique(maintain_order=True):
-        values = [figures.get((agent, name)) for name in shown]
-        table.add_row(
-            agent or "(reference articles)", *("–" if v is None else f"{v:,.2f}" for v in values)
-        )
-    ANSWERS.print(table)
+        values = [figures.get((agent, name)) for agent in agents]
+        cells = ["–" if value is None else f"{value:,.2f}" for value in values]
+        columns.append(Column(STYLE_COLUMNS[name], cells))
+    names = [agent or "(reference articles)" for agent in agents]
+    print_wide(ANSWERS, STYLE_TITLE, [Column("Agent", names, "left")], columns)
     ANSWERS.print(
         "Means over texts. Words to watch per 1,000 words, citations per 100 words (published "
         "reference articles come without their markers), Flesch reading ease.",

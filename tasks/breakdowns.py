@@ -64,7 +64,8 @@ def _groups(source: Readable, edition: str, protocol: str, by: By) -> dict[str, 
     )
     if bundles.is_empty():
         raise EditionError(
-            f"{edition} has no rubrics of {protocol}: only they say of what {by} a task is."
+            f"Nothing says of what {by} the tasks of {edition} are under {protocol}: only rubrics "
+            "that were published for them, or drafted, do (rubric_bench, rigorous, race)."
         )
     return {
         assignment: getattr(BundleSettings.model_validate_json(settings), by)

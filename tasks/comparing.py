@@ -229,6 +229,8 @@ def _remarks(
     metrics: Sequence[Metric], found: Sequence[Metric], missing: Collection[str]
 ) -> Iterator[str]:
     yield NO_OVERALL
+    if len(metrics) < 2:
+        yield "Fewer than two metrics have values by this judge: there is nothing to compare."
     cited = {metric.protocol for metric in metrics if metric.key in CITED}
     if len(cited) > 1:
         said = ", ".join(PARTIAL[name] for name in PARTIAL if name in cited)

@@ -54,3 +54,26 @@ def check_edition(warehouse: Warehouse, edition: str) -> None:
             f"{', '.join(editions) or 'none yet'}. Import one (`evergreen import --help` "
             "lists what there is), or collect one with `evergreen collect`."
         )
+
+
+def check_scored(
+    source: Readable, edition: str, protocols: Sequence[str] = (), judge_name: str | None = None
+) -> None:
+    """Raise UnknownName if the edition's leaderboard has nothing of these protocols, or of this
+    judge, or nothing at all."""
+    board = source.frame(
+        "SELECT DISTINCT protocol, judge FROM leaderboard WHERE edition = $1", [edition]
+    )
+    if board.is_empty():
+        raise UnknownName(
+            f"{edition} has no figures yet. Run `evergreen evaluate --edition {edition}` first."
+        )
+    wanted = [("protocol", name) for name in protocols]
+    wanted += [("judge", judge_name)] if judge_name else []
+    for column, name in wanted:
+        there = board[column].unique().sort().to_list()
+        if name not in there:
+            raise UnknownName(
+                f"{edition} has no figures of the {column} {name!r}; it has those of "
+                f"{', '.join(there)}. `evergreen evaluate` makes them."
+            )

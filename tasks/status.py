@@ -114,9 +114,11 @@ def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCo
 
 
 def _key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
-    """By assignment: those that have been tried, and those that this judge could make or not."""
+    """By assignment: those that have some, those that never will, and those that this judge could
+    make or not."""
     done, unknown = source.frame(
-        "SELECT count(k.assignment), count(*) FILTER (k.assignment IS NULL AND a.kind = 'research')"
+        "SELECT count(*) FILTER (k.n_points > 0), "
+        "count(*) FILTER (k.n_points = 0 OR (k.assignment IS NULL AND a.kind = 'research'))"
         " FROM assignments AS a LEFT JOIN point_sets AS k USING (edition, assignment)"
         " WHERE a.edition = $1",
         [edition],

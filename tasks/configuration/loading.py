@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
@@ -91,7 +92,7 @@ def _load_json(path: Path, text: str) -> Any:
 
 def _explained(path: Path, content: object, error: ValidationError) -> str:
     lines = []
-    for problem in error.errors(include_url=False)[:MOST_TOLD]:
+    for problem in _problems(error)[:MOST_TOLD]:
         key = place_of(problem, content)
         if problem["type"] == "extra_forbidden":
             lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.")
@@ -99,9 +100,16 @@ def _explained(path: Path, content: object, error: ValidationError) -> str:
             lines.append(f"{path}: key {key} is missing. Add it.")
         else:
             lines.append(f"{path}: {key}: {expected(problem)}; found {_shown(problem['input'])!r}.")
-    if (rest := error.error_count() - MOST_TOLD) > 0:
+    if (rest := len(_problems(error)) - MOST_TOLD) > 0:
         lines.append(f"{path}: and {rest:,} more.")
     return "\n".join(lines)
+
+
+def _problems(error: ValidationError) -> list[ErrorDetails]:
+    """All but lists that are said to be too short only because something in them is wrong."""
+    found = error.errors(include_url=False)
+    inside = {problem["loc"][:n] for problem in found for n in range(len(problem["loc"]))}
+    return [p for p in found if p["type"] != "too_short" or p["loc"] not in inside]
 
 
 def _shown(value: object) -> str:

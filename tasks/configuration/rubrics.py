@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, StringConstraints, model_validator
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, Configured, load
@@ -24,6 +24,14 @@ STYLE_FIGURES = (
 """Of a report's text, that an item may set bounds to; see `tasks.metrics.style.diagnose`."""
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,59}", re.ASCII)
 
+
+def _known_check(name: str) -> str:
+    if name not in (GRADE, KEY_POINT, *STYLE_FIGURES):
+        raise ValueError(f"expected one of {', '.join((GRADE, KEY_POINT, *STYLE_FIGURES))}")
+    return name
+
+
+Check = Annotated[str, AfterValidator(_known_check)]
 ItemId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,80}$")]
 DimensionId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
@@ -39,7 +47,7 @@ class ItemEntry(Configured):
     id: ItemId
     text: Text
     """What is asked of the report; for a key point, a sentence that it should support."""
-    check: str = GRADE
+    check: Check = GRADE
     """What decides: `grade` (a model, by the allowed values), `key_point` (any judge: does the
     report support the sentence?), or a style figure, e.g. `flesch`, that needs no judge."""
     allowed: tuple[ValueNumber, ...] = Field(default=(0, 1), min_length=2, max_length=20)
@@ -54,9 +62,6 @@ class ItemEntry(Configured):
 
     @model_validator(mode="after")
     def _fits_its_check(self) -> "ItemEntry":
-        if self.check not in (GRADE, KEY_POINT, *STYLE_FIGURES):
-            known = ", ".join((GRADE, KEY_POINT, *STYLE_FIGURES))
-            raise ValueError(f"`check` {self.check[:40]!r} is none of {known}")
         if self.check != GRADE and {"allowed", "instructions"} & self.model_fields_set:
             raise ValueError("`allowed` and `instructions` are for items that a model grades")
         low, high = self.at_least, self.at_most
@@ -106,14 +111,18 @@ def load_rubric(file: Path) -> RubricEntry:
     return load(file, RubricEntry)
 
 
+def listed_files() -> list[Path]:
+    """The files that EVERGREEN_RUBRICS lists, whether or not they are there."""
+    return [Path(each) for each in os.environ.get(FILES, "").split(os.pathsep) if each]
+
+
 def rubric_file(name: str, configs: Path = CONFIGS) -> Path | None:
     """Where the rubric `name` lies: among the files of EVERGREEN_RUBRICS, or in
     `configs/rubrics`; None: there is none."""
     if not _NAME.fullmatch(name):
         return None
-    listed = [Path(each) for each in os.environ.get(FILES, "").split(os.pathsep) if each]
     own = [configs / "rubrics" / f"{name}{suffix}" for suffix in RUBRIC_SUFFIXES]
-    found = (file for file in (*listed, *own) if file.stem == name and file.is_file())
+    found = (file for file in (*listed_files(), *own) if file.stem == name and file.is_file())
     return next(found, None)
 
 

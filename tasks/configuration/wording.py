@@ -5,8 +5,12 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-WORDS = "\\S"
-"""The pattern of a text that is not blank."""
+FORMS = {
+    "\\S": "some words",
+    "^[A-Za-z0-9_.:-]{1,80}$": "letters (a to z), digits and _ . : -, 80 at most",
+    "^[a-z][a-z0-9_]{0,39}$": "small letters, digits and _, 40 at most, a letter first",
+}
+"""What patterns of our models ask for; other patterns speak for themselves."""
 TYPES = {
     "missing": "it is missing",
     "tuple_type": "expected a list",
@@ -28,7 +32,7 @@ def expected(problem: ErrorDetails) -> str:
         return TYPES[kind]
     if kind == "string_pattern_mismatch":
         pattern = bounds["pattern"]
-        return "expected some words" if pattern == WORDS else f"expected the form {pattern}"
+        return f"expected {FORMS.get(pattern, f'the form {pattern}')}"
     if kind == "string_too_short":
         return f"expected a text of at least {_counted(bounds['min_length'], 'character')}"
     if kind == "string_too_long":

@@ -30,7 +30,9 @@ HEAD = """\
 # A draft of a bundle for Rigorous Bench, made by a model from the article's facts.
 # Read every rubric against its facts, correct or replace what is wrong, and keep at least 8 rubrics
 # worth 30 points together, 5 keywords of each kind (fak: what a report should speak of, fdk: what
-# it should not drift to), and links that can be trusted. Then put your name at `reviewed_by`, and:
+# it should not drift to), and links that can be trusted (tsl: addresses, one a line after "- ";
+# `links` says which of them have been fetched and needs no entry for others). Then put your name
+# at `reviewed_by`, and:
 #   evergreen import rigorous-draft FILE --edition {edition}
 """
 

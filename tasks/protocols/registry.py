@@ -6,7 +6,14 @@ from pathlib import Path
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import ProtocolEntry, load_protocol
-from tasks.configuration.rubrics import RUBRIC_SUFFIXES, load_rubric, remember, rubric_file
+from tasks.configuration.rubrics import (
+    FILES,
+    RUBRIC_SUFFIXES,
+    listed_files,
+    load_rubric,
+    remember,
+    rubric_file,
+)
 from tasks.protocols.case import Protocol
 from tasks.protocols.claim_discovery import ClaimDiscovery
 from tasks.protocols.fact import Fact
@@ -53,8 +60,14 @@ def protocol(name: str) -> Protocol:
         return OwnRubric(name, load_rubric(file))
     raise ConfigurationError(
         f"Unknown protocol {name!r}; known: {', '.join(sorted(PROTOCOLS))}. A rubric of your own "
-        "is named by its file (--protocol PATH.yaml), or lies in configs/rubrics."
+        f"is named by its file (--protocol PATH.yaml), or lies in configs/rubrics.{_not_there()}"
     )
+
+
+def _not_there() -> str:
+    """What is wrong with the list of rubrics' files, after a blank; nothing if all are there."""
+    gone = [str(file) for file in listed_files() if not file.is_file()]
+    return f" {FILES} lists what is no file: {', '.join(gone)}." if gone else ""
 
 
 def named(given: str) -> str:

@@ -32,15 +32,15 @@ def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None
         assert len({*board.columns.values()}) == len(board.columns)
 
 
-def test_an_agent_without_a_figure_to_rank_by_has_no_rank() -> None:
+def test_equals_have_one_rank_and_who_has_no_figure_to_rank_by_has_none() -> None:
     (board,) = boards_of(rows(integrated=None))
-    figures = [("b", 0.2), ("a", None), ("c", 0.4)]
+    figures = [("b", 0.2), ("a", None), ("c", 0.4), ("d", 0.2)]
     scored = pl.DataFrame(
         [(agent, "rigorous_integrated", value) for agent, value in figures],
         schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64},
         orient="row",
     )
-    assert ranked(scored, board) == [("1", "c"), ("2", "b"), ("–", "a")]
+    assert ranked(scored, board) == [("1", "c"), ("2", "b"), ("2", "d"), ("–", "a")]
 
 
 def test_what_a_protocol_s_board_shows_leads_elsewhere_too() -> None:

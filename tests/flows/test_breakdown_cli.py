@@ -47,9 +47,11 @@ def test_tokens_are_told_by_batch_and_results_are_written(
     code, said, _ = evergreen("tokens", *chosen, "--protocol", "rubric_bench", "--by", "batch",
                               "--format", "json")  # fmt: skip
     assert (code, len(json.loads(said))) == (0, 4)
+    code, _, said = evergreen("tokens", *chosen, "--protocol", "rubric_bench", "--judge", "nobody")
+    assert (code, "No calls of the judge nobody for rubric_bench" in said) == (0, True)
     code, _, said = evergreen("export", "drb2", *chosen, "--judge", JUDGE, "--to", tmp_path / "o")
     assert code == 0
-    assert "result.jsonl with 5 reports of 2 agents" in said
+    assert "result.jsonl with 4 of 5 reports of 2 agents" in said
     assert "No figures there for 1 of them:\n  few, idx-10: the report is empty" in said
     file = tmp_path / "file"
     file.write_text("")

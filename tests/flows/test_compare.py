@@ -80,6 +80,9 @@ def test_programs_get_both_tables_as_json_and_as_one_csv(
     assert pair["spearman"] == pytest.approx(0.8)
     to = tmp_path / "compared.csv"
     assert compared(evergreen, scored, "--format", "csv", "--to", str(to)) == ""
+    written = to.read_text("utf-8")
+    assert compared(evergreen, scored, "--to", str(to)) == ""
+    assert to.read_text("utf-8") == written, "a name says the format where nobody else does"
     rows = list(csv.DictReader(io.StringIO(to.read_text("utf-8"))))
     assert [row["table"] for row in rows] == ["agents"] * 12 + ["pairs"] * 3
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows
 from tests.rigs.research_editions import write_research_editions
@@ -71,6 +73,33 @@ def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
     code, said, remarks = evergreen("estimate", *given, "--judge", "offline")
     assert (code, said.strip()) == (0, "")
     assert "No calls: nothing that is ready to be judged needs any." in remarks
+    code, _, remarks = evergreen("estimate", *given, "--judge", "offline", "--protocol", "race",
+                                 "--protocol", "claim_discovery")  # fmt: skip
+    assert "race judges nothing of bench: it goes by a reference article" in remarks
+    assert "it judges answers to questions, and these are answers to research queries" in remarks
+
+
+def test_a_leaderboard_without_figures_says_what_there_is(
+    tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path = tmp_path / "w.duckdb"
+    with open_warehouse(path) as warehouse:
+        write_research_editions(warehouse)
+    asked = ("leaderboard", "--edition", "bench", "--warehouse", path)
+    code, _, said = evergreen(*asked)
+    assert (code, "Run `evergreen evaluate --edition bench` first." in said) == (1, True)
+    board = LeaderboardRow(
+        edition="bench", protocol="rubric_bench", agent="terse", metric="rubric_total", judge="j",
+        value=0.5, macro=0.5, micro=0.5, n_items=1, n_reports=1, n_open=0, provisional=False,
+    )  # fmt: skip
+    with open_warehouse(path) as warehouse:
+        warehouse.write(Change(LeaderboardRow, [board]))
+    assert evergreen(*asked)[0] == 0
+    for option, wrong, there in (("protocol", "race", "rubric_bench"), ("judge", "gemni", "j")):
+        code, _, said = evergreen(*asked, f"--{option}", wrong)
+        assert (code, f"no figures of the {option} {wrong!r}; it has those of {there}" in said) == (
+            1, True,
+        )  # fmt: skip
 
 
 def test_top_takes_the_queries_with_the_most_clicked_documents(

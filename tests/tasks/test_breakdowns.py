@@ -47,7 +47,9 @@ def test_a_group_s_figure_is_the_mean_over_its_reports(warehouse: Warehouse) -> 
 
 
 def test_no_rubrics_and_no_scores_are_two_things(warehouse: Warehouse) -> None:
-    with pytest.raises(EditionError, match="drb2 has no rubrics of wiki_fact"):
+    with pytest.raises(
+        EditionError, match="Nothing says of what theme the tasks of drb2 are under wiki_fact"
+    ):
         breakdown(warehouse, EDITION, protocol("wiki_fact"), "theme", JUDGE)
     with pytest.raises(EditionError, match=r"'nobody' has scored nothing .*; these have: a_judge"):
         breakdown(warehouse, EDITION, BENCH, "theme", "nobody")

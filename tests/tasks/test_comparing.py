@@ -120,6 +120,7 @@ def test_open_items_leave_a_figure_provisional_and_a_metric_without_values_is_na
     found = compare(warehouse, "e", "j")
     [row] = found.agents.iter_rows(named=True)
     assert row["provisional"]
+    assert any("there is nothing to compare" in remark for remark in found.remarks)
     assert found.remarks[-1].startswith("Left out, without any value by this judge: wiki_fact/")
     assert "wiki_writing/writing_overall" in found.remarks[-1]
 

@@ -199,3 +199,6 @@ def test_status_counts_them_where_a_protocol_goes_by_them(
     assert counted("offline") == [(0, 0, 3)]
     made(warehouse, unpointed(warehouse, "sample")[:1])
     assert counted(JUDGE) == [(1, 2, 0)]
+    model.change = lambda answer: {"points": []}
+    made(warehouse, unpointed(warehouse, "sample")[:1])
+    assert counted(JUDGE) == [(1, 1, 1)], "an article without any is final, not done"

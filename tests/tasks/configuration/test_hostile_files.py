@@ -77,7 +77,7 @@ def test_what_was_found_is_told_in_few_words(tmp_path: Path) -> None:
         load(file, RubricEntry)
     assert len(str(caught.value)) < 400
     file.write_text(yaml.safe_dump({"title": "T", "items": [{}] * 1_000}))
-    with pytest.raises(ConfigurationError, match="and 1,981 more") as caught:
+    with pytest.raises(ConfigurationError, match="and 1,980 more") as caught:
         load(file, RubricEntry)
     assert len(str(caught.value).splitlines()) == 21
 

@@ -43,7 +43,15 @@ def written(file: Path, items: Any = (ITEM,), **more: Any) -> Path:
         ([ITEM | {"allowed": [0, 0.00001]}], r"`items\.0\.allowed\.1`"),
         ([ITEM | {"weight": 0}], r"`items\.0\.weight`"),
         ([ITEM | {"weight": float("nan")}], r"`items\.0\.weight`"),
-        ([ITEM | {"check": "guess"}], r"`check` 'guess' is none of grade, key_point, words"),
+        (
+            [ITEM | {"check": "guess"}],
+            r"`items\.0\.check` \(id 'a'\): expected one of grade, key_point, words",
+        ),
+        (  # both are told at once, and nothing of a list that is too short
+            [ITEM | {"id": "a b", "check": "guess"}],
+            r"`items\.0\.id` \(id 'a b'\): expected letters \(a to z\), digits and _ \. : -, 80 at "
+            r"most; found 'a b'\.\n.*mine\.yaml: `items\.0\.check` \(id 'a b'\): [^\n]*$",
+        ),
         ([ITEM | {"check": "flesch"}], r"`at_least` and `at_most` belong to a style figure"),
         ([ITEM | {"at_least": 2}], r"`at_least` and `at_most` belong to a style figure"),
         ([ITEM | {"check": "key_point", "allowed": [0, 2]}], r"are for items that a model grades"),
@@ -145,3 +153,11 @@ def test_the_example_is_a_rubric_and_each_of_ours_loads() -> None:
     assert "reader" in [file.stem for file in files]
     for file in files:
         assert protocol(file.stem).name == file.stem
+
+
+def test_a_list_of_rubrics_that_names_no_file_is_told_where_one_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FILES, str(tmp_path))
+    with pytest.raises(ConfigurationError, match=f"{FILES} lists what is no file: {tmp_path}"):
+        protocol("clear")
