@@ -34,7 +34,10 @@ def import_report_files(
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", help="Also take what is only guessed: numbers, and names alike."),
+        typer.Option(
+            "--yes",
+            help="Also take what is only guessed: numbers that no id holds, and names alike.",
+        ),
     ] = False,
     replace: Annotated[
         bool,
