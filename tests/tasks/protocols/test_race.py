@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import Answer
@@ -101,6 +103,31 @@ def test_a_criterion_that_is_open_is_in_no_figure_and_leaves_them_open() -> None
         pytest.approx(1 / 3), 1, 1,
     )  # fmt: skip
     assert (found["race_overall"]["n_open"], found["race_readability"]["n_open"]) == (1, 0)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=3, max_size=3),
+    st.sets(st.sampled_from(sorted(SCORES))),
+    st.permutations(range(3)),
+)
+def test_figures_are_shares_of_what_was_decided_in_any_order(
+    given_scores: list[tuple[int, int]], failing: set[str], order: list[int]
+) -> None:
+    """A criterion that is open changes no figure: they are as if the rubric did not have it."""
+    ids = [row[0] for row in OWN]
+    scores = {i: (str(a), str(b)) for i, (a, b) in zip(ids, given_scores, strict=True)}
+    scores = {i: pair for i, pair in scores.items() if i not in failing}
+    of = case()
+    shuffled = of.model_copy(update={"rubric": tuple(of.rubric[n] for n in order)})
+    fewer = of.model_copy(update={"rubric": tuple(r for r in of.rubric if r.item in scores)})
+    found = figures(judge(scores), shuffled)
+    for metric, row in found.items():
+        assert row["numerator"] is None or 0 <= row["numerator"] <= row["n_items"]
+        assert (row["numerator"] is None) == (row["n_items"] == 0)
+        if scores:
+            without = figures(judge(scores), fewer)[metric]
+            assert row["numerator"] == pytest.approx(without["numerator"])
+            assert row["n_items"] == without["n_items"]
 
 
 def test_a_score_without_its_counterpart_is_no_pair() -> None:
