@@ -1,10 +1,14 @@
 """Agreement between those who decide the same items: judges, people, figures."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeVar
+
+import numpy as np
+
+from tasks.metrics.resampling import Array, Interval, intervals
 
 ItemT = TypeVar("ItemT", bound=Hashable)
 LabelT = TypeVar("LabelT", bound=Hashable)
@@ -19,6 +23,11 @@ class Agreement:
     """Share labelled alike, 0-1; None without items."""
     kappa: float | None
     """Cohen's, -1 to 1; None where it is not defined."""
+    n_clusters: int | None = None
+    """Of the items; None where nobody said what they are."""
+    alike_interval: Interval | None = None
+    """95 %, by drawing clusters again; None where none was asked for."""
+    kappa_interval: Interval | None = None
 
 
 def accuracy(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | None:
@@ -51,19 +60,59 @@ def cohen_kappa(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | 
     return (observed - chance) / (1 - chance)
 
 
-def agreement(left: Mapping[ItemT, Hashable], right: Mapping[ItemT, Hashable]) -> Agreement:
-    """Two labellings compared on the items that are in both."""
+def agreement(
+    left: Mapping[ItemT, str],
+    right: Mapping[ItemT, str],
+    cluster_of: Callable[[ItemT], str] | None = None,
+    unit: str = "assignments",
+) -> Agreement:
+    """Two labellings compared on the items that are in both.
+
+    cluster_of: what an item belongs to; items of one cluster are no evidence of their own, so
+    intervals are made by drawing clusters again. No intervals if not given.
+    unit: what the clusters are called.
+    """
     shared = [item for item in left if item in right]
     ours, theirs = [left[item] for item in shared], [right[item] for item in shared]
-    return Agreement(len(shared), accuracy(ours, theirs), cohen_kappa(ours, theirs))
+    found = Agreement(len(shared), accuracy(ours, theirs), cohen_kappa(ours, theirs))
+    if cluster_of is None or not shared:
+        return found
+    tables = _confusions(ours, theirs, [cluster_of(item) for item in shared])
+    alike, kappa = intervals(lambda counts: _figures(counts, tables), len(tables), unit)
+    return replace(found, n_clusters=len(tables), alike_interval=alike, kappa_interval=kappa)
+
+
+def _confusions(ours: Sequence[str], theirs: Sequence[str], clusters: Sequence[str]) -> Array:
+    """Per cluster how often the one says this and the other that."""
+    labels, names = sorted({*ours, *theirs}), sorted(set(clusters))
+    place = {label: n for n, label in enumerate(labels)}
+    number = {name: n for n, name in enumerate(names)}
+    tables = np.zeros((len(names), len(labels), len(labels)))
+    for one, other, cluster in zip(ours, theirs, clusters, strict=True):
+        tables[number[cluster], place[one], place[other]] += 1
+    return tables
+
+
+def _figures(counts: Array, tables: Array) -> Array:
+    """`accuracy` and `cohen_kappa` of each draw, NaN where kappa is not defined."""
+    summed = np.tensordot(counts, tables, axes=1)
+    n = summed.sum(axis=(1, 2))
+    alike = np.trace(summed, axis1=1, axis2=2) / n
+    chance = (summed.sum(axis=1) * summed.sum(axis=2)).sum(axis=1) / n**2
+    defined = chance < 1
+    kappa = np.full_like(alike, np.nan)
+    np.divide(alike - chance, 1 - chance, out=kappa, where=defined)
+    return np.stack([alike, kappa])
 
 
 def pairwise(
-    raters: Mapping[str, Mapping[ItemT, Hashable]],
+    raters: Mapping[str, Mapping[ItemT, str]],
+    cluster_of: Callable[[ItemT], str] | None = None,
 ) -> list[tuple[str, str, Agreement]]:
-    """Each two raters, by name, with their agreement."""
+    """Each two raters, by name, with their agreement; with intervals if it is said what the items
+    belong to."""
     return [
-        (one, other, agreement(raters[one], raters[other]))
+        (one, other, agreement(raters[one], raters[other], cluster_of))
         for one, other in combinations(sorted(raters), 2)
     ]
 

@@ -1,9 +1,10 @@
-"""Rank correlations: do two metrics put the same things in the same order?"""
+"""Correlations: do two figures put the same things in the same order, and do they rise together?"""
 
 from collections.abc import Sequence
 from math import isnan
 
 from tasks.frozen import Frozen
+from tasks.metrics.variance import same
 
 FEWEST = 3
 """Pairs of values below which an order says nothing."""
@@ -41,6 +42,38 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> RankCorrelation:
         kendall=_bounded(tau.statistic),
         p=None if isnan(tau.pvalue) else float(tau.pvalue),
     )
+
+
+class Pearson(Frozen):
+    """Pearson's correlation of pairs of values; null with the reason where it is not defined."""
+
+    n: int
+    """Pairs."""
+    r: float | None = None
+    """-1 to 1: 1 where the second value is a rising line over the first."""
+    low: float | None = None
+    """Lower end of its 95 % interval (Fisher); null for three pairs, where it has no bound."""
+    high: float | None = None
+    p: float | None = None
+    """Of no correlation, two-sided, 0-1."""
+    reason: str | None = None
+
+
+def pearson(pairs: Sequence[tuple[float, float]]) -> Pearson:
+    """Pearson's r of the pairs, in any order."""
+    n = len(pairs)
+    if n < FEWEST:
+        return Pearson(n=n, reason=f"fewer than {FEWEST} pairs of values")
+    first, second = zip(*sorted(pairs), strict=True)
+    if same(first) or same(second):
+        return Pearson(n=n, reason="one of the two is the same everywhere")
+    # Only here: it takes a second to import, and most commands correlate nothing.
+    from scipy.stats import pearsonr
+
+    found = pearsonr(first, second)
+    ends = found.confidence_interval(0.95) if n > FEWEST else (float("nan"),) * 2
+    low, high = (_bounded(end) for end in ends)
+    return Pearson(n=n, r=_bounded(found.statistic), low=low, high=high, p=float(found.pvalue))
 
 
 def _bounded(value: float) -> float | None:

@@ -1,0 +1,274 @@
+"""Who stands where by one metric, how sure that is, and how any two agents differ.
+
+The leaderboard and the published site both ask here, the site also for parts of an edition.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from tasks.configuration.models import MetricEntry
+from tasks.metrics.aggregates import aggregate
+from tasks.metrics.clustered import Items, Mask, items_of
+from tasks.metrics.ranks import SURE, places, rank_ranges
+from tasks.metrics.resampling import RESAMPLES, SEED, Array, Interval, intervals
+from tasks.metrics.swapping import holm, n_draws, swap_tests
+
+STATISTICS_VERSION = "1"
+"""Raise it when the same scores would get other intervals, p or rank ranges."""
+NO_VALUE = "no value"
+NONE_SHARED = "no article of which both have a value"
+SAME = 1e-12
+"""Differences that are smaller are none."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent by one metric."""
+
+    agent: str
+    value: float | None
+    """As `aggregate` says, in the metric's unit; null where nothing entered a denominator."""
+    low: float | None
+    """Lower end of the 95 % interval, in the metric's unit."""
+    high: float | None
+    interval_reason: str | None
+    """Why there is no interval, or why it does not hold the value."""
+    n_articles: int
+    """Articles that the value rests on (assignments, where they have none)."""
+    n_reports: int
+    n_items: int
+    n_open: int
+    """Items and whole reports that a later run may still decide."""
+    place: int | None
+    """By the value alone; 1 is best, equals have one place, null without a value."""
+    rank_from: int | None
+    """The best place that the agent may have; null without a value."""
+    rank_to: int | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two agents by one metric, over the assignments of which both have a value."""
+
+    agent: str
+    other: str
+    n_articles: int
+    difference: float | None
+    """`agent` minus `other`, in the metric's unit."""
+    low: float | None
+    """Lower end of the difference's 95 % interval."""
+    high: float | None
+    effect_size: float | None
+    """Mean over its standard deviation, of the articles' differences (Cohen's d_z)."""
+    better_share: float | None
+    """Of the articles, those of which `agent` has the better value, 0-1; equals count half."""
+    p: float | None
+    """Of the difference being chance, by swapping; 0-1."""
+    p_adjusted: float | None
+    """Corrected by Holm for all pairs of the metric."""
+    n_pairs: int
+    """How many it is corrected for."""
+    reason: str | None
+    """Why something is missing."""
+
+
+@dataclass(frozen=True)
+class Standings:
+    """All agents by one metric and judge."""
+
+    rows: tuple[Standing, ...]
+    """Best first; those without a value last."""
+    pairs: tuple[Pair, ...]
+    """Each two agents with a value, `agent` before `other` in the alphabet."""
+    seed: int
+    resamples: int
+
+
+def standings(
+    scores: pl.DataFrame,
+    metric: MetricEntry,
+    category_of: Mapping[str, str],
+    article_of: Mapping[str, str | None],
+    seed: int = SEED,
+    *,
+    pair_intervals: bool = True,
+) -> Standings:
+    """Values, intervals, rank ranges and pairs of all agents that have scores.
+
+    Args:
+        scores: of one protocol, metric and judge: agent, assignment, value, numerator, n_items,
+            n_open and state; one row per report, in any order, also those without a value.
+        category_of: of assignments; those without one are a category together.
+        article_of: of assignments; one without an article is drawn on its own.
+        pair_intervals: whether differences get their interval, too.
+    """
+    items = items_of(scores, metric.aggregate, category_of, article_of)
+    own = _own_intervals(items, seed)
+    pairs = _pairs(items, metric, seed, pair_intervals)
+    sign = 1 if metric.better == "higher" else -1
+    rows = _rows(scores, metric, category_of, items, own)
+    return Standings(_ranked(rows, pairs, sign), pairs, seed, RESAMPLES)
+
+
+def _own_intervals(items: Items, seed: int) -> dict[str, tuple[Interval, int]]:
+    """By agent its interval and on how many clusters it rests; one call for all that have the
+    same."""
+    alike: dict[bytes, list[int]] = defaultdict(list)
+    for column in range(len(items.agents)):
+        there = np.isin(items.clusters, items.clusters[items.counted[:, column]])
+        alike[there.tobytes()].append(column)
+    found = {}
+    for mask, columns in alike.items():
+        sums = items.sums(np.frombuffer(mask, dtype=np.bool_), columns)
+        if not sums.n_clusters:
+            of_these = [Interval(None, None, NO_VALUE)] * len(columns)
+        else:
+            of_these = intervals(sums.figures, sums.n_clusters, seed=seed)
+        for column, interval in zip(columns, of_these, strict=True):
+            found[items.agents[column]] = interval, sums.n_clusters
+    return found
+
+
+def _rows(
+    scores: pl.DataFrame,
+    metric: MetricEntry,
+    category_of: Mapping[str, str],
+    items: Items,
+    own: Mapping[str, tuple[Interval, int]],
+) -> list[Standing]:
+    by_agent = {str(key[0]): rows for key, rows in scores.group_by("agent", maintain_order=True)}
+    found = []
+    for agent in items.agents:
+        rows = by_agent[agent]
+        valued = rows.filter(pl.col("value").is_not_null())
+        interval, n_articles = own[agent]
+        waiting = rows["state"].is_in(["pending", "failed"]).sum()
+        found.append(
+            Standing(
+                agent=agent,
+                value=aggregate(metric.aggregate, valued, category_of),
+                low=interval.low,
+                high=interval.high,
+                interval_reason=interval.reason,
+                n_articles=n_articles,
+                n_reports=valued.height,
+                n_items=int(valued["n_items"].sum()),
+                n_open=int(rows["n_open"].sum()) + int(waiting),
+                place=None,
+                rank_from=None,
+                rank_to=None,
+            )
+        )
+    return found
+
+
+def _ranked(rows: list[Standing], pairs: Sequence[Pair], sign: int) -> tuple[Standing, ...]:
+    valued = {row.agent: row.value for row in rows if row.value is not None}
+    bare = dict(zip(valued, places(list(valued.values()), higher_is_better=sign > 0), strict=True))
+    ranges = rank_ranges(list(valued), (order for pair in pairs for order in _order(pair, sign)))
+    ranked = [
+        replace(
+            row,
+            place=bare[row.agent],
+            rank_from=ranges[row.agent][0],
+            rank_to=ranges[row.agent][1],
+        )
+        if row.agent in valued
+        else row
+        for row in rows
+    ]
+    return tuple(sorted(ranked, key=lambda row: (row.place or len(rows) + 1, row.agent)))
+
+
+def _order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
+    """(better, worse), where that is sure."""
+    if pair.difference and pair.p_adjusted is not None and pair.p_adjusted < SURE:
+        first = pair.difference * sign > 0
+        yield (pair.agent, pair.other) if first else (pair.other, pair.agent)
+
+
+def _pairs(items: Items, metric: MetricEntry, seed: int, pair_intervals: bool) -> tuple[Pair, ...]:
+    counted = items.counted
+    common: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
+    valued = [column for column in range(len(items.agents)) if counted[:, column].any()]
+    for one, other in combinations(valued, 2):
+        common[(counted[:, one] & counted[:, other]).tobytes()].append((one, other))
+    n_pairs = sum(len(pairs) for mask, pairs in common.items() if any(mask))
+    sign = 1 if metric.better == "higher" else -1
+    found = [
+        pair
+        for mask, pairs in common.items()
+        for pair in _alike(
+            items, np.frombuffer(mask, dtype=np.bool_), pairs, sign, seed, n_pairs, pair_intervals
+        )
+    ]
+    adjusted = iter(holm([pair.p for pair in found if pair.p is not None]))
+    done = (pair if pair.p is None else replace(pair, p_adjusted=next(adjusted)) for pair in found)
+    return tuple(sorted(done, key=lambda pair: (pair.agent, pair.other)))
+
+
+def _alike(
+    items: Items,
+    rows: Mask,
+    pairs: list[tuple[int, int]],
+    sign: int,
+    seed: int,
+    n_pairs: int,
+    pair_intervals: bool,
+) -> Iterator[Pair]:
+    """Pairs that have the same assignments in common: one call for all of them."""
+    columns = sorted({column for pair in pairs for column in pair})
+    names = [items.agents[column] for column in columns]
+    sums = items.sums(rows, columns)
+    places_of = [(columns.index(one), columns.index(other)) for one, other in pairs]
+    if not sums.n_clusters:
+        for one, other in places_of:
+            yield Pair(names[one], names[other], 0, None, None, None, None, None, None, None,
+                       n_pairs, NONE_SHARED)  # fmt: skip
+        return
+    first, second = [one for one, _ in places_of], [other for _, other in places_of]
+    whole, single = sums.whole(), sums.by_cluster()
+    unknown = [Interval(None, None)] * len(pairs)
+
+    def differences(counts: Array) -> Array:
+        figures = sums.figures(counts)
+        return figures[first] - figures[second]
+
+    spans = intervals(differences, sums.n_clusters, seed=seed) if pair_intervals else unknown
+    tests = swap_tests(sums, places_of, n_draws(n_pairs), seed)
+    for (one, other), span, p in zip(places_of, spans, tests, strict=True):
+        apart = single[one] - single[other]
+        yield Pair(
+            agent=names[one],
+            other=names[other],
+            n_articles=sums.n_clusters,
+            difference=_near(float(whole[one] - whole[other])),
+            low=span.low,
+            high=span.high,
+            effect_size=_effect_size(apart),
+            better_share=_better_share(apart * sign),
+            p=p,
+            p_adjusted=None,
+            n_pairs=n_pairs,
+            reason=span.reason,
+        )
+
+
+def _near(difference: float) -> float:
+    return 0.0 if abs(difference) < SAME else difference
+
+
+def _effect_size(apart: Array) -> float | None:
+    """Null where the articles' differences do not differ."""
+    if len(apart) < 2 or (deviation := float(apart.std(ddof=1))) < SAME:
+        return None
+    return float(apart.mean()) / deviation
+
+
+def _better_share(apart: Array) -> float:
+    return float(((apart > SAME) + 0.5 * (np.abs(apart) <= SAME)).mean())

@@ -1,0 +1,55 @@
+"""Rank ranges: what is sure sets agents apart, and nothing else."""
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.metrics.ranks import places, rank_ranges
+
+AGENTS = ["a", "b", "c", "d", "e"]
+SURE = st.lists(st.sampled_from(list(combinations(AGENTS, 2))), unique=True)
+"""Pairs of which the first is better: never the other way round."""
+
+
+def test_ranges_by_hand() -> None:
+    # a beats c and d, b beats d: a and b share the first places, c may be second or third.
+    found = rank_ranges(["a", "b", "c", "d"], [("a", "c"), ("a", "d"), ("b", "d")])
+    assert found == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
+
+
+def test_where_nothing_is_sure_everybody_may_have_any_place() -> None:
+    assert rank_ranges(AGENTS, []) == dict.fromkeys(AGENTS, (1, 5))
+    assert rank_ranges(["a"], [("a", "gone")]) == {"a": (1, 1)}
+
+
+@given(SURE)
+def test_a_range_holds_the_place_in_every_order_that_what_is_sure_allows(
+    better: list[tuple[str, str]],
+) -> None:
+    # The alphabet is such an order.
+    for place, agent in enumerate(AGENTS, start=1):
+        first, last = rank_ranges(AGENTS, better)[agent]
+        assert 1 <= first <= place <= last <= len(AGENTS)
+
+
+@given(SURE)
+def test_turning_every_difference_turns_every_range(better: list[tuple[str, str]]) -> None:
+    turned = rank_ranges(AGENTS, [(other, one) for one, other in better])
+    for agent, (first, last) in rank_ranges(AGENTS, better).items():
+        assert turned[agent] == (6 - last, 6 - first)
+
+
+@given(SURE)
+def test_ranges_lie_apart_only_by_what_is_sure(better: list[tuple[str, str]]) -> None:
+    found = rank_ranges(AGENTS, better)
+    for one, other in combinations(AGENTS, 2):
+        if found[one][1] < found[other][0]:
+            through = [c for c in AGENTS if (one, c) in better and (c, other) in better]
+            assert (one, other) in better or len(through) >= 2
+
+
+def test_places_are_bare_and_equals_have_one() -> None:
+    assert places([0.2, 0.4, 0.2, 0.1], higher_is_better=True) == [2, 1, 2, 4]
+    assert places([0.2, 0.4, 0.2, 0.1], higher_is_better=False) == [2, 4, 2, 1]
+    assert places([], higher_is_better=True) == []

@@ -1,0 +1,72 @@
+"""Editions of articles with categories and dates, and what a judge gave the reports on them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tasks.leaderboard import leaderboard_rows
+from tasks.protocols.registry import protocol
+from tasks.scores import SCORER_VERSION
+from tasks.warehouse.results import LeaderboardRow, Score
+from tasks.warehouse.rows import Article, Assignment, Edition, Fact, utc_now
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+
+FIRST = datetime(2025, 3, 1, tzinfo=UTC)
+"""When the first article of an edition was created; each of the others a day later."""
+WRITING = ("wiki_writing", "writing_overall")
+COVERAGE = ("wiki_fact", "coverage_wiki")
+Values = Mapping[str, tuple[float | None, ...]]
+"""By agent, the values of its reports on the articles, in order."""
+
+
+def articles(
+    warehouse: Warehouse, categories: tuple[str | None, ...], edition: str = "e", **figures: Any
+) -> None:
+    """Write an edition whose articles `x0`, `x1`, … have these categories.
+
+    figures: columns of the articles, a value for each; `statements` is how many facts each has.
+    """
+    statements = figures.pop("statements", [0] * len(categories))
+    made = [
+        Article(
+            edition=edition, article=f"x{n}", title=f"X {n}", url=f"https://example.org/{n}",
+            text="…", text_sha="", category=category,
+            **{"created_at": FIRST + timedelta(days=n),
+               **{name: values[n] for name, values in figures.items()}},
+        )
+        for n, category in enumerate(categories)
+    ]  # fmt: skip
+    asked = [Assignment(edition=edition, assignment=a.article, article=a.article) for a in made]
+    facts = [
+        Fact(edition=edition, article=f"x{n}", number=k, text=f"{k}", source="published")
+        for n, count in enumerate(statements)
+        for k in range(count)
+    ]
+    row = Edition(edition=edition, source="wlc", title=edition, imported_at=utc_now())
+    warehouse.write(
+        Change(Edition, [row]), Change(Article, made), Change(Assignment, asked),
+        Change(Fact, facts),
+    )  # fmt: skip
+
+
+def scored(
+    warehouse: Warehouse, values: Mapping[tuple[str, str], Values], edition: str = "e",
+    judge: str = "offline",
+) -> None:  # fmt: skip
+    """Write scores by (protocol, metric), and the leaderboard that they make."""
+    scores = [
+        Score(
+            edition=edition, protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
+            judge=judge, value=value, numerator=value and value * 10,
+            n_items=10 * (value is not None), state="done", cell_id=f"{name} {agent} {n}",
+            reason=None if value is not None else "nothing there",
+            scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
+        )
+        for (name, metric), of_agent in values.items()
+        for agent, of_report in of_agent.items()
+        for n, value in enumerate(of_report)
+    ]  # fmt: skip
+    warehouse.write(Change(Score, scores))
+    rows = leaderboard_rows(warehouse, edition, [protocol(name) for name, _ in values])
+    warehouse.write(Change(LeaderboardRow, rows))
