@@ -34,7 +34,12 @@ FROM judging_costs
 WHERE edition = $1
 GROUP BY ALL
 """
-FIGURES = {"n_items": pl.Int64, "alike": pl.Float64, "kappa": pl.Float64}
+FIGURES = {"n_items": pl.Int64, "n_assignments": pl.Int64,
+           "alike": pl.Float64, "alike_low": pl.Float64, "alike_high": pl.Float64,
+           "kappa": pl.Float64, "kappa_low": pl.Float64, "kappa_high": pl.Float64}  # fmt: skip
+"""Shares and kappa with the ends of their 95 % intervals, by drawing assignments again: items of
+one assignment are no evidence of their own. Null with fewer than five assignments, or where the
+figure is the same whichever are drawn."""
 
 
 @dataclass(frozen=True)
@@ -151,22 +156,21 @@ def _judges(
         said = _whole(judged, protocol)
         for judge in judges:
             verdicts = said.get(judge, {})
-            found = agreement(verdicts, clear)
+            found = agreement(verdicts, clear, _assignment)
             rows.append(
                 {
                     "protocol": protocol,
                     "judge": judge,
                     "n_decided": len(verdicts),
                     "n_with_people": found.n_items,
-                    "alike": found.alike,
-                    "kappa": found.kappa,
+                    **{k: v for k, v in _figures(found).items() if k != "n_items"},
                     "usd_per_article": dollars.get((judge, protocol)),
                 }
             )
     return _frame(
         rows,
         {"protocol": pl.String, "judge": pl.String, "n_decided": pl.Int64,
-         "n_with_people": pl.Int64, "alike": pl.Float64, "kappa": pl.Float64,
+         "n_with_people": pl.Int64, **{k: v for k, v in FIGURES.items() if k != "n_items"},
          "usd_per_article": pl.Float64},
     )  # fmt: skip
 
@@ -185,7 +189,7 @@ def _pairs(compared: Compared, who: str) -> pl.DataFrame:
     rows = [
         {"protocol": protocol, "step": step, f"{who}_a": one, f"{who}_b": other} | _figures(found)
         for (protocol, step), raters in compared.items()
-        for one, other, found in pairwise(raters)
+        for one, other, found in pairwise(raters, _assignment)
     ]
     names = ("protocol", "step", f"{who}_a", f"{who}_b")
     return _frame(rows, {**dict.fromkeys(names, pl.String), **FIGURES})
@@ -201,7 +205,12 @@ def _against(
     against: list[tuple[str, dict[Item, str], int | None]] = [(MAJORITY, clear, n_tied)]
     against += [(name, people[name], None) for name in sorted(people)]
     return [
-        {**place, "person": name, **_figures(agreement(verdicts, labels)), "n_tied": ties}
+        {
+            **place,
+            "person": name,
+            **_figures(agreement(verdicts, labels, _assignment)),
+            "n_tied": ties,
+        }
         for name, labels, ties in against
     ]
 
@@ -221,7 +230,22 @@ def _dollars(source: Readable, edition: str) -> dict[tuple[str, str], float]:
 
 
 def _figures(found: Agreement) -> dict[str, Any]:
-    return {"n_items": found.n_items, "alike": found.alike, "kappa": found.kappa}
+    alike, kappa = found.alike_interval, found.kappa_interval
+    return {
+        "n_items": found.n_items,
+        "n_assignments": found.n_clusters or 0,
+        "alike": found.alike,
+        "alike_low": alike.low if alike else None,
+        "alike_high": alike.high if alike else None,
+        "kappa": found.kappa,
+        "kappa_low": kappa.low if kappa else None,
+        "kappa_high": kappa.high if kappa else None,
+    }
+
+
+def _assignment(item: Item) -> str:
+    _, _, _, assignment, _ = item
+    return assignment
 
 
 def _frame(rows: list[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:

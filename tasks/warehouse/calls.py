@@ -28,6 +28,7 @@ class Call(Row):
     reply_schema: str
     """JSON Schema of the answer that was asked for."""
     system_prompt: str
+    """What was sent before the prompt."""
     prompt: str
     """What was sent after the system prompt; a repair holds the turns before it as well. An
     attached file is named by its media type, size and sha."""
@@ -40,6 +41,7 @@ class Call(Row):
     """`ok`: a whole answer came (whether it can be used is for the judge to say); `failed`:
     none came, and the next run may ask again under the same call_id."""
     answer: str | None = None
+    """As it came; null where none did."""
     raw: str | None = None
     """The response body, kept where there is no whole answer."""
     error: str | None = None
@@ -48,6 +50,7 @@ class Call(Row):
     model_version: str | None = None
     """As the answer says."""
     response_id: str | None = None
+    """The provider's name for the answer."""
     delivery: str
     """How it was asked: `live` or `batch`, and how the answer's form was asked for."""
     prompt_tokens: int | None = None
@@ -63,6 +66,7 @@ class Call(Row):
     tries: int = 1
     """HTTP requests it took."""
     called_at: UtcDatetime = Field(default_factory=utc_now)
+    """When it was asked (UTC)."""
 
 
 class BatchJob(Row):
@@ -80,9 +84,11 @@ class BatchJob(Row):
     remote_id: str | None = None
     """Null: its creation was begun, and no answer has been seen."""
     state: Literal["creating", "running", "done", "failed"]
+    """How far it is."""
     requests: str
     """JSON list of the call ids it holds."""
     n_requests: int
+    """In it."""
     error: str | None = None
     created_at: UtcDatetime = Field(default_factory=utc_now)
     finished_at: UtcDatetime | None = None

@@ -36,24 +36,31 @@ class Collection(Row):
 
     edition: str
     api_url: str
+    """The wiki's MediaWiki API."""
     category: str
+    """Whose members were looked at."""
     created_since: UtcDatetime
+    """The window: when the articles were created."""
     created_until: UtcDatetime
     """Exclusive."""
     n_articles: int
+    """To be chosen."""
     spread: bool = False
     """Over categories, in turn."""
     rules: str
     """JSON of the rules as configured then."""
     formula_version: str
+    """Of the choice."""
     begun_at: UtcDatetime = Field(default_factory=utc_now)
     """The snapshot's time."""
     n_members: int | None = None
     """Pages the category held; null until it has been listed."""
     frozen_at: UtcDatetime | None = None
+    """Null until it is."""
     manifest: str | None = None
     """JSON of all that the edition consists of; null until it is frozen."""
     manifest_sha: str | None = None
+    """Of the manifest, without when and under which name it was made."""
 
 
 class Candidate(Row):
@@ -68,6 +75,7 @@ class Candidate(Row):
     listed_at: UtcDatetime
     """When its place in the category was last written."""
     first_revision_id: int | None = None
+    """Null where the page id decided."""
     created_at: UtcDatetime | None = None
     """Of its first revision; null where the page id decided."""
     url: str | None = None
@@ -75,11 +83,13 @@ class Candidate(Row):
     """The newest when it was measured; all that follows is of it."""
     revision_at: UtcDatetime | None = None
     bytes: int | None = None
+    """Of its wikitext."""
     words: int | None = None
     """Of prose, by its wikitext."""
     reference_urls: int | None = None
     """Different pages outside the wiki that it links to."""
     headings: int | None = None
+    """In its wikitext."""
     links: int | None = None
     """Different pages of the wiki that it links to."""
     topic: str | None = None
@@ -87,7 +97,9 @@ class Candidate(Row):
     category: str | None = None
     """The main category of the topic; `unknown` where the talk page names none."""
     promoted_on: date | None = None
+    """When it became a good article, as its talk page says."""
     decision: Decision | None = None
+    """What became of it; null until that is known."""
 
 
 class ArticleRevision(Row):
@@ -102,15 +114,22 @@ class ArticleRevision(Row):
     revision_id: int
     revision_at: UtcDatetime
     permalink: str
+    """The revision's own address."""
     html: str
     """As the wiki rendered that revision on that day; its templates may change afterwards."""
     html_sha: str
+    """Sha-256 of the HTML."""
     text_sha: str
     converter_version: str
+    """What made the text of it, with its version."""
     licence: str
+    """By name."""
     licence_url: str
+    """Where it is written."""
     attribution: str
+    """Whose work it is, to be shown with the text."""
     retrieved_at: UtcDatetime = Field(default_factory=utc_now)
+    """When the HTML was asked for."""
 
 
 class ArticleLink(Row):

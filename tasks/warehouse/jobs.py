@@ -27,6 +27,7 @@ class Job(Row):
     turn: int = 1
     """2: the reply to the agent's question."""
     kind: str
+    """How it is asked: the kind of the agent's entry in configs/agents.yaml."""
     model: str | None = None
     parameters: str
     """JSON, keys sorted: how it was asked."""
@@ -44,6 +45,7 @@ class Job(Row):
     remote_word: str | None = None
     """The provider's word for its state, as last seen."""
     polls: int = 0
+    """Times somebody looked whether it has ended."""
     answer: str | None = None
     """As it came."""
     error: str | None = None
@@ -53,13 +55,17 @@ class Job(Row):
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     citation_tokens: int | None = None
+    """Tokens of cited text, where the provider counts them."""
     searches: int | None = None
+    """That the agent says it made."""
     reasoning_steps: int | None = None
+    """That the agent says it took."""
     cost_usd: float | None = None
     cost_source: Literal["interface", "prices"] | None = None
     """Who says what it cost."""
     created_at: UtcDatetime = Field(default_factory=utc_now)
     polled_at: UtcDatetime | None = None
+    """The last time (UTC)."""
     finished_at: UtcDatetime | None = None
 
 
@@ -81,6 +87,7 @@ class ReportFile(Row):
     """Sha-256 of its bytes: its name in the folder of files beside the warehouse."""
     n_bytes: int
     n_pages: int | None = None
+    """Of a PDF; null of what has none."""
     n_unreadable_pages: int | None = None
     """Pages without any text that could be read (scans)."""
     reader: str
@@ -98,5 +105,8 @@ class CollectionCost(Row):
     assignment: str
     usd: float | None = None
     minutes: float | None = None
+    """Of a person's time."""
     note: str | None = None
+    """In that person's words."""
     entered_at: UtcDatetime = Field(default_factory=utc_now)
+    """When it was entered (UTC)."""

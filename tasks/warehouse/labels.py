@@ -14,6 +14,7 @@ class AnnotationItem(Row):
     key: ClassVar[tuple[str, ...]] = ("sheet", "item_id")
 
     sheet: str
+    """The sheet's name."""
     item_id: str
     """Opaque: says nothing about what stands behind it."""
     number: int
@@ -48,8 +49,11 @@ class HumanLabel(Row):
     key: ClassVar[tuple[str, ...]] = ("sheet", "item_id", "annotator")
 
     sheet: str
+    """The sheet's name."""
     item_id: str
+    """The item's name on the sheet."""
     annotator: str
+    """Who, as the sheet says."""
     label: str
     """In the words of the judges' verdicts; for kind `reports` the agent preferred."""
     reason: str | None = None

@@ -25,20 +25,24 @@ class Fetch(Row):
     url: str
     """The page's key: its normalised address."""
     source: FetchSource
+    """Which way."""
     asked_url: str
     """The address that was asked for, as a report wrote it."""
     outcome: FetchOutcome
+    """What became of it."""
     final_url: str | None = None
     """Where the redirects ended."""
     redirects: str = "[]"
     """JSON, in order: `[{"status": 301, "url": "where it led"}, …]`."""
     http_status: int | None = None
+    """Of the last answer; null where there was none."""
     headers: str = "{}"
     """JSON: those that say what the page is, how old it is, and who kept us out."""
     sha: str | None = None
     """Sha-256 of its bytes, content encoding undone; they lie in the folder of pages."""
     n_bytes: int | None = None
     tries: int = 1
+    """Times it was asked for."""
     error: str | None = None
     fetched_at: UtcDatetime = Field(default_factory=utc_now)
     seconds: float = 0.0

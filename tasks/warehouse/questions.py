@@ -28,6 +28,7 @@ class Question(Row):
     reason: str | None = None
     """Why it is not accepted: what rejections are counted by; of an open one its status."""
     detail: str | None = None
+    """The reason in words."""
     assignment: str | None = None
     """Where it is accepted."""
     question: str | None = None
@@ -58,6 +59,7 @@ class Question(Row):
     n_added: int = 0
     """Of these, how many joined the ground truth: all or none."""
     n_words: int | None = None
+    """Of the question."""
     ngram_share: float | None = None
     """Share 0-1 of its n-grams that stand in the article."""
     longest_run: int | None = None
@@ -85,6 +87,7 @@ class Question(Row):
     """As the last answer said; as pinned, where none came."""
     prompt_sha: str
     settings_sha: str
+    """Of the configuration it was made by."""
     text_sha: str
     """Of the article's text."""
     call_ids: str = "[]"

@@ -73,6 +73,8 @@ class Row(Frozen):
 
 
 class Edition(Row):
+    """A set of articles or questions that agents are measured on."""
+
     table: ClassVar[str] = "editions"
     key: ClassVar[tuple[str, ...]] = ("edition",)
 
@@ -80,10 +82,13 @@ class Edition(Row):
     source: str
     """Where it came from: a published layout's name, or `wikipedia`."""
     title: str | None = None
+    """The edition's own."""
     imported_at: UtcDatetime = Field(default_factory=utc_now)
 
 
 class Agent(Row):
+    """A system under test."""
+
     table: ClassVar[str] = "agents"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent")
 
@@ -91,7 +96,9 @@ class Agent(Row):
     agent: str
     """The agent's id: the published folder's name."""
     name: str
+    """As people read it."""
     description: str | None = None
+    """In the publisher's or configuration's words."""
     declares_citations: bool | None = None
     """What the published registry says; the reports decide."""
 
@@ -113,11 +120,17 @@ class Article(Row):
     text_sha: str
     created_at: UtcDatetime | None = None
     promoted_on: date | None = None
+    """When it became a good article."""
     bytes: int | None = None
+    """Of its wikitext."""
     views: int | None = None
+    """Of its page, as its publisher or the wiki counted them."""
     external_links: int | None = None
+    """In the rendered page."""
     topic: str | None = None
+    """As its talk page or publisher says."""
     category: str | None = None
+    """The main category of the topic."""
 
 
 AssignmentKind = Literal["write_article", "find_claims", "research"]
@@ -137,9 +150,11 @@ class Assignment(Row):
     """The article to be written, the one a question was made from, or the reference report that a
     query has; empty where there is none."""
     kind: AssignmentKind = "write_article"
+    """Write the article, find claims that answer a question, or answer a query."""
     prompt: str | None = None
     """Null where the publisher does not give the prompt."""
     prompt_sha: str | None = None
+    """Sha-256 of the prompt."""
     query: str | None = None
     """Of a `research` assignment, what is asked, without the instructions to agents."""
 
@@ -178,6 +193,7 @@ class Fact(Row):
     position: int | None = None
     """Offset in characters of the best matching passage in the article's text; null if unknown."""
     source: Literal["published", "offline", "judge"]
+    """Who took it out of the text: the publisher, the offline extraction, a judge."""
 
 
 class Claim(Row):
@@ -190,10 +206,12 @@ class Claim(Row):
     agent: str
     assignment: str
     number: int
+    """0-based, in the order of the report."""
     text: str
     section: str | None = None
     position: int | None = None
     source: Literal["published", "offline", "judge"]
+    """Who took it out of the report: the publisher, the offline extraction, a judge."""
 
 
 class Citation(Row):
@@ -227,15 +245,21 @@ class Extraction(Row):
     """Empty for the facts of the assignment's article."""
     assignment: str
     source: Literal["published", "offline", "judge"]
+    """Who did it."""
     extractor_version: str
+    """What did it, with its version."""
     input_sha: str
     """Sha of the text (or published records) it was made from."""
     output_sha: str
+    """Of what came out: a part of the cell's key."""
     n_items: int
+    """Facts, or claims."""
     n_pairs: int = 0
+    """(Claim, URL) pairs."""
     pairs_reliable: bool = True
     """False where claim-URL pairs cannot be extracted reliably: `ref_*` is then null."""
     pairs_reason: str | None = None
+    """Why they cannot."""
 
 
 PageStatus = Literal[
@@ -260,7 +284,9 @@ class Page(Row):
     edition: str
     url: str
     status: PageStatus
+    """Whether it is what was cited, and what it is otherwise."""
     title: str | None = None
+    """The page's own."""
     text: str | None = None
     """Of `ok` pages; and what a publisher read, also where it turned out to be none."""
     text_sha: str | None = None
@@ -276,6 +302,7 @@ class Page(Row):
     language: str | None = None
     """ISO 639-1, where the page or its text says it."""
     published_on: date | None = None
+    """The day its markup names."""
     media_type: str | None = None
     signals: str | None = None
     """JSON: what speaks against the page being what was cited, also where it does not suffice."""
@@ -295,5 +322,8 @@ class ImportIssue(Row):
     path: str
     """Relative to the imported folder."""
     kind: str
+    """What is the matter, in a word."""
     severity: Literal["unreadable", "remark"]
+    """`unreadable`: it is missing from the edition; `remark`: it is in."""
     message: str
+    """The same in words."""

@@ -30,6 +30,7 @@ class Rubric(Row):
     item: str
     """Unique among the items of one assignment and protocol; the same at every import."""
     dimension: str
+    """The group that the protocol scores together."""
     text: str
     allowed: str
     """JSON of ALLOWED: the values a judge may give, e.g. `["2", "0"]`."""
@@ -82,9 +83,11 @@ class RubricBundle(Row):
     assignment: str
     protocol: str
     source: BundleSource
+    """Whose: its publisher's, or a model's draft."""
     settings: str
     """JSON of BundleSettings."""
     n_items: int
+    """Of the rubric."""
     bundle_sha: str
     """Of items and settings, but for what they are filed under (language and theme, which no
     judge sees): a part of the cell's key."""
@@ -99,7 +102,9 @@ class PointSet(Row):
     edition: str
     assignment: str
     source: Literal["published", "judge"]
+    """Who made them."""
     extractor_version: str
+    """What made them, with its version."""
     input_sha: str
     """Of the documents (or published records) they were made from."""
     output_sha: str

@@ -6,7 +6,7 @@ from tasks.warehouse.jobs import CollectionCost, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.questions import Question
-from tasks.warehouse.results import Cell, Diagnostic, LeaderboardRow, Score, Verdict
+from tasks.warehouse.results import AgentPair, Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -30,5 +30,5 @@ TABLES: tuple[type[Row], ...] = (
     Question, Assignment, GroundTruth, RubricBundle, Rubric, PointSet, KeyPoint,
     Job, Report, ReportFile, CollectionCost, SearchTrace,
     ImportIssue, Fact, Claim, Citation, Extraction, Fetch, Page, Call, BatchJob, Cell, Verdict,
-    Score, LeaderboardRow, Diagnostic, AnnotationItem, HumanLabel,
+    Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
 )  # fmt: skip

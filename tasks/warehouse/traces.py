@@ -36,5 +36,6 @@ class SearchTrace(Row):
     trace: str
     """JSON of TRACE."""
     trace_sha: str
+    """Sha-256 of the trace."""
     source: Literal["imported", "agent"]
     """Who says so: a file somebody gave, or the agent's own interface."""

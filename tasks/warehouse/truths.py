@@ -84,7 +84,9 @@ class GroundTruth(Row):
     edition: str
     assignment: str
     category: QuestionCategory
+    """One of LiveDRBench's."""
     source: Literal["published", "inverted"]
+    """Published, or made by turning an article around."""
     truths: str
     """JSON of TRUTHS."""
     settings: str

@@ -159,10 +159,17 @@ def arrow_table(model: type[Row], rows: Sequence[Row]) -> pa.Table:
 @lru_cache
 def arrow_schema(model: type[Row]) -> pa.Schema:
     """Arrow types of a table, read from an empty warehouse: the SQL is the one definition."""
-    with duckdb.connect() as empty:
-        for _, sql in migrations():
-            empty.execute(sql)
-        return empty.sql(f"SELECT * FROM {model.table} LIMIT 0").to_arrow_table().schema
+    with _empty_warehouse().cursor() as cursor:
+        return cursor.sql(f"SELECT * FROM {model.table} LIMIT 0").to_arrow_table().schema
+
+
+@lru_cache
+def _empty_warehouse() -> duckdb.DuckDBPyConnection:
+    """Made once: the migrations take longer than a question."""
+    empty = duckdb.connect()
+    for _, sql in migrations():
+        empty.execute(sql)
+    return empty
 
 
 @lru_cache

@@ -40,20 +40,21 @@ def judged(
     protocol: str = "wiki_writing",
     status: Status = Status.OK,
     call_id: str | None = None,
+    assignment: str = ARTICLE,
 ) -> None:
     """Verdicts of one judge on one report by (step, item), and the scores that name them."""
-    cell = f"{judge} {protocol} {AGENT}"
+    cell = f"{judge} {protocol} {AGENT} {assignment}"
     verdicts = [
         Verdict(
             cell_id=cell, edition="sample", protocol=protocol, step=step, agent=AGENT,
-            assignment=ARTICLE, item=item, judge=judge, model_version="m", prompt_sha="p",
+            assignment=assignment, item=item, judge=judge, model_version="m", prompt_sha="p",
             label=label, status=status, call_id=call_id,
         )
         for (step, item), label in labels.items()
     ]  # fmt: skip
     warehouse.write(
         Change(Verdict, verdicts),
-        Change(Score, [score(judge, protocol, AGENT, "writing_overall", 0.5, cell)]),
+        Change(Score, [score(judge, protocol, AGENT, "writing_overall", 0.5, cell, assignment)]),
     )
 
 

@@ -62,6 +62,25 @@ def test_two_judges_are_compared_step_by_step_and_over_all(warehouse: Warehouse)
     assert rows[0]["kappa"] is None
 
 
+def test_figures_have_intervals_by_assignment_where_there_are_five(warehouse: Warehouse) -> None:
+    for n in range(6):
+        same = said("reference", "report", "tie", "tie")
+        other = said("reference", *("report" if n < 3 else "tie" for _ in range(3)))
+        judged(warehouse, "one", same, assignment=f"x{n}")
+        judged(warehouse, "two", other, assignment=f"x{n}")
+    found = judge_agreement(warehouse, "sample", NOBODY).between_judges
+    rows = {row["step"]: row for row in found.rows(named=True)}
+    whole = rows["all"]
+    assert (whole["n_items"], whole["n_assignments"]) == (24, 6)
+    assert whole["alike_low"] < whole["alike"] < whole["alike_high"]
+    assert whole["kappa_low"] < whole["kappa"] < whole["kappa_high"]
+    criteria = rows["broad_coverage"]
+    assert criteria["alike"] == 0.5
+    assert criteria["alike_low"] < 0.5 < criteria["alike_high"]
+    one = judge_agreement(warehouse, "sample", NOBODY, ["wiki_writing"], ["one"])
+    assert one.between_judges.is_empty()
+
+
 def test_verdicts_that_are_not_ok_count_nowhere(warehouse: Warehouse) -> None:
     judged(warehouse, "one", said("reference"))
     judged(warehouse, "two", said("reference"), status=Status.JUDGE_ERROR)

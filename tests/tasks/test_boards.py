@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from flows.boards import BOARDS, boards_of, leading
 from flows.show import ranked
+from tasks.boards import BOARDS, boards_of, leading
 from tasks.protocols.registry import PROTOCOLS, protocol
 
 

@@ -1,6 +1,6 @@
 """The tables of the leaderboard: which metrics stand in which, and what ranks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -106,6 +106,8 @@ class Board:
     """Metrics that are shown as they are, not in percent."""
 
 
+INTERVAL = "95 %"
+"""Heading of the ranking metric's interval."""
 OPEN = "*: provisional, items are still open or another version judged them"
 """What a star at a figure says."""
 
@@ -212,6 +214,41 @@ def boards_of(rows: pl.DataFrame) -> Iterator[Board]:
             order = sorted(there, key=lambda metric: (metric != "rubric_score", metric))
             titles = {m: m.removeprefix("rubric_").replace("_", " ").capitalize() for m in order}
             yield _plain_board(name, name, titles, frozenset())
+
+
+def ranking(rows: pl.DataFrame, board: Board) -> str:
+    """The metric by which a board's rows are ranked: the first of those it names that anybody has a
+    figure of."""
+    valued = {*rows.filter(pl.col("value").is_not_null())["metric"]}
+    return next((metric for metric in board.ranked_by if metric in valued), board.ranked_by[0])
+
+
+def ranges_note(rows: pl.DataFrame, board: Board) -> str:
+    """What ranges and intervals say and how many articles they rest on, after a blank; nothing
+    where none have been made."""
+    by = ranking(rows, board)
+    ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
+    if ranked.is_empty():
+        return ""
+    counted = ranked["n_articles"].sort().to_list()
+    over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
+    said = (
+        " #: the places that an agent may have; two lie apart only where the difference is "
+        f"significant (evergreen differences). They rest on {over} articles (questions, where they "
+        "have none)."
+    )
+    if ranked["low"].is_not_null().any():
+        said += f" {INTERVAL}: the interval of {board.columns[by]}, had other articles been drawn."
+    return said
+
+
+def ranking_metric(protocol: str, valued: Collection[str]) -> str | None:
+    """Of these metrics of a protocol, the one that its first board ranks by; None where no board
+    of its own says so."""
+    for board in BOARDS:
+        if protocol in board.protocols:
+            return next((metric for metric in board.ranked_by if metric in valued), None)
+    return None
 
 
 def leading(protocol: str, metrics: Sequence[str]) -> list[str]:

@@ -1,0 +1,242 @@
+"""The views that people ask: each counts what it says it counts."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.warehouse.calls import Call
+from tasks.warehouse.explained import report_id
+from tasks.warehouse.jobs import CollectionCost, Job, JobState
+from tasks.warehouse.results import Cell, Score, Verdict
+from tasks.warehouse.rows import ImportIssue, Report, Status, storable
+from tasks.warehouse.snapshot import export_edition, open_snapshot
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.scripted_judge import ScriptedJudge
+from tests.tasks.citing import ASSIGNMENT, EDITION, judge_all, page, write_edition
+
+GOOD, WALL, NEVER = "https://good.org", "https://wall.org", "https://never.org"
+KEY = {"edition": EDITION, "agent": "a", "assignment": ASSIGNMENT}
+ANY_TEXT = st.text(max_size=12).map(storable)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    """`one` states the fact, `two` does not."""
+    reports = {
+        "one": [("old mill", [GOOD]), ("red tower", [GOOD, WALL, NEVER])],
+        "two": [("red tower", [WALL])],
+    }
+    with open_warehouse(tmp_path_factory.mktemp("views") / "w.duckdb") as opened:
+        write_edition(opened, reports, [page(GOOD, "red tower"), page(WALL, status="bot_wall")])
+        judge_all(opened, ScriptedJudge())
+        yield opened
+
+
+def records(warehouse: Warehouse, sql: str) -> list[dict[str, Any]]:
+    return warehouse.frame(sql).to_dicts()
+
+
+def test_a_fact_is_counted_once_for_each_agent_that_was_judged(warehouse: Warehouse) -> None:
+    (fact,) = records(warehouse, "SELECT * FROM coverage_by_fact")
+    assert (fact["fact"], fact["judge"], fact["title"]) == ("old mill", "scripted", "Old Mill")
+    assert (fact["n_agents"], fact["n_covered"], fact["share"]) == (2, 1, 0.5)
+    (section,) = records(warehouse, "SELECT * FROM coverage_by_section")
+    assert (section["n_facts"], section["n_decided"], section["n_covered"]) == (1, 2, 1)
+    assert (section["n_agents"], section["share"]) == (2, 0.5)
+
+
+def test_a_fact_that_nobody_decided_has_no_share(tmp_path: Path) -> None:
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        write_edition(opened, {"a": []}, [])
+        verdict = Verdict(**KEY, cell_id="c", protocol="wiki_fact", step="coverage", item="fact:0",
+                          judge="j", model_version=None, prompt_sha="s",
+                          status=Status.NOT_ASSESSED)  # fmt: skip
+        score = Score(**KEY, protocol="wiki_fact", judge="j", metric="m", value=None, state="done",
+                      cell_id="c", scorer_version="1")  # fmt: skip
+        opened.write(Change(Verdict, [verdict]), Change(Score, [score]))
+        (fact,) = records(opened, "SELECT n_agents, n_covered, share FROM coverage_by_fact")
+        (section,) = records(opened, "SELECT n_decided, share FROM coverage_by_section")
+    assert fact == {"n_agents": 0, "n_covered": 0, "share": None}
+    assert section == {"n_decided": 0, "share": None}
+
+
+def test_a_verdict_is_explained_by_its_claim_its_fact_and_its_page(warehouse: Warehouse) -> None:
+    found = records(warehouse, "SELECT * FROM verdicts_explained WHERE agent = 'one'")
+    stored = warehouse.frame("SELECT count(*) FROM current_verdicts WHERE agent = 'one'").item()
+    assert len(found) == stored
+    by_item = {(row["step"], row["item"]): row for row in found}
+    fact = by_item["coverage", "fact:0"]
+    assert (fact["fact"], fact["claim"], fact["page_status"]) == ("old mill", None, None)
+    conflict = by_item["conflict", "claim:1"]
+    assert (conflict["claim_number"], conflict["claim"], conflict["url"]) == (1, "red tower", None)
+    pages = {url: by_item["citation", f"claim:1 {url}"] for url in (GOOD, WALL, NEVER)}
+    assert {url: row["page_status"] for url, row in pages.items()} == {
+        GOOD: "ok", WALL: "bot_wall", NEVER: "not fetched",
+    }  # fmt: skip
+    assert {row["claim"] for row in pages.values()} == {"red tower"}
+    assert pages[GOOD]["prompt_sha"] == "sha-of-wiki_fact"
+
+
+def test_what_is_open_and_what_failed_is_counted_by_agent(warehouse: Warehouse) -> None:
+    failed = {
+        (row["agent"], row["stage"], row["failure"]): row["n"]
+        for row in records(warehouse, "SELECT * FROM failures_by_agent")
+    }
+    assert failed == {
+        ("one", "page", "bot_wall"): 1,
+        ("one", "verdict", "skipped"): 1,
+        ("one", "verdict", "unfetchable"): 1,
+        ("two", "page", "bot_wall"): 1,
+        ("two", "verdict", "unfetchable"): 1,
+    }
+    assert records(warehouse, "SELECT * FROM open_items") == []
+
+
+def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) -> None:
+    def score(assignment: str, state: str, n_open: int, reason: str | None) -> Score:
+        return Score.model_validate(
+            KEY | {
+                "assignment": assignment, "protocol": "p", "judge": "j", "metric": "m",
+                "value": None, "state": state, "n_open": n_open, "reason": reason,
+                "scorer_version": "1",
+            }
+        )  # fmt: skip
+
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        opened.write(
+            Change(Score, [
+                score("1", "pending", 0, "waits for facts"), score("2", "failed", 0, "broken"),
+                score("3", "done", 4, None), score("4", "done", 0, None),
+                score("5", "not_assessed", 0, "it cannot"), score("6", "empty", 0, "empty"),
+            ])
+        )  # fmt: skip
+        found = opened.frame("SELECT assignment, state, n_open, reason FROM open_items").rows()
+    assert found == [
+        ("1", "pending", 0, "waits for facts"),
+        ("2", "failed", 0, "broken"),
+        ("3", "open", 4, "cited pages or answers are missing"),
+    ]
+
+
+def job(assignment: str, usd: float | None, state: JobState = "done", attempt: int = 1) -> Job:
+    return Job.model_validate(
+        KEY | {
+            "assignment": assignment, "job": f"{assignment} {attempt}", "attempt": attempt,
+            "kind": "http", "parameters": "{}", "prompt": "p", "prompt_sha": "s", "state": state,
+            "cost_usd": usd, "created_at": datetime(2026, 11, 1, tzinfo=UTC),
+            "error": "no answer" if state == "failed" else None,
+        }
+    )  # fmt: skip
+
+
+def report(assignment: str) -> Report:
+    return Report.model_validate(
+        KEY | {"assignment": assignment, "text": "t", "text_sha": "t", "source_path": "x"}
+    )
+
+
+def cost(warehouse: Warehouse) -> dict[str, Any]:
+    (row,) = records(warehouse, "SELECT * FROM cost_by_agent")
+    return row
+
+
+def test_a_cost_is_over_the_reports_of_which_it_is_known(tmp_path: Path) -> None:
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        opened.write(Change(Report, [report(name) for name in ("1", "2", "3", "4")]))
+        row = cost(opened)
+        assert (row["reports"], row["priced_reports"]) == (4, 0)
+        assert (row["report_usd"], row["usd_per_report"], row["judging_usd"]) == (None, None, None)
+        entered = CollectionCost.model_validate(KEY | {"assignment": "3", "usd": 4.0})
+        opened.write(
+            Change(Job, [job("1", 1.0, "failed"), job("1", 2.0, attempt=2), job("2", None)]),
+            Change(CollectionCost, [entered]),
+        )
+        row = cost(opened)
+    assert (row["reports"], row["priced_reports"]) == (4, 2)
+    assert (row["report_usd"], row["usd_per_report"]) == (7.0, 3.5)
+
+
+def test_judging_costs_nothing_without_calls_and_is_unknown_without_a_price(tmp_path: Path) -> None:
+    cell = Cell(**KEY, cell_id="c", protocol="p", judge="j", model_version="m", prompt_sha="s",
+                protocol_version="1", input_sha="i", status="done")  # fmt: skip
+    verdict = Verdict(**KEY, cell_id="c", protocol="p", step="s", item="i", judge="j",
+                      model_version="m", prompt_sha="s", status=Status.OK)  # fmt: skip
+
+    def call(usd: float | None) -> Call:
+        return Call.model_validate(
+            dict.fromkeys(
+                ["provider", "model", "parameters", "reply_schema", "system_prompt", "prompt",
+                 "prompt_sha", "judge", "protocol", "step", "delivery"], "x",
+            ) | {"call_id": "k", "request_id": "r", "attempt": 1, "status": "ok", "cost_usd": usd}
+        )  # fmt: skip
+
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        opened.write(
+            Change(Report, [report(ASSIGNMENT)]), Change(Cell, [cell]), Change(Verdict, [verdict])
+        )
+        row = cost(opened)
+        assert (row["judged_reports"], row["judging_calls"]) == (1, 0)
+        assert (row["judging_usd"], row["judging_usd_per_report"]) == (0, 0)
+        bought = verdict.model_copy(update={"call_id": "k"})
+        opened.write(Change(Verdict, [bought]), Change(Call, [call(0.25)]))
+        row = cost(opened)
+        assert (row["judging_calls"], row["unpriced_calls"]) == (1, 0)
+        assert (row["judging_usd"], row["judging_usd_per_report"]) == (0.25, 0.25)
+        opened.write(Change(Call, [call(None)]))
+        row = cost(opened)
+        assert (row["judging_calls"], row["unpriced_calls"]) == (1, 1)
+        assert (row["judging_usd"], row["judging_usd_per_report"]) == (None, None)
+
+
+def test_failed_jobs_and_unreadable_files_are_counted_as_failures(tmp_path: Path) -> None:
+    issue = ImportIssue(edition=EDITION, scope="a", path="x.md", kind="not_utf8",
+                        severity="unreadable", message="x.md is not UTF-8")  # fmt: skip
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        opened.write(
+            Change(Job, [job("1", None, "failed"), job("2", None, "lost"), job("3", 1.0)]),
+            Change(ImportIssue, [issue, issue.model_copy(update={"scope": "", "path": "y"})]),
+        )
+        found = opened.frame("SELECT agent, stage, failure, n, example FROM failures_by_agent")
+    assert found.rows() == [
+        ("a", "import", "not_utf8", 1, "x.md is not UTF-8"),
+        ("a", "report", "failed", 1, "no answer"),
+        ("a", "report", "lost", 1, None),
+    ]
+
+
+def test_the_index_counts_what_there_is_of_each_report(warehouse: Warehouse) -> None:
+    rows = records(warehouse, "SELECT * FROM report_index")
+    assert [(r["agent"], r["n_claims"], r["n_citations"], r["n_facts"]) for r in rows] == [
+        ("one", 2, 4, 1), ("two", 1, 1, 1),
+    ]  # fmt: skip
+    assert rows[0]["n_characters"] == len("A report.")
+
+
+@settings(max_examples=3, deadline=None)
+@given(keys=st.sets(st.tuples(ANY_TEXT, ANY_TEXT, ANY_TEXT), min_size=20, max_size=40))
+def test_the_index_gives_every_report_the_id_that_pages_have(
+    keys: set[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    reports = [
+        Report(edition=e, agent=a, assignment=x, text="t", text_sha="t", source_path="p")
+        for e, a, x in sorted(keys)
+    ]
+    with open_warehouse(tmp_path_factory.mktemp("ids") / "w.duckdb") as opened:
+        opened.write(Change(Report, reports))
+        rows = opened.frame("SELECT report, edition, agent, assignment FROM report_index").rows()
+    assert {tuple(key): report for report, *key in rows} == {key: report_id(*key) for key in keys}
+
+
+def test_an_export_has_the_same_views_with_the_same_rows(warehouse: Warehouse) -> None:
+    export_edition(warehouse, EDITION)
+    connection, _ = open_snapshot(warehouse.path)
+    with connection:
+        for view in ("coverage_by_fact", "verdicts_explained", "report_index", "cost_by_agent"):
+            sql = f"SELECT * FROM {view} ORDER BY ALL"
+            assert connection.sql(sql).pl().to_dicts() == records(warehouse, sql)

@@ -1,0 +1,165 @@
+"""The leaderboard's intervals, ranks and pairs: kept with it, and made again only when due."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+from tasks.leaderboard import is_current, leaderboard_rows, publish_leaderboard, with_statistics
+from tasks.protocols.registry import protocol
+from tasks.scores import SCORER_VERSION
+from tasks.warehouse.migrate import migrations
+from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
+from tasks.warehouse.rows import Assignment
+from tasks.warehouse.snapshot import latest_snapshot, open_snapshot
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+
+FACT = protocol("wiki_fact")
+N = 12
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
+        yield opened
+
+
+def score(agent: str, number: int, value: float, metric: str) -> Score:
+    return Score(
+        edition="e", protocol="wiki_fact", agent=agent, assignment=f"x{number}", judge="j",
+        metric=metric, value=value, numerator=value, n_items=1, state="done",
+        scorer_version=f"{SCORER_VERSION}/{FACT.version}",
+    )  # fmt: skip
+
+
+def assignment(number: int, article: str) -> Assignment:
+    return Assignment(
+        edition="e", assignment=f"x{number}", article=article, kind="write_article", prompt=None,
+        prompt_sha=None,
+    )  # fmt: skip
+
+
+def scored(warehouse: Warehouse, metrics: Sequence[str] = ("coverage_wiki", "ref_acc")) -> None:
+    """Two agents alike and one far below, over N articles, by each of the metrics."""
+    values = np.random.default_rng(0).random((N, 3)) / 10
+    values[:, :2] += 0.5
+    scores = [
+        score(agent, number, float(values[number, column]), metric)
+        for metric in metrics
+        for column, agent in enumerate(("ann", "bob", "cyd"))
+        for number in range(N)
+    ]
+    articles = [assignment(number, f"article {number}") for number in range(N)]
+    warehouse.write(Change(Score, scores), Change(Assignment, articles))
+
+
+def publish(warehouse: Warehouse) -> None:
+    rows = leaderboard_rows(warehouse, "e", [FACT])
+    asyncio.run(publish_leaderboard.fn(str(warehouse.path), "e", rows))
+
+
+def test_a_published_leaderboard_says_how_sure_it_is_and_so_does_its_export(
+    warehouse: Warehouse,
+) -> None:
+    scored(warehouse)
+    publish(warehouse)
+    rows = warehouse.rows(LeaderboardRow, "metric = 'coverage_wiki'")
+    assert [(r.agent, r.rank_from, r.rank_to, r.n_articles) for r in rows] == [
+        ("ann", 1, 2, N), ("bob", 1, 2, N), ("cyd", 3, 3, N),
+    ]  # fmt: skip
+    assert all((r.low or 1) < (r.value or 0) < (r.high or 0) for r in rows)
+    assert all(r.seed is not None and (r.resamples or 0) >= 2000 for r in rows)
+    pairs = warehouse.rows(AgentPair, "metric = 'coverage_wiki'")
+    assert [(p.agent, p.other, p.n_pairs) for p in pairs] == [
+        ("ann", "bob", 3), ("ann", "cyd", 3), ("bob", "cyd", 3),
+    ]  # fmt: skip
+    exported, _ = open_snapshot(warehouse.path)
+    with exported:
+        counts = "SELECT (SELECT count(*) FROM agent_pairs), count(low) FROM leaderboard"
+        assert exported.sql(counts).fetchall() == [(6, 6)]
+    assert latest_snapshot(warehouse.path, "e").is_dir()
+
+
+def test_what_has_been_published_is_current_until_a_score_changes(warehouse: Warehouse) -> None:
+    scored(warehouse)
+    assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    publish(warehouse)
+    assert is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    warehouse.write(Change(Score, [score("cyd", 0, 0.9, "ref_acc")]))
+    assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+
+
+def test_articles_that_turn_out_to_be_one_make_other_intervals(warehouse: Warehouse) -> None:
+    scored(warehouse)
+    publish(warehouse)
+    warehouse.write(Change(Assignment, [assignment(n, "the same") for n in range(8)]))
+    assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    publish(warehouse)
+    assert {r.n_articles for r in warehouse.rows(LeaderboardRow, "true")} == {N - 7}
+
+
+def test_only_metrics_whose_scores_have_changed_are_made_again(warehouse: Warehouse) -> None:
+    scored(warehouse)
+    publish(warehouse)
+    kept = [r.model_copy(update={"low": -7.0}) for r in warehouse.rows(LeaderboardRow, "true")]
+    marked = [p.model_copy(update={"low": -7.0}) for p in warehouse.rows(AgentPair, "true")]
+    warehouse.write(Change(LeaderboardRow, kept), Change(AgentPair, marked))
+    warehouse.write(Change(Score, [score("cyd", 0, 0.9, "ref_acc")]))
+    rows, pairs = with_statistics(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    assert {r.metric for r in rows if r.low == -7.0} == {"coverage_wiki"}
+    assert {r.metric for r in rows if r.low != -7.0} == {"ref_acc"}
+    assert {p.metric for p in pairs if p.low == -7.0} == {"coverage_wiki"}
+    assert len(pairs) == 6
+
+
+def test_who_leaves_is_in_no_pair_any_more(warehouse: Warehouse) -> None:
+    scored(warehouse)
+    publish(warehouse)
+    nothing: dict[str, Any] = {"edition": "e", "agent": "bob"}
+    warehouse.write(Change(Score, [], replacing=nothing))
+    publish(warehouse)
+    assert {(p.agent, p.other) for p in warehouse.rows(AgentPair, "true")} == {("ann", "cyd")}
+
+
+def test_a_leaderboard_of_an_earlier_version_gets_its_intervals_at_the_next_run(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "old.duckdb"
+    with duckdb.connect(str(path)) as old:
+        for number, sql in migrations():
+            if number < 10:
+                old.execute(sql)
+        old.execute("INSERT INTO warehouse_info VALUES ('an id', 9, now())")
+        old.execute(
+            "INSERT INTO leaderboard BY NAME SELECT 'e' AS edition, 'wiki_fact' AS protocol, "
+            "'ann' AS agent, 'coverage_wiki' AS metric, 'j' AS judge, 0.5 AS value, 12 AS n_items, "
+            "12 AS n_reports, 0 AS n_open, false AS provisional"
+        )
+    with open_warehouse(path) as warehouse:
+        [before] = warehouse.rows(LeaderboardRow, "true")
+        assert (before.value, before.low, before.rank_from, before.scores_sha) == (0.5, *[None] * 3)
+        scored(warehouse, ["coverage_wiki"])
+        assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+        publish(warehouse)
+        assert all(row.low for row in warehouse.rows(LeaderboardRow, "true"))
+
+
+def test_the_order_in_which_scores_came_changes_no_figure(tmp_path: Path) -> None:
+    said = []
+    for name, turned in (("one", False), ("other", True)):
+        with open_warehouse(tmp_path / f"{name}.duckdb") as warehouse:
+            scored(warehouse)
+            scores = warehouse.rows(Score, "true")
+            warehouse.write(Change(Score, [], replacing={"edition": "e"}))
+            warehouse.write(Change(Score, scores[::-1] if turned else scores))
+            publish(warehouse)
+            said.append([warehouse.frame(f"SELECT * FROM {table} ORDER BY ALL")
+                         for table in ("leaderboard", "agent_pairs")])  # fmt: skip
+    assert all(a.equals(b) for a, b in zip(*said, strict=True))
+    assert isinstance(said[0][0], pl.DataFrame)
