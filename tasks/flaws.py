@@ -1,0 +1,72 @@
+"""What must not be in a report, agent by agent: what rests on the source that agents are not to
+use, and what is contradicted."""
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from tasks.warehouse.store import Readable
+
+LEAKAGE = (
+    ("wiki_fact", "leakage_rate"),
+    ("wiki_fact", "leakage_rate_by_article"),
+    ("claim_discovery", "claim_leakage"),
+    ("rubric_bench", "rubric_blocked"),
+)
+"""Metrics that say how much rests on the very source that agents must not use."""
+CONFLICT = (
+    ("wiki_fact", "wiki_conflict"),
+    ("wiki_fact", "ref_conflict"),
+    ("research_gym", "kpc"),
+)
+"""Metrics that say how much is contradicted."""
+OF_METRIC = """
+SELECT l.protocol, l.metric, l.agent, l.value,
+    sum(s.numerator ORDER BY s.assignment) FILTER (s.value IS NOT NULL) AS numerator,
+    l.n_items, l.n_reports, l.n_open, l.provisional, l.reason
+FROM leaderboard AS l LEFT JOIN scores AS s USING (edition, protocol, metric, agent, judge)
+WHERE l.edition = $1 AND l.judge = $2
+    AND (l.protocol, l.metric) IN (SELECT unnest($3), unnest($4))
+GROUP BY ALL
+"""
+FIGURES = {
+    "protocol": pl.String, "metric": pl.String, "agent": pl.String, "value": pl.Float64,
+    "numerator": pl.Float64, "n_items": pl.Int64, "n_reports": pl.Int64, "n_open": pl.Int64,
+    "provisional": pl.Boolean, "reason": pl.String,
+}  # fmt: skip
+"""A row per metric and agent, as the leaderboard has it: the value (a share 0-1), how many of
+`n_items` it counts (`numerator`, pooled), on how many reports, and why it is null."""
+
+
+def leakage(source: Readable, edition: str, judge: str) -> pl.DataFrame:
+    """A frame of FIGURES: the metrics of LEAKAGE."""
+    return _figures(source, edition, judge, LEAKAGE)
+
+
+def conflict(source: Readable, edition: str, judge: str) -> pl.DataFrame:
+    """A frame of FIGURES: the metrics of CONFLICT."""
+    return _figures(source, edition, judge, CONFLICT)
+
+
+def without_value(figures: pl.DataFrame, what: str) -> Iterator[str]:
+    """Why some of FIGURES have no value, said once for all agents that share the reason. what: is
+    measured ("leakage")."""
+    if figures.is_empty():
+        yield f"No protocol that measures {what} has judged this edition."
+    counted = figures.filter(pl.col("value").is_null()).group_by("metric", "reason").len()
+    for metric, reason, n in counted.sort("metric", "reason", nulls_last=True).iter_rows():
+        agents = "one agent" if n == 1 else f"{n} agents"
+        yield f"{metric}: no value for {agents}: {reason or 'nothing was judged'}."
+
+
+def _figures(
+    source: Readable, edition: str, judge: str, metrics: Sequence[tuple[str, str]]
+) -> pl.DataFrame:
+    protocols, names = zip(*metrics, strict=True)
+    frame = source.frame(OF_METRIC, [edition, judge, list(protocols), list(names)])
+    place = {f"{protocol} {name}": n for n, (protocol, name) in enumerate(metrics)}
+    key = pl.concat_str("protocol", "metric", separator=" ").replace_strict(
+        place, return_dtype=pl.Int64
+    )
+    ordered = frame.sort(key, "agent") if frame.height else frame
+    return ordered.select(pl.col(name).cast(kind) for name, kind in FIGURES.items())
