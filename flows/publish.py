@@ -1,0 +1,196 @@
+"""Publish an edition as a site: pages, pictures and data that anybody can serve and check."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from prefect import flow, tags, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed
+
+from flows.approval import CalledOff, decided, run_page
+from flows.artifacts import (
+    leave_costs,
+    leave_leaderboard,
+    leave_text,
+    markdown_table,
+    plain,
+)
+from flows.console import REMARKS, insist
+from flows.progress import stage_progress
+from flows.show import leaderboard_frame
+from flows.stages import finished
+from tasks.published_changes import board_of
+from tasks.selection import check_edition, check_scored
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import Warehouse, open_warehouse, opened
+
+if TYPE_CHECKING:
+    from tasks.publishing import Published
+
+
+@flow(name="publish", flow_run_name="publish · {edition}")
+async def publish(
+    edition: str,
+    to: str,
+    judges: list[str] | None = None,
+    snapshots: Literal["passages", "whole"] = "passages",
+    approve: bool = False,
+    approval_hours: float = 72.0,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Write an edition's results as a site, if wanted after a person has agreed.
+
+    Args:
+        edition: its name in the warehouse.
+        to: the folder of the site; replaced as a whole, once everything is written.
+        judges: only these judges' figures; every judge's unless named.
+        snapshots: of archived pages publish the `passages` that verdicts rest on, or the `whole`
+            texts.
+        approve: show what would be published and wait until a person decides, on this run's page.
+        approval_hours: how long to wait for that; afterwards nothing is published.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Declined` when a person said no, or nobody
+        anything: then nothing was written.
+    """
+    chosen = tuple(judges or ())
+    note, agreed = "", ""
+    while True:
+        with (
+            open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+            tags(f"edition:{edition}"),
+        ):
+            _check(store, edition, chosen)
+            shown = _digest(store, edition, chosen)
+            if shown != agreed:
+                await leave_leaderboard(store, edition, chosen)
+                await leave_costs(store, utc_now(), "nothing was ever asked of a model")
+            if not approve or shown == agreed:
+                return await _published(store, edition, to, chosen, snapshots, note)
+            await _ask(store, edition, to, chosen, snapshots)
+        try:
+            decision = await decided(shown, approval_hours * 3600)
+        except CalledOff as error:
+            return Cancelled(message=str(error))
+        if decision is None or not decision.publish:
+            why = "nobody decided in time" if decision is None else f"declined. {decision.note}"
+            message = f"{edition} was not published: {why.strip()}"
+            await leave_text("published", plain(message), f"{edition}: nothing was written.")
+            return Completed(name="Declined", message=message)
+        agreed, note = shown, decision.note  # if the figures are others by now, they ask again
+
+
+@task(
+    task_run_name="site · {edition}",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def write_site(
+    warehouse_path: str,
+    edition: str,
+    to: str,
+    judges: Sequence[str],
+    snapshots: Literal["passages", "whole"],
+) -> "Published":
+    """Write the site into its folder; a half-written one is never seen there."""
+    from tasks.publishing import publish_site
+
+    async with stage_progress("publish", None) as progress:
+        return await asyncio.to_thread(
+            publish_site,
+            opened(warehouse_path),
+            edition,
+            Path(to),
+            judges=tuple(judges),
+            snapshots=snapshots,
+            say=progress.tell,
+        )
+
+
+async def written(
+    store: Warehouse,
+    edition: str,
+    to: Path,
+    judges: Sequence[str] = (),
+    snapshots: Literal["passages", "whole"] = "passages",
+) -> "Published":
+    """The site as it was written by a task of this run; what it failed with is raised."""
+    state = await finished(
+        write_site(str(store.path), edition, str(to), judges, snapshots, return_state=True)
+    )
+    published: Published = await state.aresult()
+    return published
+
+
+async def _published(
+    store: Warehouse,
+    edition: str,
+    to: str,
+    judges: Sequence[str],
+    snapshots: Literal["passages", "whole"],
+    note: str,
+) -> State[None]:
+    site = await written(store, edition, Path(to), judges, snapshots)
+    await leave_text("published", _site_words(site, judges, snapshots, note), f"{edition}: a site.")
+    state = "provisional: items are still open" if site.provisional else "final"
+    return Completed(
+        message=f"{edition} is published in {site.folder}: {site.files:,} files, "
+        f"{site.bytes / 1e6:,.1f} MB, {state}. Open {site.folder / 'index.html'}"
+    )
+
+
+def _site_words(site: "Published", judges: Sequence[str], snapshots: str, note: str) -> str:
+    rows = [
+        {"what": "folder", "is": str(site.folder)},
+        {"what": "files", "is": f"{site.files:,}"},
+        {"what": "size", "is": f"{site.bytes / 1e6:,.1f} MB"},
+        {"what": "the first page loads", "is": f"{site.first_load_bytes / 1e3:,.0f} kB"},
+        {"what": "written in", "is": f"{site.seconds:,.1f} s"},
+        {"what": "figures", "is": "provisional" if site.provisional else "final"},
+        {"what": "judges", "is": ", ".join(judges) or "all"},
+        {"what": "snapshots of pages", "is": snapshots},
+        *([{"what": "approved with the note", "is": note}] if note else []),
+    ]
+    return markdown_table(rows)
+
+
+async def _ask(
+    store: Warehouse, edition: str, to: str, judges: Sequence[str], snapshots: str
+) -> None:
+    """Show what would be published, and say in the terminal where to decide."""
+    board = leaderboard_frame(store, edition)
+    shown = board.filter(board["judge"].is_in(list(judges))) if judges else board
+    open_figures = shown.filter(shown["provisional"])
+    rows = [
+        {"what": "edition", "is": edition},
+        {"what": "into", "is": to},
+        {"what": "judges", "is": ", ".join(shown["judge"].unique().sort())},
+        {"what": "agents", "is": ", ".join(shown["agent"].unique().sort())},
+        {"what": "figures", "is": f"{shown.height:,}, {open_figures.height:,} of them provisional"},
+        {"what": "snapshots of pages", "is": snapshots},
+    ]  # fmt: skip
+    text = (
+        f"{markdown_table(rows)}\n\nThe artifact `leaderboard` of this run holds the figures. To "
+        "decide, press *Resume* on the page of this run and fill in the form."
+    )
+    await leave_text("approval", text, f"{edition}: what would be published.")
+    insist(f"Waiting for a decision on {edition}: look at it and press Resume at {run_page()}")
+
+
+def _check(store: Warehouse, edition: str, judges: Sequence[str]) -> None:
+    check_edition(store, edition)
+    check_scored(store, edition)
+    for name in judges:
+        check_scored(store, edition, judge_name=name)
+
+
+def _digest(store: Warehouse, edition: str, judges: Sequence[str]) -> str:
+    """What a person agrees to: these figures and no others."""
+    board = board_of(store, edition)
+    text = f"{sorted(judges)}\n{board.write_csv()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

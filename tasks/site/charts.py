@@ -1,0 +1,281 @@
+"""Pictures of figures: Vega-Lite, drawn into SVG beforehand, so that pages need no script for them.
+
+Words are few: placing them is what takes time. Colours are the names of the style file, so a
+picture follows light and dark. Each is an image with a description; the numbers stand in a table
+on the same page.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from tasks.site.content import Cell, Entry
+from tasks.site.harmless import visible
+
+_FONT = 'system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
+_CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": "DejaVu Sans",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--ink)", "titleColor": "var(--soft)", "domainColor": "var(--line)",
+        "tickColor": "var(--line)", "gridColor": "var(--line)", "labelFontSize": 12,
+        "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 0,
+    },
+    "legend": {"labelColor": "var(--ink)", "titleColor": "var(--soft)", "labelFontSize": 12,
+               "titleFontWeight": "normal", "labelLimit": 0},
+    "header": {"labelColor": "var(--ink)", "titleColor": "var(--soft)"},
+    "text": {"color": "var(--ink)"},
+}  # fmt: skip
+SERIES = tuple(f"var(--c{n})" for n in range(8))
+"""Colours of agents, which repeat after eight; their names stand beside them."""
+HEAT = {"found": "var(--heat1)", "not found": "var(--heat0)", "contradicted": "var(--heatx)",
+        "no verdict": "var(--heatn)"}  # fmt: skip
+"""What a fact's place in a report shows."""
+MOST_NAMED = 16
+"""Sections whose names stand above the band; the table below has them all."""
+POINT = {"type": "point", "filled": True, "size": 75, "color": SERIES[0], "opacity": 1}
+RULE = {"type": "rule", "color": SERIES[0], "strokeWidth": 2}
+"""A figure and its interval."""
+_PATH, _LONG = re.compile(r' d="[^"]*"'), re.compile(r"\d+\.\d{2,}")
+"""Lines of a picture, and numbers of them that are finer than anybody sees."""
+_TAG, _ROLE = re.compile(r"<[^>]+>"), re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+"""Parts of a picture say nothing of their own: the whole is described."""
+_ID = re.compile(r"\b(clip|gradient_)(\d+)\b")
+
+
+def svg(spec: Mapping[str, Any], description: str, name: str) -> Markup:
+    """A specification drawn. `name` keeps the ids of several pictures on a page apart."""
+    import vl_convert  # only here: it takes a while to load
+
+    whole = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "config": _CONFIG | {"aria": False},
+        **spec,
+    }
+    drawn: str = vl_convert.vegalite_to_svg(whole)
+    drawn = _PATH.sub(lambda path: _LONG.sub(lambda n: f"{float(n[0]):.1f}", path[0]), drawn)
+    drawn = _TAG.sub(lambda tag: _ROLE.sub("", tag[0]), drawn)
+    drawn = _ID.sub(rf"\1{name}\2", drawn).replace(
+        'font-family="DejaVu Sans"', f"font-family='{_FONT}'"
+    )
+    label = escape(visible(description))
+    return Markup(drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
+
+
+def ranking(entries: Sequence[Entry], title: str, unit: str) -> Markup | None:
+    """The first metric of a board: a point and its interval for every agent, the best on top."""
+    shown = [(entry, entry.cells[0]) for entry in entries if entry.cells[0].value is not None]
+    if not shown:
+        return None
+    order = _distinct([entry.name for entry, _ in shown])
+    values = [
+        {"agent": name, **_scaled(cell, unit)} for name, (_, cell) in zip(order, shown, strict=True)
+    ]
+    axis = {"field": "agent", "type": "nominal", "sort": order, "axis": {"title": None}}
+    spec = {
+        "width": 620,
+        "height": {"step": 26},
+        "data": {"values": values},
+        "layer": [
+            {"mark": RULE,
+             "encoding": {"y": axis, "x": _across("low", title, unit), "x2": {"field": "high"}}},
+            {"mark": POINT,
+             "encoding": {"y": axis, "x": _across("value", title, unit)}},
+        ],
+    }  # fmt: skip
+    best = f"{order[0]} is first with {values[0]['value']:.1f}"
+    return svg(spec, f"{title} of {len(values)} agents with intervals; {best}.", "r")
+
+
+def profile(
+    mine: Sequence[tuple[str, Cell]], others: Mapping[str, Sequence[float]], name: str
+) -> Markup | None:
+    """An agent's figures by metric, each beside the other agents' (grey)."""
+    own = [
+        {"metric": metric, **_scaled(cell, "share")}
+        for metric, cell in mine
+        if cell.value is not None and cell.unit == "share"
+    ]
+    if not own:
+        return None
+    order = [metric for metric, cell in mine if any(row["metric"] == metric for row in own)]
+    beside = [
+        {"metric": metric, "other": value * 100} for metric in order for value in others[metric]
+    ]
+    axis = {"field": "metric", "type": "nominal", "sort": order, "axis": {"title": None}}
+    percent = {"type": "quantitative", "axis": {"title": "percent"}, "scale": {"zero": True}}
+    spec = {
+        "width": 560,
+        "height": {"step": 26},
+        "layer": [
+            {"data": {"values": beside or [{"metric": order[0], "other": None}]},
+             "mark": {"type": "tick", "color": "var(--soft)", "opacity": 0.8, "thickness": 2},
+             "encoding": {"y": axis, "x": {"field": "other", **percent}}},
+            {"data": {"values": own}, "mark": RULE,
+             "encoding": {"y": axis, "x": {"field": "low", **percent}, "x2": {"field": "high"}}},
+            {"data": {"values": own}, "mark": POINT,
+             "encoding": {"y": axis, "x": {"field": "value", **percent}}},
+        ],
+    }  # fmt: skip
+    return svg(spec, f"Figures of {name} by metric; ticks are the other agents'.", "p")
+
+
+def heatmap(
+    found: Mapping[str, Sequence[str]], sections: Sequence[tuple[str, int]], title: str
+) -> Markup:
+    """Which agent's report holds which fact, in the order of the article, as in the Wiki Live
+    Challenge paper's Figure 4.
+
+    Args:
+        found: agent → of each fact one of HEAT's keys.
+        sections: the article's sections with how many facts each has, in order; they band the axis.
+    """
+    agents = _distinct(list(found))
+    n_facts = sum(n for _, n in sections)
+    cells = [
+        {"agent": name, "fact": start, "end": end, "is": word}
+        for name, words in zip(agents, found.values(), strict=True)
+        for word, start, end in _runs(words)
+    ]
+    bands = list(_bands(sections))
+    width = max(480, min(1060, n_facts * 7))
+    x = {"type": "quantitative", "scale": {"domain": [0, n_facts], "nice": False}}
+    room = 18 * n_facts / width
+    wide = [band for band, (_, n) in zip(bands, sections, strict=True) if n > room]
+    named = wide[:MOST_NAMED]
+    spec = {
+        "spacing": 2,
+        "vconcat": [
+            {"width": width, "height": 96,
+             "data": {"values": named},
+             "mark": {"type": "text", "angle": 315, "align": "left", "baseline": "middle",
+                      "fontSize": 11, "color": "var(--ink)"},
+             "encoding": {"x": {"field": "middle", **x, "axis": None}, "y": {"value": 92},
+                          "text": {"field": "section"}}},
+            {"width": width, "height": 8,
+             "data": {"values": bands},
+             "mark": {"type": "rect"},
+             "encoding": {"x": {"field": "start", **x, "axis": None}, "x2": {"field": "end"},
+                          "color": {"field": "shade", "type": "nominal", "legend": None,
+                                    "scale": {"domain": [0, 1],
+                                              "range": ["var(--soft)", "var(--line)"]}}}},
+            {"width": width, "height": {"step": 20},
+             "data": {"values": cells},
+             "mark": {"type": "rect"},
+             "encoding": {"x": {"field": "fact", **x,
+                                "axis": {"title": "fact of the article, from its first to its last",
+                                         "grid": False, "tickCount": 5}},
+                          "x2": {"field": "end"},
+                          "y": {"field": "agent", "type": "nominal", "sort": agents,
+                                "axis": {"title": None}, "scale": {"paddingInner": 0.12}},
+                          "color": {"field": "is", "type": "nominal",
+                                    "scale": {"domain": list(HEAT), "range": list(HEAT.values())},
+                                    "legend": None}}},
+        ],
+        "resolve": {"scale": {"color": "independent"}},
+    }  # fmt: skip
+    description = (
+        f"{title}: {n_facts} facts in {len(sections)} sections by {len(agents)} agents; the table "
+        "below says the same in words."
+    )
+    return svg(spec, description, "h")
+
+
+def scatter(
+    points: Sequence[Mapping[str, Any]], x_title: str, y_title: str, description: str, name: str
+) -> Markup:
+    """Points of `x`, `y` and `series`, with a straight line through each series."""
+    known = sorted({str(point["series"]) for point in points})
+    series = _distinct(known)
+    shown = dict(zip(known, series, strict=True))
+    values = [{**point, "series": shown[str(point["series"])]} for point in points]
+    shades = [SERIES[n % len(SERIES)] for n in range(len(series))]
+    colour = {"field": "series", "type": "nominal", "legend": {"title": None},
+              "scale": {"domain": series, "range": shades}}  # fmt: skip
+    x = {"field": "x", "type": "quantitative", "axis": {"title": x_title}}
+    y = {"field": "y", "type": "quantitative", "axis": {"title": y_title}}
+    spec = {
+        "width": 640, "height": 320, "data": {"values": values},
+        "layer": [
+            {"mark": {"type": "point", "size": 22, "opacity": 0.35},
+             "encoding": {"x": x, "y": y, "color": colour}},
+            {"mark": {"type": "line", "strokeWidth": 2},
+             "transform": [{"regression": "y", "on": "x", "groupby": ["series"]}],
+             "encoding": {"x": x, "y": y, "color": colour}},
+        ],
+    }  # fmt: skip
+    return svg(spec, description, name)
+
+
+def bars(rows: Sequence[Mapping[str, Any]], title: str, description: str, name: str) -> Markup:
+    """Named values with their intervals where they have one, in the order given."""
+    order = _distinct([row["name"] for row in rows])
+    values = [{**row, "name": name} for row, name in zip(rows, order, strict=True)]
+    axis = {"field": "name", "type": "nominal", "sort": order, "axis": {"title": None}}
+    x = {"type": "quantitative", "axis": {"title": title}}
+    spec = {
+        "width": 560, "height": {"step": 24}, "data": {"values": values},
+        "layer": [
+            {"mark": {"type": "bar", "color": SERIES[0], "opacity": 0.75},
+             "encoding": {"y": axis, "x": {"field": "value", **x}}},
+            {"mark": {"type": "rule", "color": "var(--ink)"},
+             "encoding": {"y": axis, "x": {"field": "low", **x}, "x2": {"field": "high"}}},
+        ],
+    }  # fmt: skip
+    return svg(spec, description, name)
+
+
+def _bands(sections: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+    start = 0
+    for number, (name, n) in enumerate(sections):
+        yield {"section": _short(name, 22), "start": start, "end": start + n,
+               "middle": start + n / 2, "shade": number % 2}  # fmt: skip
+        start += n
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Neighbours alike as one: (word, from, to)."""
+    start = 0
+    for word, same in groupby(words):
+        end = start + len([*same])
+        yield word, start, end
+        start = end
+
+
+def _across(field: str, title: str, unit: str) -> dict[str, Any]:
+    shown = f"{title}, percent" if unit == "share" else title
+    return {
+        "field": field,
+        "type": "quantitative",
+        "axis": {"title": shown},
+        "scale": {"zero": True},
+    }
+
+
+def _scaled(cell: Cell, unit: str) -> dict[str, float | None]:
+    times = 100 if unit == "share" else 1
+    low, high = (cell.value if end is None else end for end in (cell.low, cell.high))
+    return {
+        name: None if end is None else end * times
+        for name, end in (("value", cell.value), ("low", low), ("high", high))
+    }
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Short names, numbered where they are alike: a picture puts equal names on one line."""
+    found: list[str] = []
+    for name in names:
+        shown, more = _short(name), 2
+        while shown in found:
+            shown, more = f"{_short(name, 32)} {more}", more + 1
+        found.append(shown)
+    return found
+
+
+def _short(name: str, longest: int = 36) -> str:
+    shown = " ".join(visible(name).split())
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

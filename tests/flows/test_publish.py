@@ -1,0 +1,238 @@
+"""Publishing with a person's decision: a run waits, holds nothing, and goes by the answer."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+import polars as pl
+import pytest
+
+from tasks.warehouse.reading import reading
+from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.conftest import PREFECT_HOME
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import ROOT
+from tests.flows.test_serve import run_of, state_of, until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def warehouse(sample: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(sample, tmp_path / "warehouse.duckdb"))
+
+
+def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tuple[Any, int]:
+    """Run the flow and give these answers, one whenever it waits; its final state, and how often
+    it waited. An answer may be a function that is called when it is to be given."""
+    from flows.publish import publish
+
+    parameters = {"edition": "sample", "approve": True, "warehouse": str(warehouse)} | more
+    waited = 0
+
+    async def run() -> Any:
+        nonlocal waited
+        running: Any = publish(**parameters, return_state=True)
+        task: asyncio.Task[Any] = asyncio.create_task(running)
+        async with httpx.AsyncClient(base_url=api) as client:
+            for answer in answers:
+                run_id = await paused(client, task)
+                waited += 1
+                if answer == "cancel":
+                    await cancelled(client, run_id)
+                    continue
+                given = {"run_input": answer() if callable(answer) else answer}
+                await resumed(client, run_id, given)
+        return await asyncio.wait_for(task, 60)
+
+    return asyncio.run(run()), waited
+
+
+async def paused(client: httpx.AsyncClient, task: asyncio.Task[Any]) -> str:
+    waiting = {"name": {"any_": ["publish · sample"]}, "state": {"type": {"any_": ["PAUSED"]}}}
+    wanted = {"flow_runs": waiting, "sort": "START_TIME_DESC"}
+    while True:
+        assert not task.done(), task.result()
+        answer = await client.post("/flow_runs/filter", json=wanted)
+        if answer.is_success and (found := answer.json()):
+            return str(found[0]["id"])
+        await asyncio.sleep(0.2)
+
+
+async def cancelled(client: httpx.AsyncClient, run_id: str) -> None:
+    while True:
+        wanted = {"state": {"type": "CANCELLING"}}
+        answer = await client.post(f"/flow_runs/{run_id}/set_state", json=wanted)
+        if answer.is_success:
+            return
+        await asyncio.sleep(0.2)
+
+
+async def resumed(client: httpx.AsyncClient, run_id: str, given: dict[str, Any]) -> None:
+    """The run is shown as paused a moment before Prefect keeps the form of its input; and a server
+    that is busy with another test's runs says 503."""
+    while True:
+        answer = await client.post(f"/flow_runs/{run_id}/resume", json=given)
+        if answer.is_success:
+            said = answer.json()
+            if said["status"] == "ACCEPT":
+                return
+            assert said["details"]["reason"] == "Run input schema not found.", said
+        else:
+            assert answer.status_code >= 500, answer.text
+        await asyncio.sleep(0.1)
+
+
+def artifacts(api: str, state: Any) -> dict[str, str]:
+    """By key what the run left in the UI."""
+    ids = [str(state.state_details.flow_run_id)]
+    asked = {"artifacts": {"flow_run_id": {"any_": ids}}}
+    found = httpx.post(f"{api}/artifacts/filter", json=asked).json()
+    return {each["key"]: str(each["data"]) for each in found}
+
+
+def test_a_person_who_agrees_has_it_published_and_the_note_is_kept(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "site"
+    answer = {"publish": True, "note": "looks [right](http://evil.example)"}
+    state, waited = decide(api, warehouse, [answer], to=str(to))
+    assert (state.name, waited) == ("Completed", 1)
+    assert str(to) in state.message
+    assert (to / "index.html").exists()
+    left = artifacts(api, state)
+    assert {"approval", "leaderboard", "published", "cost"} <= set(left)
+    assert "looks" in left["published"]
+    assert "http://evil" not in left["published"]
+    assert "<b>" not in left["published"]
+
+
+def test_a_person_who_declines_has_nothing_written(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "site"
+    state, _ = decide(api, warehouse, [{"publish": False, "note": "not yet"}], to=str(to))
+    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
+    assert "not yet" in state.message
+    assert not to.exists()
+
+
+def test_where_nobody_decides_in_time_nothing_is_written(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "site"
+    state, _ = decide(api, warehouse, [], to=str(to), approval_hours=1 / 3600)
+    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
+    assert "nobody decided in time" in state.message
+    assert not to.exists()
+
+
+def test_a_run_that_is_cancelled_while_it_waits_ends_with_nothing_written(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "site"
+    state, _ = decide(api, warehouse, ["cancel"], to=str(to))
+    assert state.type.value == "CANCELLED"
+    assert not to.exists()
+
+
+@pytest.mark.long
+def test_figures_that_changed_while_a_person_looked_are_asked_about_again(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "site"
+
+    def changed() -> dict[str, Any]:
+        with open_warehouse(warehouse, wait_seconds=0) as store:  # nobody holds it meanwhile
+            worsen(store)
+        return {"publish": True}
+
+    answers = [changed, {"publish": True, "note": "now too"}]
+    state, waited = decide(api, warehouse, answers, to=str(to))
+    assert (state.name, waited) == ("Completed", 2)
+    with reading(warehouse) as source:
+        board = source.frame(
+            "SELECT value FROM leaderboard ORDER BY protocol, metric, judge, agent"
+        )
+    published = pl.read_parquet(to / "data" / "leaderboard.parquet")
+    assert published["value"].to_list() == board["value"].to_list()
+
+
+def worsen(store: Warehouse) -> None:
+    from tasks.warehouse.writer import Change
+
+    row = store.rows(LeaderboardRow, "edition = 'sample' AND value > 0")[0]
+    key = {name: getattr(row, name) for name in LeaderboardRow.key}
+    store.write(Change(LeaderboardRow, [row.model_copy(update={"value": 0.0})], replacing=key))
+
+
+@pytest.mark.long
+def test_the_command_publishes_without_asking_and_names_what_is_not_there(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    to = tmp_path / "site"
+    common = ("--to", to, "--warehouse", warehouse)
+    assert evergreen("publish", "--edition", "never", *common)[0] == 1
+    code, _, said = evergreen("publish", "--edition", "sample", "--judge", "gpt-5", *common)
+    assert code == 1
+    assert "no figures of the judge 'gpt-5'" in said
+    assert not to.exists()
+    code, answer, said = evergreen("publish", "--edition", "sample", "--format", "json", *common)
+    assert code == 0, said
+    assert json.loads(answer)["complete"] is True
+    assert "no LLM used" in (to / "index.html").read_text("utf-8")
+
+
+@pytest.mark.long
+def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
+    api: str, sample: Path, tmp_path: Path
+) -> None:
+    warehouse = Path(shutil.copy(sample, tmp_path / "gated.duckdb"))
+    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
+    environment.pop("PREFECT_API_URL", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flows", "serve", "--only", "publish", "--only", "evaluate",
+         "--warehouse", str(warehouse)],
+        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        asked = {"deployments": {"name": {"any_": ["gated"]}}}
+        made = until(
+            "pair of deployments",
+            lambda: (
+                found
+                if len(found := httpx.post(f"{api}/deployments/filter", json=asked).json()) == 2
+                else None
+            ),
+        )
+        by_flow = {each["entrypoint"].split(".")[-1]: each["id"] for each in made}
+
+        def start(flow: str, **parameters: Any) -> str:
+            return run_of(api, by_flow[flow], **parameters)
+
+        def named(run: str, name: str) -> Any:
+            state = state_of(api, run)
+            assert state["type"] not in ("FAILED", "CRASHED"), state
+            return state["name"] == name
+
+        to = tmp_path / "site"
+        publishing = start("publish", edition="sample", to=str(to), approve=True)
+        until("question", lambda: named(publishing, "Suspended"))
+        evaluating = start("evaluate", edition="sample", protocols=["wiki_fact"])
+        until("end of the other run", lambda: named(evaluating, "Completed"))
+        answer = {"run_input": {"publish": True, "note": "go"}}
+        httpx.post(f"{api}/flow_runs/{publishing}/resume", json=answer).raise_for_status()
+        until("end", lambda: named(publishing, "Completed"))
+        assert (to / "index.html").exists()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)

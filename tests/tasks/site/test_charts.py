@@ -1,0 +1,103 @@
+"""Pictures are inert SVG: no script, no address, no name that hides another."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from tasks.site.charts import HEAT, bars, heatmap, profile, ranking, scatter
+from tasks.site.content import Cell, Entry
+from tests.tasks.site.texts import PIECES
+
+SVG = "{http://www.w3.org/2000/svg}"
+SHAPES = {
+    f"{SVG}{name}" for name in ("svg", "g", "path", "text", "line", "rect", "defs", "clipPath")
+}
+names = st.lists(st.sampled_from(PIECES) | st.text(max_size=30), min_size=1, max_size=4)
+
+
+def entries(*values: float | None) -> list[Entry]:
+    return [
+        Entry(
+            f"a{n}",
+            f"Agent {n}",
+            "x",
+            1,
+            1,
+            (Cell(v, v and v - 0.1, v and v + 0.1),),
+            1,
+            None,
+            "free",
+        )
+        for n, v in enumerate(values)
+    ]
+
+
+def drawn(picture: str | None) -> etree._Element:
+    assert picture
+    root = etree.fromstring(picture)
+    for element in root.iter():
+        assert element.tag in SHAPES
+        for name, value in element.attrib.items():
+            assert not name.startswith("on")
+            assert name not in ("style", "href", "{http://www.w3.org/1999/xlink}href")
+            assert "http" not in value or name == "aria-label"
+    return root
+
+
+def words(root: etree._Element) -> list[str]:
+    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+
+
+@settings(max_examples=12, deadline=None)
+@given(names)
+def test_names_from_outside_are_words_in_a_picture(found: list[str]) -> None:
+    sections = [(name, 2) for name in found]
+    facts = ["found", "not found"] * len(found)
+    root = drawn(heatmap(dict.fromkeys(found, facts), sections, found[0]))
+    for word in (*words(root), root.get("aria-label")):
+        assert not re.search("[\u0000-\u0008\u202a-\u202e\u2028\u2029]", word or "")
+
+
+def test_names_that_begin_alike_stay_apart() -> None:
+    alike = [f"{'Same long beginning of a name ' * 3}{n}" for n in range(3)]
+    cells = {name: ["found"] for name in alike}
+    rows = [{"name": name, "value": n, "low": None, "high": None} for n, name in enumerate(alike)]
+    for picture in (heatmap(cells, [("Lead", 1)], "x"), bars(rows, "Share", "x", "b")):
+        shown = [word for word in words(drawn(picture)) if word.startswith("Same long")]
+        assert len(set(shown)) == 3
+
+
+def test_every_fact_of_every_agent_is_drawn() -> None:
+    facts = [*HEAT, *HEAT]
+    picture = heatmap({"a": facts, "b": facts[::-1]}, [("Lead", 3), ("Rest", 5)], "x")
+    root = drawn(picture)
+    for colour in HEAT.values():
+        assert len(root.findall(f".//{SVG}path[@fill='{colour}']")) >= 2
+    assert "8 facts in 2 sections by 2 agents" in str(root.get("aria-label"))
+
+
+def test_a_ranking_names_all_that_have_a_figure_and_the_first() -> None:
+    root = drawn(ranking(entries(0.5, 0.25, None), "Coverage", "share"))
+    assert [w for w in words(root) if w.startswith("Agent")] == ["Agent 0", "Agent 1"]
+    assert "Agent 0 is first with 50.0" in str(root.get("aria-label"))
+
+
+def test_without_figures_there_is_no_picture() -> None:
+    assert ranking(entries(None, None), "Coverage", "share") is None
+    assert profile([("Coverage", Cell(None))], {"Coverage": []}, "Agent") is None
+
+
+def test_two_pictures_of_a_page_share_no_id() -> None:
+    found = [
+        ranking(entries(0.5), "Coverage", "share"),
+        scatter([{"x": x, "y": x, "series": "a"} for x in (1, 2)], "x", "y", "d", "s"),
+        profile([("Coverage", Cell(0.5))], {"Coverage": [0.2]}, "Agent"),
+    ]  # fmt: skip
+    ids = [e.get("id") for picture in found for e in drawn(picture).iter() if e.get("id")]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_same_figures_give_the_same_picture() -> None:
+    assert ranking(entries(0.5, 0.25), "c", "share") == ranking(entries(0.5, 0.25), "c", "share")
