@@ -1,0 +1,142 @@
+"""Judge reports again by another judge, and show how far the two agree and what it changes."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from prefect import flow, tags
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows.artifacts import leave_costs, leave_leaderboard, leave_table, leave_text, markdown_table
+from flows.console import REMARKS
+from flows.evaluate import evaluate
+from flows.publish import written
+from flows.rejudge_tables import (
+    agreement_rows,
+    changed_rows,
+    figure_change_rows,
+    figure_rows,
+    leading_figures,
+)
+from tasks.published_changes import (
+    AFTER,
+    BEFORE,
+    SiteChanges,
+    board_of,
+    figure_changes,
+    file_changes,
+    keep_changes,
+)
+from tasks.rejudging import Rejudged, rejudged, selected
+from tasks.spending import spending
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import Warehouse, open_warehouse
+
+
+@flow(name="rejudge", flow_run_name="rejudge · {edition} · {judge}")
+async def rejudge(
+    edition: str,
+    judge: str,
+    against: str | None = None,
+    agents: list[str] | None = None,
+    assignments: list[str] | None = None,
+    protocols: list[str] | None = None,
+    budget_usd: float | None = None,
+    batch: bool = False,
+    publish_to: str | None = None,
+    warehouse: str = "data/warehouse.duckdb",
+) -> State[None]:
+    """Judge the same reports by another judge: how far they agree, what changes, what it does to
+    the figures. No row of the judge that is compared with is touched.
+
+    Args:
+        edition: its name in the warehouse.
+        judge: the one that judges again; what it has judged already is not judged twice.
+        against: the judge that it is compared with: the default one, or the only other that has
+            judged the edition, unless named.
+        agents: only their reports; all unless named.
+        assignments: only the reports of these; all unless named.
+        protocols: only these; all by which the other judge has judged these reports unless named.
+        budget_usd: what this run may spend on models at most; no cap unless given.
+        batch: ask models through their batch APIs: cheaper, and within a day.
+        publish_to: a folder in which the site is written twice, before and after, with what
+            differs between them.
+        warehouse: the DuckDB file; waited for while another process owns it.
+
+    Returns:
+        `Completed`, or a completed state named `Partial` when something is left to judge.
+    """
+    with (
+        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        spending(store, budget_usd),
+        tags(f"edition:{edition}", f"judge:{judge}"),
+    ):
+        path, began = str(store.path), utc_now()
+        selection, other = selected(store, edition, judge, against, agents, assignments, protocols)
+        before = board_of(store, edition)
+        if publish_to:
+            await written(store, edition, Path(publish_to) / BEFORE)
+        outcome: Any = evaluate(
+            edition, list(selection.protocols), agents, judge, path, batch=batch,
+            assignments=assignments, return_state=True,
+        )  # fmt: skip
+        state: State[None] = await outcome
+        if not state.is_completed():
+            await state.aresult()  # raises what it failed with
+        found = rejudged(store, selection, other, judge)
+        await _left(store, edition, found)
+        await leave_costs(store, began, f"the judge {judge} calls no model")
+        if publish_to:
+            await _published(store, edition, Path(publish_to), before)
+    return Completed(name=state.name, message=_message(found, state))
+
+
+async def _left(store: Warehouse, edition: str, found: Rejudged) -> None:
+    """The comparison, in the UI."""
+    before, after = found.before, found.after
+    await leave_table(
+        "agreement",
+        agreement_rows(found),
+        f"{edition}: how far {before} and {after} agree on the items that both decided. Kappa: "
+        "agreement beyond chance, -1 to 1.",
+    )
+    await leave_table(
+        "changed-verdicts",
+        changed_rows(found.changed),
+        f"{edition}: what {after} labels otherwise than {before} ({found.changed.height:,} items).",
+    )
+    await leave_table(
+        "figures",
+        figure_rows(leading_figures(found), before, after),
+        f"{edition}, in percent: the figures of both judges; the last columns are those of "
+        f"{before} with the verdicts of {after} wherever it has judged.",
+    )
+    await leave_leaderboard(store, edition, (before, after))
+
+
+async def _published(store: Warehouse, edition: str, folder: Path, before: pl.DataFrame) -> None:
+    """Publish again, and keep what differs beside both sites."""
+    await written(store, edition, folder / AFTER)
+    files, n_files = file_changes(folder / BEFORE, folder / AFTER)
+    changes = SiteChanges(
+        figures=figure_changes(before, board_of(store, edition)), files=files, n_files=n_files
+    )
+    keep_changes(folder, changes)
+    await leave_table(
+        "changed-figures",
+        figure_change_rows(changes.figures),
+        f"{edition}: figures of the leaderboard that are others than before, in percent.",
+    )
+    rows = [{"file": file.path, "change": file.change} for file in files[:100]]
+    text = f"{len(files):,} of {n_files:,} files differ.\n\n{markdown_table(rows)}"
+    await leave_text("changed-pages", text, f"{edition}: what differs between both sites.")
+
+
+def _message(found: Rejudged, state: State[None]) -> str:
+    n_items = found.agreement.filter(pl.col("step") != "all")["n_items"].sum()
+    said = (
+        f"{found.after} and {found.before} both decided {n_items:,} items; "
+        f"{found.changed.height:,} of them have another label."
+    )
+    return said if state.name == "Completed" else f"{said} {state.message}"

@@ -1,0 +1,184 @@
+"""`evergreen rejudge`: another judge on the same reports, and what that changes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from flows.console import ANSWERS, REMARKS, remark
+from flows.ended import end
+from flows.options import PROTOCOL_HELP, Ended, WarehousePath
+from flows.rejudge_tables import (
+    agreement_rows,
+    changed_rows,
+    figure_change_rows,
+    figure_rows,
+    leading_figures,
+)
+from flows.run import run_flow
+from flows.show import Format
+from flows.wide_tables import Column, print_wide
+from tasks.judging import check_judges
+from tasks.published_changes import SiteChanges, check_changes_folder, read_changes
+from tasks.rejudging import Rejudged, chosen_report, rejudged, selected
+from tasks.warehouse.reading import check_there
+from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+
+SHOWN_VERDICTS, SHOWN_FILES = 20, 20
+NUMBERS = {"items", "assignments", "alike", "kappa", "change", "exchanged", "before", "after"}
+
+
+def rejudge(
+    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    judge: Annotated[str, typer.Option("--judge", help="The judge that judges again.")],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            help="The one it is compared with: the default judge, or the only other, if not given.",
+        ),
+    ] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
+    ] = None,
+    protocol: Annotated[list[str] | None, typer.Option("--protocol", help=PROTOCOL_HELP)] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0.0, help="USD this run may spend at most.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Ask models through their batch APIs.")
+    ] = False,
+    publish: Annotated[
+        Path | None,
+        typer.Option(
+            "--publish",
+            help="A folder for the site before and after; says which figures and files differ.",
+        ),
+    ] = None,
+    form: Ended = "table",
+    warehouse: WarehousePath = DEFAULT_PATH,
+) -> None:
+    """Judge the same reports by another judge, and show how far they agree and what changes.
+
+    No verdict of the other judge is touched; what has been judged already is not judged again.
+    """
+    if agent and report:
+        raise typer.BadParameter("--report names its agent: leave --agent out.")
+    check_judges([judge], budget, batch=batch)
+    check_there(warehouse)
+    if publish:
+        check_changes_folder(publish)
+    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+        agents, assignments = agent, None
+        if report:
+            one, assignment = chosen_report(store, edition, report)
+            agents, assignments = [one], [assignment]
+        chosen, other = selected(store, edition, judge, against, agents, assignments, protocol)
+        complete, outcome = run_flow(
+            "rejudge",
+            {
+                "edition": edition,
+                "judge": judge,
+                "against": other,
+                "agents": agents,
+                "assignments": assignments,
+                "protocols": list(chosen.protocols),
+                "budget_usd": budget,
+                "batch": batch,
+                "publish_to": str(publish) if publish else None,
+                "warehouse": str(store.path),
+            },
+        )
+        found = rejudged(store, chosen, other, judge)
+    changes = read_changes(publish) if publish else None
+    if form == "json":
+        end(complete, outcome, Format.JSON, **_answers(found, changes))
+        return
+    _print(edition, found)
+    if changes and publish:
+        _print_changes(changes, publish)
+    end(complete, outcome)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `evergreen`."""
+    app.command()(rejudge)
+
+
+def _answers(found: Rejudged, changes: SiteChanges | None) -> dict[str, pl.DataFrame]:
+    answers = {"agreement": found.agreement, "changed": found.changed, "figures": found.figures}
+    if changes:
+        answers["changed_figures"] = pl.DataFrame([each.model_dump() for each in changes.figures])
+        answers["changed_files"] = pl.DataFrame([each.model_dump() for each in changes.files])
+    return answers
+
+
+def _print(edition: str, found: Rejudged) -> None:
+    before, after = found.before, found.after
+    _table(f"{edition}: do {before} and {after} agree?", agreement_rows(found))
+    remark(
+        f"On the items that both decided; {found.only_before:,} only {before} did, "
+        f"{found.only_after:,} only {after}. Alike in percent; kappa: beyond chance, -1 to 1.\n",
+        "dim",
+    )
+    changed = changed_rows(found.changed)
+    if changed:
+        shown = [_brief(row) for row in changed[:SHOWN_VERDICTS]]
+        _table(f"What {after} says otherwise than {before}", shown)
+        more = len(changed) - SHOWN_VERDICTS
+        rest = f" and {more:,} more: --format json names every one" if more > 0 else ""
+        remark(f"{len(changed):,} verdicts differ{rest}.\n", "dim")
+    _table(f"{edition}: the figures of both", figure_rows(leading_figures(found), before, after))
+    remark(
+        f"Percent. Exchanged: the figure of {before} with the verdicts of {after} in place of its "
+        f"own wherever {after} has judged; change: from {before} to that.\n",
+        "dim",
+    )
+
+
+def _brief(row: dict[str, str]) -> dict[str, str]:
+    """A changed verdict in a line; the JSON form names its item whole."""
+    return {
+        "report": f"{row['agent']}/{row['report']}",
+        "verdict": row["verdict"],
+        "step": row["step"],
+        "item": shorten_middle(row["item"]),
+    }
+
+
+def shorten_middle(text: str, most: int = 36) -> str:
+    """A long text with its middle left out: addresses differ at their ends."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
+
+
+def _print_changes(changes: SiteChanges, folder: Path) -> None:
+    _table("The leaderboard before and after", figure_change_rows(changes.figures))
+    remark("Percent. *: provisional, as not all of the edition's reports are judged so.\n", "dim")
+    files = [{"file": f.path, "change": f.change} for f in changes.files]
+    if files:
+        _table(f"{folder}: what differs between both sites", files[:SHOWN_FILES])
+    more = f"; all are in {folder / 'changes.json'}" if len(files) > SHOWN_FILES else ""
+    remark(f"{len(files):,} of {changes.n_files:,} files differ{more}.\n", "dim")
+
+
+def _table(title: str, rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        ANSWERS.print(f"{title} – nothing to show.", markup=False, highlight=False)
+        return
+    names = list(rows[0])
+    print_wide(
+        ANSWERS,
+        title,
+        [Column(names[0], [str(row[names[0]]) for row in rows], "left")],
+        [
+            Column(name, [str(row[name]) for row in rows], "right" if name in NUMBERS else "left")
+            for name in names[1:]
+        ],
+    )

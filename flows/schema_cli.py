@@ -1,0 +1,46 @@
+"""`evergreen schema`: what the tables and views hold, for those who ask their own questions."""
+
+from typing import Annotated
+
+import polars as pl
+import typer
+from rapidfuzz import process
+
+from flows.options import Shown
+from flows.show import Format, print_frame
+from tasks.selection import UnknownName
+from tasks.warehouse.descriptions import Described, described
+
+
+def schema(
+    name: Annotated[
+        str | None, typer.Argument(help="A table or view: its columns. All of them if not given.")
+    ] = None,
+    form: Shown = Format.TABLE,
+) -> None:
+    """The tables and views of the warehouse, or the columns of one, with what they mean."""
+    known = described()
+    if name is None:
+        rows = [
+            {"name": each.name, "kind": each.kind, "columns": len(each.columns), "what": each.text}
+            for each in known.values()
+        ]
+        print_frame(pl.DataFrame(rows), form)
+        return
+    if name not in known:
+        near = ", ".join(found for found, *_ in process.extract(name, [*known], limit=4))
+        raise UnknownName(
+            f"There is no table or view {name!r}. Near: {near}. `evergreen schema` lists all."
+        )
+    print_frame(_columns(known[name]), form)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `evergreen`."""
+    app.command()(schema)
+
+
+def _columns(of: Described) -> pl.DataFrame:
+    return pl.DataFrame(
+        [{"column": c.name, "type": c.kind, "what": c.text or ""} for c in of.columns]
+    )

@@ -1,0 +1,44 @@
+"""What models and agents were asked and what it cost: since a moment, and in all."""
+
+from datetime import datetime
+
+import polars as pl
+
+from tasks.warehouse.store import Readable
+
+COSTS = """
+WITH bought AS (
+    SELECT 'judging' AS part, judge AS who, protocol || '/' || step AS step, 'calls' AS what,
+        coalesce(prompt_tokens, 0) + coalesce(output_tokens, 0) + coalesce(thinking_tokens, 0)
+            AS tokens,
+        cost_usd AS usd, called_at >= $1 AS now
+    FROM calls
+    UNION ALL
+    SELECT 'reports', agent, edition, 'jobs',
+        coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(reasoning_tokens, 0),
+        cost_usd, coalesce(finished_at, created_at) >= $1
+    FROM jobs WHERE state NOT IN ('sending', 'refused')
+)
+SELECT part, who, step, what,
+    count(*) FILTER (now) AS n_now, coalesce(sum(tokens) FILTER (now), 0)::BIGINT AS tokens_now,
+    sum(usd ORDER BY usd) FILTER (now) AS usd_now,
+    count(*) FILTER (now AND usd IS NULL) AS unpriced_now,
+    count(*) AS n, sum(tokens)::BIGINT AS tokens, sum(usd ORDER BY usd) AS usd,
+    count(*) FILTER (usd IS NULL) AS unpriced
+FROM bought GROUP BY part, who, step, what ORDER BY part, who, step
+"""
+
+
+def costs_since(source: Readable, since: datetime) -> pl.DataFrame:
+    """Calls to judges' models by protocol and step, jobs of agents by edition; a row for each.
+
+    Args:
+        since: what came from then on is counted in the columns that end in `_now`. One process
+            owns the warehouse at a time, so this is what the run that began then has asked.
+
+    Returns:
+        part (`judging`, `reports`), who (judge or agent), step (protocol/step, or the edition),
+        what (`calls`, `jobs`), and twice, for now and in all: how many, their tokens, their
+        dollars (null where no price is known for any), and how many of them have no price.
+    """
+    return source.frame(COSTS, [since])

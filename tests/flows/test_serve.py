@@ -1,0 +1,112 @@
+"""Deployments: what their forms say, and that one can be run from outside."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from prefect.utilities.callables import parameter_schema
+
+from flows.serve_cli import NAMES
+from tests.conftest import PREFECT_HOME
+from tests.flows.llm_runs import ROOT
+
+DEADLINE_SECONDS = 120
+
+
+def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> None:
+    from flows.serve import SERVED
+
+    assert tuple(SERVED) == NAMES
+    for name, served in SERVED.items():
+        parameters = parameter_schema(served.fn).properties
+        bare = [each for each, schema in parameters.items() if not schema.get("description")]
+        assert bare == [], f"{name}: say what these are in its docstring, under Args: {bare}"
+
+
+def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Path) -> None:
+    from flows.serve import deployments
+
+    made = deployments(tmp_path / "mine.duckdb", ["evaluate", "publish"])
+    assert [each.flow_name for each in made] == ["evaluate", "publish"]
+    for each in made:
+        assert each.name == "mine"
+        assert each.parameters == {"warehouse": str(tmp_path / "mine.duckdb")}
+        assert each.entrypoint == f"flows.{each.flow_name}.{each.flow_name}"
+        assert each.description
+        assert "Args" not in each.description
+
+
+def until(what: str, found: Any) -> Any:
+    """What `found` gives, once it gives anything."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not (value := found()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"there is still no {what}")
+        time.sleep(0.5)
+    return value
+
+
+def run_of(api: str, deployment: str, **parameters: Any) -> str:
+    """A new run of a deployment; a server that is busy with another test's runs is asked again."""
+
+    def made() -> Any:
+        address = f"{api}/deployments/{deployment}/create_flow_run"
+        answer = httpx.post(address, json={"parameters": parameters}, timeout=30)
+        assert answer.is_success or answer.status_code >= 500, answer.text
+        return answer.json()["id"] if answer.is_success else None
+
+    return str(until("run", made))
+
+
+def state_of(api: str, run: str) -> dict[str, Any]:
+    """A run's state, as soon as the server says it."""
+
+    def said() -> Any:
+        answer = httpx.get(f"{api}/flow_runs/{run}", timeout=30)
+        return answer.json()["state"] if answer.is_success else None
+
+    found: dict[str, Any] = until("state", said)
+    return found
+
+
+@pytest.mark.long
+def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it(
+    api: str, sample: Path, tmp_path: Path
+) -> None:
+    warehouse = tmp_path / "served.duckdb"
+    warehouse.write_bytes(sample.read_bytes())
+    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
+    environment.pop("PREFECT_API_URL", None)
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "flows", "serve", "--only", "evaluate",
+             "--warehouse", str(warehouse)],
+            stdout=output, stderr=output, cwd=ROOT, env=environment,
+        )  # fmt: skip
+    try:
+        asked = {"deployments": {"name": {"any_": ["served"]}}}
+        [deployment] = until(
+            "deployment", lambda: httpx.post(f"{api}/deployments/filter", json=asked).json()
+        )
+        run = run_of(api, deployment["id"], edition="sample", protocols=["wiki_fact"])
+
+        def ended() -> Any:
+            state = state_of(api, run)
+            return state if state["type"] in ("COMPLETED", "FAILED", "CRASHED") else None
+
+        state = until("end of the run", ended)
+        assert (state["name"], state["message"]) == ("Completed", "sample is evaluated.")
+        said = log.read_text("utf-8")
+        assert re.search(r"Served: evaluate on .*served\.duckdb", said)
+        assert "Traceback" not in said
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
