@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-local-model lock bench bench-judges bench-fetching bench-sandbox clean
+.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-change rig-local-model lock bench bench-judges bench-fetching bench-sandbox bench-publish clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -60,6 +60,9 @@ rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count w
 	    $(BIN)/python -m tests.rigs.kill_judges --work $$work/$$edition --kills 3 \
 	      --concurrency 4 --warehouse $$work/w.duckdb --edition $$edition || exit 1; done
 
+rig-change: $(VENV)/dev ## Judge one sample report by another judge and show what changes on the site
+	@rm -rf data/change && $(BIN)/python -m tests.rigs.travelling_verdict --to data/change
+
 rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' prompts (builds llama.cpp first)
 	@if timeout 30m $(MAKE) -s $(VENV)-llama/ready; then \
 	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
@@ -84,6 +87,13 @@ bench-fetching: $(VENV)/dev ## Time the fetching of 5,000 pages next to aiohttp 
 bench-sandbox: $(VENV)/dev ## Build and ask a sandbox of 100,000 pages
 	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
 	  $(BIN)/python -m tests.bench.bench_sandbox --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
+	  code=$$?; rm -rf $$work; exit $$code
+
+bench-publish: $(VENV)/dev ## Publish the published edition as a site
+	@work=$$(mktemp -d) && export EVERGREEN_WAREHOUSE=$$work/w.duckdb EVERGREEN_PREFECT_HOME=$$work/prefect && \
+	  $(BIN)/evergreen --quiet import wlc ../shared/data/wlc/2025_Mar_Nov && \
+	  $(BIN)/evergreen --quiet evaluate --edition 2025_Mar_Nov >$$work/board && \
+	  $(BIN)/python -m tests.bench.bench_publish --warehouse $$work/w.duckdb --edition 2025_Mar_Nov; \
 	  code=$$?; rm -rf $$work; exit $$code
 
 clean: ## Remove the environment and everything made by runs (not the sample)

@@ -133,15 +133,20 @@ HEADINGS = {
     "preference_agents": "Forced choices: how often each agent is preferred",
     "preference_metrics": "Forced choices: the leaderboard's metrics with people",
 }
+BRACKETS = (
+    "95 % intervals, had other assignments been drawn; none with fewer than five, or where it is "
+    "the same whichever are drawn."
+)
 NOTES = {
     "judges": "alike, kappa: with the people's majority, over n_with_people items that both "
     "decided; over the criteria of wiki_writing, alike is the papers' PAR. usd_per_article: what "
-    "judging one report cost; – where a price is not known.",
+    "judging one report cost; – where a price is not known. "
+    f"Brackets: {BRACKETS}",
     "between_judges": "n_items: items both decided (status ok). kappa: Cohen's; – where all is "
-    "one label.",
+    f"one label. Brackets: {BRACKETS}",
     "with_people": "n_items: items both labelled. n_tied: items left out of the majority, "
-    "because as many say one thing as another.",
-    "between_people": "n_items: items both labelled.",
+    f"because as many say one thing as another. Brackets: {BRACKETS}",
+    "between_people": f"n_items: items both labelled. Brackets: {BRACKETS}",
     "preference_people": "n_items: questions both answered.",
     "preference_agents": "By the people's majority. n_choices: comparisons the agent was in.",
     "preference_metrics": "The report with the better value against the people's majority. "
@@ -172,11 +177,21 @@ def _print_tables(tables: dict[str, pl.DataFrame]) -> None:
     for name, frame in tables.items():
         if frame.height:
             ANSWERS.print(HEADINGS[name], style="bold")
-            rounded = frame.with_columns(cs.float().round(3).cast(pl.String))
+            rounded = _with_intervals(frame.with_columns(cs.float().round(3).cast(pl.String)))
             print_frame(rounded.with_columns(pl.all().cast(pl.String).fill_null("–")), Format.TABLE)
             ANSWERS.print(NOTES[name] + "\n", style="dim")
     if not any(frame.height for frame in tables.values()):
         remark("Nothing has been judged or labelled here yet: evergreen evaluate, or annotate.")
+
+
+def _with_intervals(frame: pl.DataFrame) -> pl.DataFrame:
+    """Figures with their intervals behind them, `0.8 [0.75 to 0.85]`: programs get columns."""
+    shown = frame
+    for name in ("alike", "kappa"):
+        if f"{name}_low" in frame.columns:
+            ends = pl.format("{} [{} to {}]", name, f"{name}_low", f"{name}_high")
+            shown = shown.with_columns(ends.fill_null(pl.col(name)).alias(name))
+    return shown.drop(cs.matches("^(alike|kappa)_(low|high)$|^n_assignments$"))
 
 
 def _print_for_programs(tables: dict[str, pl.DataFrame], form: Format) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, tags
-from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_failures, leave_table
 from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
@@ -23,6 +23,7 @@ from tasks.reports import get_report
 from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unreported import Unreported, check_askable, unreported
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 
@@ -45,6 +46,7 @@ async def ask(
     """Get the reports of an edition that the agents have not written yet.
 
     Args:
+        edition: its name in the warehouse.
         agents: of `configs/agents.yaml`, such as can be asked.
         assignments: only these; all that have a prompt unless named.
         first: so many of the missing reports of each agent, in the assignments' order.
@@ -59,6 +61,7 @@ async def ask(
         spending(store, budget_usd) as budget,
         tags(f"edition:{edition}"),
     ):
+        began = utc_now()
         agents = list(dict.fromkeys(agents))  # one that is named twice is asked once
         check_edition(store, edition)
         check_askable(store, edition, assignments or ())
@@ -73,11 +76,13 @@ async def ask(
         came = len(wanted) - sum(_missing(store, wanted).values())
         if came:
             export_edition(store, edition)
-        await acreate_table_artifact(
-            key="reports",
-            table=store.frame(COSTS, [edition, agents]).to_dicts(),
-            description=f"{edition}: what was asked of the agents, and what it cost, so far.",
+        await leave_table(
+            "reports",
+            store.frame(COSTS, [edition, agents]).to_dicts(),
+            f"{edition}: what was asked of the agents, and what it cost, so far.",
         )
+        await leave_failures(failures)
+        await leave_costs(store, began, "these agents were asked for nothing")
         left = _missing(store, wanted)
     message = f"{edition}: {came} {'report' if came == 1 else 'reports'} came" + (
         f", ${budget.spent:,.2f} spent in this run." if budget.spent else "."

@@ -2,14 +2,16 @@
 
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from flows.agents_cli import AgentArgument, EditionOption
 from flows.console import REMARKS, remark
 from flows.edition_remarks import say_next
-from flows.options import WarehousePath
+from flows.ended import end
+from flows.options import Shown, WarehousePath
 from flows.run import run_flow
-from flows.show import Format, print_frame, print_leaderboard
+from flows.show import ENTRY, Format, leaderboard_frame, print_frame, print_leaderboard
 from tasks.agent_estimates import estimate_reports
 from tasks.agent_sessions import check_agents
 from tasks.configuration.models import load_judges
@@ -41,6 +43,7 @@ def ask(
     first: FirstOption = None,
     budget: BudgetOption = None,
     estimate: EstimateOption = False,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Get the reports of an edition that agents have not written yet; nothing is bought twice.
@@ -53,7 +56,7 @@ def ask(
         check_edition(store, edition)
         check_askable(store, edition, assignment or ())
         if estimate:
-            print_frame(estimate_reports(store, [edition], names, first), Format.TABLE)
+            print_frame(estimate_reports(store, [edition], names, first), form)
             return
         complete, outcome = run_flow(
             "ask",
@@ -66,11 +69,8 @@ def ask(
                 "warehouse": str(store.path),
             },
         )
-        remark(outcome)
-        if complete:
-            say_next(store, edition)
-    if not complete:
-        raise typer.Exit(1)
+        end(complete, outcome, form)
+        say_next(store, edition)
 
 
 def backfill(
@@ -94,6 +94,7 @@ def backfill(
     fetch: Annotated[
         bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
     ] = True,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Bring an agent into editions: its missing reports, the pages they cite, then only its
@@ -111,7 +112,7 @@ def backfill(
             check_askable(store, name)
         names = edition or prompted_editions(store)
         if estimate:
-            print_frame(estimate_reports(store, names, [agent], first), Format.TABLE)
+            print_frame(estimate_reports(store, names, [agent], first), form)
             remark("Reports only; `evergreen estimate` says what judging them would cost.")
             return
         complete, outcome = run_flow(
@@ -128,8 +129,8 @@ def backfill(
                 "warehouse": str(store.path),
             },
         )
-        for name in names:
-            print_leaderboard(store, name, Format.TABLE)
-    remark(outcome)
-    if not complete:
-        raise typer.Exit(1)
+        boards = [leaderboard_frame(store, name).select(ENTRY) for name in names]
+        if form is not Format.JSON:
+            for name in names:
+                print_leaderboard(store, name, form)
+    end(complete, outcome, form, leaderboard=pl.concat(boards) if boards else pl.DataFrame())

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from prefect import flow, tags
-from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
 from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
@@ -17,6 +17,7 @@ from tasks.judging import judging
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.spending import spending
 from tasks.uninverted import inverter_named, pending_articles
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 ARTICLES_AT_ONCE = 16
@@ -40,6 +41,7 @@ async def assign(
     """Make the assignments of an edition that are not there yet.
 
     Args:
+        edition: its name in the warehouse.
         protocol: what reports will be judged by, which says what agents are asked: to write the
             article, or to answer questions made out of it.
         judge: what makes the questions; the default of `configs/judges.yaml` unless named.
@@ -58,17 +60,21 @@ async def assign(
     ):
         if not asks_questions:
             new = assign_articles(str(store.path), edition)
-            return Completed(message=f"{edition}: {_prompted(store, edition)} assignments to write "
-                             f"an article, {new} of them new.")  # fmt: skip
+            said = f"{_prompted(store, edition)} assignments to write an article, {new} of them new"
+            await leave_text("assignments", f"{said}.", f"{edition}: what agents are asked.")
+            return Completed(message=f"{edition}: {said}.")
+        began = utc_now()
         with spending(store, budget_usd):
             name = judge or load_judges().default
             failures = await _questions(store, edition, name, articles, batch=batch)
         became = store.frame(BECAME, [edition])
-        await acreate_table_artifact(
-            key="questions",
-            table=became.to_dicts(),
-            description=f"{edition}: what became of the questions that were made.",
+        await leave_table(
+            "questions",
+            became.to_dicts(),
+            f"{edition}: what became of the questions that were made.",
         )
+        await leave_failures(failures)
+        await leave_costs(store, began, "nothing was asked of a model")
     accepted = dict(became.iter_rows()).get("accepted", 0)
     message = f"{edition}: {accepted} of {became['questions'].sum()} questions are accepted."
     if failures:

@@ -8,6 +8,7 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_leaderboard, leave_table
 from flows.ask import ask
 from flows.console import REMARKS
 from flows.evaluate import evaluate
@@ -16,6 +17,7 @@ from tasks.configuration.models import load_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unreported import prompted_editions
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 
@@ -37,6 +39,7 @@ async def backfill(
     No row of another agent is touched; places on the leaderboard follow from the rows.
 
     Args:
+        agent: of `configs/agents.yaml`, such as can be asked.
         editions: all whose assignments have prompts unless named.
         protocols: those that are made for editions of its source, unless named.
         judge: the default of `configs/judges.yaml` unless named.
@@ -54,12 +57,13 @@ async def backfill(
         spending(store, budget_usd),
         tags(f"agent:{agent}"),
     ):
-        path = str(store.path)
+        path, began = str(store.path), utc_now()
         chosen = judge or load_judges().default
         names = editions or prompted_editions(store)
         for name in names:
             check_edition(store, name)
         said: list[str] = []
+        ends: list[dict[str, str]] = []
         partial = False
         for name in names:
             states: list[Any] = [
@@ -76,6 +80,10 @@ async def backfill(
                     await state.aresult()  # raises what it failed with
                 partial |= state.name != "Completed"
                 said.append(str(state.message))
+                ends.append({"edition": name, "ended": str(state.name), "said": str(state.message)})
+            await leave_leaderboard(store, name)  # of several editions the UI shows each
+        await leave_table("stages", ends, f"How asking for {agent}'s reports and judging ended.")
+        await leave_costs(store, began, "neither the agent nor the judge costs anything")
     if not names:
         said.append("No edition has assignments with prompts: make them with `evergreen assign`.")
     return Completed(name="Partial" if partial else "Completed", message=" ".join(said))

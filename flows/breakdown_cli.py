@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.boards import headings, leading
 from flows.console import ANSWERS, REMARKS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, say_drafts
 from flows.wide_tables import Column, print_wide
 from tasks import breakdowns
 from tasks import tokens as ledger
+from tasks.boards import headings, leading
 from tasks.configuration.models import load_judges
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import named

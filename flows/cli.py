@@ -5,29 +5,38 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from flows.agents_cli import agents
+from flows.analyses_cli import register as register_analyses
 from flows.annotation_cli import agreement, annotate
 from flows.asking_cli import ask, backfill
 from flows.breakdown_cli import breakdown, tokens
 from flows.collecting_cli import assign, collect, edition
 from flows.compare_cli import register as register_comparisons
-from flows.console import REMARKS, passing_bars, remark
+from flows.console import QUIET, REMARKS, be_quiet, insist, passing_bars, wants_quiet
+from flows.differences_cli import register as register_differences
 from flows.draft_cli import register as register_drafts
 from flows.edition_remarks import say_idle
+from flows.ended import end
+from flows.explain_cli import register as register_explaining
 from flows.export_cli import register as register_exports
 from flows.judging_cli import calls, estimate, judges
-from flows.options import PROTOCOL_HELP, WAREHOUSE_OPTION, WarehousePath
+from flows.options import PROTOCOL_HELP, WAREHOUSE_OPTION, Shown, WarehousePath
 from flows.pages_cli import fetch, pages, say_unfetched
+from flows.publish_cli import register as register_publishing
 from flows.queries_cli import register as register_queries
 from flows.questions_cli import register as register_questions
 from flows.reading_cli import register as register_reading
+from flows.rejudge_cli import register as register_rejudging
 from flows.reports_cli import register as register_reports
 from flows.run import prefect_home, run_flow
 from flows.sandbox_cli import sandbox
+from flows.schema_cli import register as register_schema
+from flows.serve_cli import register as register_serving
 from flows.server import ServerError, prefect_environment, serve_ui
-from flows.show import Format, print_leaderboard
+from flows.show import ENTRY, Format, leaderboard_frame, print_leaderboard
 from tasks.annotation.errors import AnnotationError
 from tasks.chosen_protocols import protocols_for
 from tasks.configuration.errors import ConfigurationError
@@ -40,6 +49,7 @@ from tasks.protocols.registry import by_default
 from tasks.resolving import NotPossible
 from tasks.sandbox.errors import SandboxError
 from tasks.selection import UnknownName, check_selection
+from tasks.site.folder import UnwritableSite
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -50,7 +60,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="A live benchmark for deep-research agents: collect or import an edition, assign, "
-    "evaluate, read the leaderboard.",
+    "evaluate, publish, read the leaderboard.",
+    epilog="Answers go to stdout, progress and remarks to stderr. Exit codes: 0 all was done; 1 "
+    "something failed, an input is wrong, or not everything could be done (the message says what; "
+    "run it again); 2 wrong usage; 130 and 143 it was interrupted or ended: what was done is kept.",
 )
 importing = typer.Typer(no_args_is_help=True, help="Bring in editions, reports and answers.")
 app.add_typer(importing, name="import")
@@ -71,7 +84,14 @@ COMMANDS = (collect, assign, ask, backfill, fetch, sandbox, agreement, estimate,
 for command in COMMANDS:
     app.command()(command)
 register_comparisons(app)
+register_differences(app)
+register_analyses(app)
 register_reading(app)
+register_explaining(app)
+register_schema(app)
+register_rejudging(app)
+register_publishing(app)
+register_serving(app)
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 Agents = Annotated[
@@ -80,13 +100,25 @@ Agents = Annotated[
 
 EXPECTED_ERRORS = (
     AnnotationError, ConfigurationError, EditionError, ModelError, NotPossible, SandboxError,
-    ServerError, UnknownName, WarehouseError, WikiError,
+    ServerError, UnknownName, UnwritableSite, WarehouseError, WikiError,
 )  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""
 
 
 @app.callback()
-def options(warehouse: Annotated[Path | None, WAREHOUSE_OPTION] = None) -> None:
+def options(
+    warehouse: Annotated[Path | None, WAREHOUSE_OPTION] = None,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help=f"No progress and no remarks, only answers and errors ({QUIET}=1).",
+        ),
+    ] = False,
+) -> None:
+    if quiet or wants_quiet():
+        be_quiet()
     if warehouse:  # given before the command's name: the command reads it from the environment
         os.environ["EVERGREEN_WAREHOUSE"] = str(warehouse)
 
@@ -98,11 +130,16 @@ def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
         chosen = {"edition": "sample", "protocols": [*by_default("wlc"), "reader"]}
         complete, outcome = run_flow("refresh", chosen | {"warehouse": str(store.path)})
         print_leaderboard(store, "sample", Format.TABLE)
-    _say_where(warehouse, "sample", outcome)
+    _say_where(warehouse, "sample")
+    end(complete, outcome)
     REMARKS.print(
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
+        "  evergreen publish --edition sample --to site\n"
+        "                                          all of it as pages: open site/index.html\n"
+        "  evergreen explain --report sample_blogger/Eddystone_Lighthouse\n"
+        "                                          one report, claim by claim, with its evidence\n"
         "  evergreen compare --edition sample      do the protocols agree?\n"
         "  evergreen assign --edition sample; evergreen backfill lexical_baseline\n"
         "                                          a free agent joins the board\n"
@@ -111,7 +148,6 @@ def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
         markup=False,
         highlight=False,
     )
-    _exit(complete)
 
 
 @importing.command("wlc")
@@ -187,6 +223,7 @@ def evaluate(
             "interrupted, and the same command goes on where it was.",
         ),
     ] = False,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Judge, score and rank what has not been yet; a second run does nothing."""
@@ -210,10 +247,13 @@ def evaluate(
                 "batch": batch,
             },
         )
-        print_leaderboard(store, edition, Format.TABLE, protocols, judge_name)
+        board = leaderboard_frame(store, edition)
+        if form is not Format.JSON:
+            print_leaderboard(store, edition, form, protocols, judge_name)
         say_unfetched(store, edition, protocols)
-    _say_where(warehouse, edition, outcome)
-    _exit(complete)
+    of_judge = board.filter(pl.col("protocol").is_in(protocols) & (pl.col("judge") == judge_name))
+    _say_where(warehouse, edition)
+    end(complete, outcome, form, leaderboard=of_judge.select(ENTRY))
 
 
 @app.command()
@@ -222,17 +262,11 @@ def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 420
     serve_ui(prefect_home(), port)
 
 
-def _say_where(warehouse: Path, edition: str, outcome: str) -> None:
-    REMARKS.print(outcome, markup=False)
+def _say_where(warehouse: Path, edition: str) -> None:
     REMARKS.print(f"Warehouse  {warehouse}", highlight=False)
     REMARKS.print(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}", highlight=False)
     server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"
     REMARKS.print(f"Prefect    {server}", highlight=False)
-
-
-def _exit(complete: bool) -> None:
-    if not complete:
-        raise typer.Exit(1)
 
 
 def main() -> None:
@@ -241,5 +275,5 @@ def main() -> None:
     try:
         app()
     except EXPECTED_ERRORS as error:
-        remark(f"error: {error}", style="red")
+        insist(f"error: {error}", style="red")
         sys.exit(1)

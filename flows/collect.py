@@ -5,10 +5,10 @@ from datetime import datetime
 from pathlib import Path
 
 from prefect import flow, tags
-from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_failures, leave_table, leave_text, plain
 from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from flows.progress import stage_progress
@@ -76,7 +76,9 @@ async def collect(
     with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
         collection = begin(store, asked, settings, utc_now())
         if collection.frozen_at:
-            return _verified(store, collection)
+            verified = _verified(store, collection)
+            await leave_text("manifest", plain(str(verified.message)), f"{edition}: verified.")
+            return verified
         _say_window(collection)
         try:
             async with connected(store, settings, collection.api_url, follow=_wait_shown):
@@ -136,11 +138,12 @@ async def _closed(store: Warehouse, collection: Collection, failures: list[Failu
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
         fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
         outcome = Completed(message=f"{edition} is frozen: {n} articles{fewer}, manifest {sha}.")
-    await acreate_table_artifact(
-        key="candidates",
-        table=store.frame(DECISIONS, [edition]).to_dicts(),
-        description=f"{edition}: what became of the good articles that were looked at.",
+    await leave_table(
+        "candidates",
+        store.frame(DECISIONS, [edition]).to_dicts(),
+        f"{edition}: what became of the good articles that were looked at.",
     )
+    await leave_failures(failures)
     return outcome
 
 

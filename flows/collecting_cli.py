@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from flows.console import ANSWERS, REMARKS
+from flows.ended import end
 from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
@@ -39,13 +40,13 @@ QUESTIONS_READ = "question, category, reason, closed_book_f1 FROM questions"
 LISTED = """
 SELECT e.edition, e.source, e.title,
     (SELECT count(*) FROM articles AS a WHERE a.edition = e.edition) AS articles,
-    (SELECT count(*) FROM assignments AS s WHERE s.edition = e.edition AND s.prompt IS NOT NULL)
-        AS assignments,
+    (SELECT count(*) FROM assignments AS s WHERE s.edition = e.edition) AS assignments,
+    (SELECT count(s.prompt) FROM assignments AS s WHERE s.edition = e.edition) AS prompts,
     strftime(c.frozen_at, '%Y-%m-%d %H:%M') AS frozen, left(c.manifest_sha, 12) AS manifest
 FROM editions AS e LEFT JOIN collections AS c USING (edition)
 UNION ALL
 SELECT c.edition, 'wikipedia', 'not frozen yet: collect it to the end, or drop it', 0, 0,
-    NULL, NULL
+    0, NULL, NULL
 FROM collections AS c WHERE c.frozen_at IS NULL
 ORDER BY edition
 """
@@ -76,6 +77,7 @@ def collect(
         bool | None,
         typer.Option("--spread/--no-spread", help="Choose over the categories in turn."),
     ] = None,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Make an edition of new Good Articles and freeze it; a frozen one is verified instead.
@@ -102,11 +104,9 @@ def collect(
                 "warehouse": str(store.path),
             },
         )
-        if complete:
-            _describe(store, name, Format.TABLE)
-    REMARKS.print(outcome, markup=False)
-    if not complete:
-        raise typer.Exit(1)
+        if complete and form is not Format.JSON:
+            _describe(store, name, form)
+    end(complete, outcome, form)
     REMARKS.print(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
 
 
@@ -129,6 +129,7 @@ def assign(
     batch: Annotated[
         bool, typer.Option("--batch", help="Ask models through their batch APIs.")
     ] = False,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Make what agents are asked, kept for good: to write each article, or questions out of it.
@@ -156,9 +157,9 @@ def assign(
                 "warehouse": str(store.path),
             },
         )
-        if asks_questions:
-            print_frame(store.frame(QUESTIONS, [name]), Format.TABLE)
-    REMARKS.print(outcome, markup=False)
+        became = store.frame(QUESTIONS, [name])
+    if asks_questions and form is not Format.JSON:
+        print_frame(became, form)
     what = QUESTIONS_READ if asks_questions else "prompt FROM assignments"
     REMARKS.print(
         f"Read them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" "
@@ -166,8 +167,7 @@ def assign(
         markup=False,
         highlight=False,
     )
-    if not complete:
-        raise typer.Exit(1)
+    end(complete, outcome, form, **({"questions": became} if asks_questions else {}))
 
 
 def _refuse(options: dict[str, object]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -12,11 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from flows.boards import OPEN
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import REMARKS
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_agreement, say_drafts
+from flows.to_file import ToFile, answer
 from tasks.agreement import extraction_agreement
+from tasks.boards import OPEN
 from tasks.comparing import Comparison, Metric, Over, compare
 from tasks.configuration.models import load_judges
 from tasks.judges.registry import judge_entry
@@ -30,8 +30,6 @@ FEW = 10
 SURE = 0.05
 ACROSS = 8
 """Metrics in one table."""
-WIDE = 120
-"""Characters of a table in a file."""
 
 
 def compare_protocols(
@@ -53,10 +51,7 @@ def compare_protocols(
         ),
     ] = True,
     form: Shown = Format.TABLE,
-    to: Annotated[
-        Path | None,
-        typer.Option("--to", help="Write it to this file, in the format chosen or its name's."),
-    ] = None,
+    to: ToFile = None,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """The same reports under all protocols: agents by metrics, and which metrics agree."""
@@ -66,19 +61,7 @@ def compare_protocols(
         _notice(source.notice)
         found = compare(source, edition, name, protocols, over, same_reports=same_reports)
         say_drafts(source, edition, [metric.protocol for metric in found.metrics])
-    if form is Format.TABLE and to and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
-        form = Format(to.suffix.lstrip("."))
-    if to is None:
-        _write(found, edition, name, over, form, ANSWERS)
-        return
-    try:
-        with to.open("w", encoding="utf-8") as file:
-            _write(found, edition, name, over, form, Console(file=file, width=WIDE))
-    except OSError as error:
-        raise typer.BadParameter(
-            f"{to} cannot be written to: {error.strerror or error}", param_hint="to"
-        ) from None
-    remark(f"Written to {to}.")
+    answer(to, form, lambda form, console: _write(found, edition, name, over, form, console))
 
 
 def compare_extraction(

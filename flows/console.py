@@ -1,5 +1,6 @@
 """Where words to people go: answers to stdout, progress and remarks to stderr."""
 
+import os
 import sys
 
 from rich.console import Console
@@ -15,6 +16,25 @@ ANSWERS = Console(width=None if sys.stdout.isatty() else 120)
 """Into a file or a pipe tables get room enough for every column."""
 REMARKS = Console(stderr=True, soft_wrap=True)
 """Never wrapped by us: commands and paths in it can be copied."""
+INSISTED = Console(stderr=True, soft_wrap=True)
+"""What a person must know or do: said to stderr also by a quiet command."""
+QUIET = "EVERGREEN_QUIET"
+"""The environment variable that asks for quiet; empty, 0, false and no do not."""
+
+
+def be_quiet() -> None:
+    """From now on neither progress nor remarks: only answers, and what went wrong."""
+    REMARKS.quiet = True
+
+
+def wants_quiet() -> bool:
+    """Whether the environment asks for it."""
+    return os.environ.get(QUIET, "").strip().lower() not in ("", "0", "false", "no")
+
+
+def insist(text: str, style: str | None = None) -> None:
+    """Say it to people also where remarks are not wanted, as it stands: nothing in it is markup."""
+    INSISTED.print(text, style=style, markup=False, highlight=False)
 
 
 def remark(text: str, style: str | None = None) -> None:

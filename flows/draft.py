@@ -6,12 +6,14 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_failures, leave_text, plain
 from flows.console import REMARKS, remark
 from flows.items import partial_message, run_items
 from tasks.drafting import draft_article
 from tasks.judging import judging
 from tasks.spending import spending
 from tasks.undrafted import pending_drafts
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
 
 DRAFTS_AT_ONCE = 8
@@ -31,6 +33,7 @@ async def draft(
     """Draft a bundle of Rigorous Bench for every article that has no file yet.
 
     Args:
+        edition: its name in the warehouse.
         to: the folder of the files.
         judge: what drafts them.
         assignments: only these; all that ask for an article unless given.
@@ -46,6 +49,7 @@ async def draft(
         tags(f"edition:{edition}"),
         spending(store, budget_usd),
     ):
+        began = utc_now()
         todo = pending_drafts(store, edition, Path(to), assignments or [])
         if not todo:
             return Completed(message=f"{edition}: every draft is in {to} already.")
@@ -59,7 +63,11 @@ async def draft(
                 at_once=len(todo) if decider.batch else DRAFTS_AT_ONCE,
                 room=decider.room,
             )
-    message = f"{edition}: {sum(p.path.exists() for p in todo)} of {len(todo)} drafts in {to}."
+        there = f"{sum(p.path.exists() for p in todo)} of {len(todo)} drafts"
+        await leave_text("drafts", f"{there} are in {plain(to)}.", f"{edition}: drafted rubrics.")
+        await leave_failures(failures)
+        await leave_costs(store, began, "nothing was asked of a model")
+    message = f"{edition}: {there} in {to}."
     if failures:
         return Completed(name="Partial", message=f"{message} Left: {partial_message(failures)}")
     return Completed(message=message)

@@ -8,7 +8,8 @@ import polars as pl
 import typer
 
 from flows.console import REMARKS, remark
-from flows.options import WarehousePath
+from flows.ended import end
+from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from tasks.drafts_import import import_draft
@@ -42,6 +43,7 @@ def draft_rubrics(
     batch: Annotated[
         bool, typer.Option("--batch", help="Ask models through their batch APIs.")
     ] = False,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, links
@@ -66,16 +68,15 @@ def draft_rubrics(
             },
         )
     rows = [_row(pending.path) for pending in todo if pending.path.exists()]
-    if rows:
-        print_frame(pl.DataFrame(rows), Format.TABLE)
-    remark(outcome)
+    drafts = pl.DataFrame(rows)
+    if rows and form is not Format.JSON:
+        print_frame(drafts, form)
     remark(
         "Next: read and correct each file, put your name at `reviewed_by`, and\n"
         f"  evergreen import rigorous-draft FILE --edition {edition} --general ENTRIES\n"
         "(ENTRIES: the published file with the general rubrics; not needed if it was imported.)"
     )
-    if not complete:
-        raise typer.Exit(1)
+    end(complete, outcome, form, drafts=drafts)
 
 
 def import_rigorous_draft(

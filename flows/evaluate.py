@@ -1,26 +1,26 @@
 """Evaluate an edition: from its reports to the leaderboard, doing only what is pending."""
 
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 from prefect import flow, tags
-from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_failures, leave_leaderboard
 from flows.console import REMARKS
 from flows.items import partial_message
 from flows.pointing import key_points_stage, pending_points
-from flows.show import leaderboard_frame, wide_rows
 from flows.stages import (
     Evaluation,
     Failure,
+    chosen,
     claims_stage,
     diagnostics_stage,
     leaderboard_stage,
     open_items,
     pending_extractions,
-    planned,
     scores_stage,
     unscored_groups,
     verdicts_stage,
@@ -34,6 +34,7 @@ from tasks.protocols.registry import protocol
 from tasks.selection import check_selection
 from tasks.spending import spending
 from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse, opened
 
 
@@ -47,11 +48,12 @@ async def evaluate(
     extractor: str | None = None,
     budget_usd: float | None = None,
     batch: bool = False,
+    assignments: list[str] | None = None,
 ) -> State[None]:
     """Judge, score and rank every report of an edition that has not been yet.
 
     Args:
-        edition: as imported.
+        edition: its name in the warehouse.
         protocols: those that are made for editions of its source, unless named.
         agents: all of the edition's unless named.
         judge: the default of `configs/judges.yaml` unless named.
@@ -60,6 +62,8 @@ async def evaluate(
             extraction unless named.
         budget_usd: what this run may spend on models at most; no cap unless given.
         batch: ask models through their batch APIs: cheaper, and within a day.
+        assignments: judge only the reports of these; all unless named. What is left out counts as
+            open, so the figures are provisional.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do: items
@@ -74,12 +78,14 @@ async def evaluate(
             judge=judge or load_judges().default,
             extractor=extractor,
             batch=batch,
+            assignments=tuple(assignments or ()),
         )
+        began = utc_now()
         check_selection(store, run.edition, run.protocols, run.agents, run.judge)
         try:
             with tags(f"edition:{edition}", f"judge:{run.judge}"), spending(store, budget_usd):
                 failures = await _stages(run)
-                return await _closed(run, failures)
+                return await _closed(run, failures, began)
         finally:
             HELPERS.close()
 
@@ -94,7 +100,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
         failures += await diagnostics_stage(run, sum(map(len, texts.values())))
     if waiting := pending_points(run):
         failures += await key_points_stage(run, len(waiting))
-    cells = planned(run)
+    cells = chosen(run)
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
         REMARKS.print(f"{len(pending)} of {len(cells)} cells are to be judged.")
         failures += await verdicts_stage(run, len(pending))
@@ -106,25 +112,14 @@ async def _stages(run: Evaluation) -> list[Failure]:
     return failures
 
 
-async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
-    """Leave the leaderboard and the failures in the UI, and name how the run ended."""
-    board = leaderboard_frame(opened(run.warehouse), run.edition)
-    await acreate_table_artifact(
-        key="leaderboard",
-        table=wide_rows(board),
-        description=f"{run.edition}, in percent. –: not assessed, or nothing to assess. *: "
-        "provisional, items are still open or another version judged them.",
-    )
+async def _closed(run: Evaluation, failures: list[Failure], began: datetime) -> State[None]:
+    """Leave the leaderboard, the failures and the cost in the UI, and name how the run ended."""
+    store = opened(run.warehouse)
+    await leave_leaderboard(store, run.edition)
+    await leave_failures(failures)
+    await leave_costs(store, began, f"the judge {run.judge} calls no model")
     if not failures:
         return Completed(message=_judged(run))
-    await acreate_table_artifact(
-        key="failures",
-        table=[
-            {"stage": f.stage, "item": f.item, "error": f.error}
-            for f in sorted(failures, key=lambda f: (f.stage, f.item))
-        ],
-        description="What could not be done in this run; run again to try these alone.",
-    )
     return Completed(
         name="Partial",
         message=f"Not everything could be done; the rest is: {partial_message(failures)}",
@@ -133,7 +128,7 @@ async def _closed(run: Evaluation, failures: list[Failure]) -> State[None]:
 
 def _judged(run: Evaluation) -> str:
     """What was judged, when nothing is left to do: perhaps nothing could be."""
-    states = Counter(cell.state for cell in planned(run))
+    states = Counter(cell.state for cell in chosen(run))
     names = ", ".join(run.protocols)
     if not states:
         return f"{run.edition} has no reports that {names} could judge: nothing was judged."

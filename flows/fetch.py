@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from prefect import flow, tags
-from prefect.artifacts import acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
 from flows.console import REMARKS
 from flows.items import partial_message
 from flows.progress import stage_progress
@@ -31,6 +31,7 @@ from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unfetched import unfetched, unread
 from tasks.warehouse.pages import FetchSource
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 
@@ -49,6 +50,7 @@ async def fetch(
     """Ask for every cited page that nobody has asked for yet, and take out what it says.
 
     Args:
+        edition: its name in the warehouse.
         agents: only what their reports cite; all unless named.
         fallbacks: other ways to pages that do not come; those of `configs/web.yaml` unless named.
         again: also pages that were asked for in vain before.
@@ -64,6 +66,7 @@ async def fetch(
         spending(store, None),
         tags(f"edition:{edition}"),
     ):
+        began = utc_now()
         check_edition(store, edition)
         failures = await _claims(store, edition, agents or [], extractor)
         for way in sources(load_web().fallbacks if fallbacks is None else fallbacks):
@@ -71,11 +74,13 @@ async def fetch(
             failures += await _read(store, edition)
         export_edition(store, edition)
         counts = store.frame(PAGES, [edition])
-        await acreate_table_artifact(
-            key="pages",
-            table=counts.to_dicts(),
-            description=f"{edition}: what became of the pages that its reports cite.",
+        await leave_table(
+            "pages",
+            counts.to_dicts(),
+            f"{edition}: what became of the pages that its reports cite.",
         )
+        await leave_failures(failures)
+        await leave_costs(store, began, "pages cost nothing, and claims were extracted offline")
     n_ok = counts.filter(counts["status"] == "ok")["pages"].sum()
     message = f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
     if failures:
@@ -89,12 +94,18 @@ async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[
 
     Reports that cite a page whose text becomes another one are judged again by the next
     evaluation.
+
+    Args:
+        edition: its name in the warehouse.
+        warehouse: the DuckDB file; waited for while another process owns it.
     """
     with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
         check_edition(store, edition)
         n = len(unread(store, edition, again=True))
         failures = await _read(store, edition, again=True)
         export_edition(store, edition)
+        await leave_text("pages", f"{n:,} pages were to be read again.", f"{edition}: pages.")
+        await leave_failures(failures)
     if failures:
         return Completed(name="Partial", message=partial_message(failures))
     return Completed(message=f"{edition}: {n:,} pages were read again.")

@@ -1,7 +1,7 @@
 """Options that several commands have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,4 +16,7 @@ PROTOCOL_HELP = (
     "given again. Those made for its kind of edition if not given."
 )
 WarehousePath = Annotated[Path, WAREHOUSE_OPTION]
+Ended = Annotated[
+    Literal["table", "json"], typer.Option("--format", help="How to say what the run did.")
+]
 Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]

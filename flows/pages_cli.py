@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flows.console import ANSWERS, REMARKS, remark
+from flows.ended import end
 from flows.options import Shown, WarehousePath
 from flows.run import run_flow
 from flows.show import Format, print_frame
@@ -67,6 +68,7 @@ def fetch(
         str | None,
         typer.Option("--extractor", help="A judge that extracts the claims nobody has."),
     ] = None,
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Fetch every page that an edition's reports cite, once, and keep it for ever.
@@ -92,11 +94,11 @@ def fetch(
         },
     )  # fmt: skip
     with reading(warehouse) as source:
-        print_frame(source.frame(COUNTS, [edition]), Format.TABLE)
-        remark(outcome)
+        counted = source.frame(COUNTS, [edition])
+        if form is not Format.JSON:
+            print_frame(counted, form)
         _say_in_vain(source, edition)
-    if not complete:
-        raise typer.Exit(1)
+    end(complete, outcome, form, pages=counted)
     REMARKS.print(f"Next: evergreen evaluate --edition {edition}")
 
 
@@ -194,13 +196,15 @@ def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> Non
 
 
 @pages.command("walls")
-def walls(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def walls(
+    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
+) -> None:
     """Look at the texts that a published edition brought as at those that we fetch: tests for
     robots and the like are no pages. Nothing is asked; doing it again changes nothing."""
     with _owned(warehouse, edition) as store:
         with REMARKS.status("Reading the published texts …"):
             n = find_walls(store, edition)
-        print_frame(store.frame(COUNTS, [edition]), Format.TABLE)
+        print_frame(store.frame(COUNTS, [edition]), form)
     following = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
     REMARKS.print(f"{n:,} pages have another status now. {following}",
                   markup=False, highlight=False)  # fmt: skip

@@ -4,7 +4,7 @@ from prefect import flow, tags
 
 from flows.console import remark
 from flows.items import run_items
-from flows.stages import Evaluation, Failure
+from flows.stages import Evaluation, Failure, is_chosen
 from tasks.judges.registry import judge
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging import judging
@@ -22,7 +22,8 @@ def pending_points(run: Evaluation) -> list[Unpointed]:
     the judge cannot make any."""
     if not go_by_key_points(run.protocols) or ExtractKeyPoints not in judge(run.judge).decides:
         return []
-    return unpointed(opened(run.warehouse), run.edition, run.agents)
+    found = unpointed(opened(run.warehouse), run.edition, run.agents)
+    return [item for item in found if is_chosen(run, item.assignment)]
 
 
 @flow(name=STAGE, flow_run_name="key points · {run.edition}", validate_parameters=False)

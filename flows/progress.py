@@ -44,6 +44,10 @@ class StageProgress:
         """What is being done or waited for just now, in place of the stage's name."""
         self._bars.update(self._bar, description=doing)
 
+    def tell(self, doing: str, done: int, total: int) -> None:
+        """How far a part of the stage is, where each says so itself; from any thread."""
+        self._bars.update(self._bar, description=doing, completed=done, total=total)
+
 
 @asynccontextmanager
 async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StageProgress]:
@@ -67,3 +71,5 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
         REMARKS.print(f"stage {stage}: {to_do}")
     with Progress(*columns, console=REMARKS) as bars:
         yield StageProgress(bars, stage, total, artifact)
+    if not total:
+        await aupdate_progress_artifact(artifact, 100.0)  # now it is known: that was all

@@ -1,5 +1,6 @@
 """`evergreen leaderboard`, `status` and `sql`: what a warehouse says, also while a flow runs."""
 
+import sys
 from typing import Annotated, Literal
 
 import typer
@@ -59,20 +60,24 @@ def status(
 
 
 def sql(
-    select: Annotated[str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN).")],
+    select: Annotated[
+        str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN); - reads it from stdin.")
+    ],
     form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Read-only SQL over the warehouse; while a flow runs, over its last export."""
-    frame, notice = query(warehouse, select)
+    frame, notice = query(warehouse, sys.stdin.read() if select == "-" else select)
     _notice(notice)
     print_frame(frame, form)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `evergreen`."""
-    for command in (leaderboard, status, sql):
+    for command in (leaderboard, status):
         app.command()(command)
+    # SQL may begin with a comment, which looks like an option.
+    app.command(context_settings={"ignore_unknown_options": True})(sql)
 
 
 def _notice(text: str | None) -> None:

@@ -7,10 +7,12 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.artifacts import leave_costs, leave_leaderboard
 from flows.console import REMARKS
 from flows.evaluate import evaluate
 from tasks.configuration.editions import edition_folder
 from tasks.reports import import_published
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
 
 
@@ -28,16 +30,23 @@ async def refresh(
     Args:
         edition: its name; without `source`, one that `configs/editions.yaml` lists.
         source: the folder of a published layout.
+        agents: only these are brought in and judged; all unless named.
+        judge: the default of `configs/judges.yaml` unless named.
         protocols: those that are made for editions of its source, unless named.
+        warehouse: the DuckDB file; waited for while another process owns it.
 
     Returns:
         The state of the evaluation: `Completed` or `Partial`.
     """
     folder = Path(source) if source else edition_folder(edition)
     with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
-        path = str(store.path)
+        path, began = str(store.path), utc_now()
         await import_published(path, str(folder), edition, sorted(agents or []))
         outcome: Any = evaluate(edition, protocols, agents, judge, path, return_state=True)
         state: State[None] = await outcome
+        if not state.is_completed():
+            await state.aresult()  # raises what it failed with
+        await leave_leaderboard(store, edition)
+        await leave_costs(store, began, "no model was called")
         # Returned as it is, a subflow's state loses its name and message in its parent.
-        return Completed(name=state.name, message=state.message) if state.is_completed() else state
+        return Completed(name=state.name, message=state.message)

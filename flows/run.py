@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flows.console import REMARKS
+from flows.console import REMARKS, insist
 from flows.server import local_server
 
 
@@ -31,9 +31,12 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
         server = local_server(prefect_home())
         api_url = server.__enter__()
     try:
-        return _run(api_url, _flow(name), parameters)
+        complete, outcome = _run(api_url, _flow(name), parameters)
     finally:
         server.__exit__(None, None, None)
+    if REMARKS.quiet and not complete:  # a remark where there are any
+        insist(outcome, style="red")
+    return complete, outcome
 
 
 def _flow(name: str) -> Callable[..., Any]:
@@ -45,12 +48,14 @@ def _flow(name: str) -> Callable[..., Any]:
     from flows.draft import draft
     from flows.evaluate import evaluate
     from flows.fetch import fetch, read
+    from flows.publish import publish
     from flows.refresh import refresh
+    from flows.rejudge import rejudge
 
     flows: dict[str, Callable[..., Any]] = {
         "ask": ask, "assign": assign, "backfill": backfill, "collect": collect,
-        "draft": draft,
-        "evaluate": evaluate, "fetch": fetch, "read": read, "refresh": refresh,
+        "draft": draft, "evaluate": evaluate, "fetch": fetch, "publish": publish,
+        "read": read, "refresh": refresh, "rejudge": rejudge,
     }  # fmt: skip
     return flows[name]
 
@@ -78,6 +83,9 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     started = next(TASK_RUNS) - before - 1
     with REMARKS.status("Storing the run's history …"):
         wait_until_stored(api_url, state.state_details.flow_run_id, started)
+    if state.is_cancelled():
+        insist("Cancelled in the Prefect UI. What was committed is kept; run again to go on.")
+        raise SystemExit(1)
     if not state.is_completed():
         error = asyncio.run(_error(state))
         raise error if isinstance(error, Exception) else RuntimeError(str(state.message))

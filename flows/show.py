@@ -11,9 +11,9 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from flows.boards import COUNTS, Board, boards_of
 from flows.console import ANSWERS, REMARKS
 from flows.wide_tables import Column, print_wide
+from tasks.boards import COUNTS, INTERVAL, Board, boards_of, ranges_note, ranking
 from tasks.configuration.models import load_judges
 from tasks.drafts_import import drafts_of
 from tasks.editions.rigorous import PROTOCOL as RIGOROUS
@@ -22,7 +22,9 @@ from tasks.status import StageCounts
 from tasks.warehouse.store import Readable
 
 ENTRY = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
-         "provisional")  # fmt: skip
+         "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
+         "seed")  # fmt: skip
+PROVISIONAL = "provisional: figures with a star may still change"
 STYLE_TITLE = "Style (diagnostics, not scores)"
 STYLE_COLUMNS = {
     "words_to_watch": "Words to watch",
@@ -116,52 +118,70 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
     known = load_judges().judges
     title = known[judge].title if judge in known else judge
     named = " · ".join(filter(None, (edition, board.title, title)))
+    provisional = rows["provisional"].any()
     if rows["value"].is_null().all():
-        waits = " so far" if rows["provisional"].any() else ""
+        waits = " so far" if provisional else ""
         ANSWERS.print(f"{named}: no figures, as nothing could be judged{waits}.", highlight=False)
         return
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*ranked(rows, board), strict=True)
+    by = ranking(rows, board)
     columns = [
         column
         for metric, heading in board.columns.items()
-        for column in _columns(board, figures, agents, metric, heading)
+        for column in _columns(board, figures, agents, metric, heading, by)
     ]
     counted = [figures.get((agent, board.counted_by)) for agent in agents]
     reports = [str(row["n_reports"] if row else 0) for row in counted]
     print_wide(
         ANSWERS,
-        named,
+        f"{named} · {PROVISIONAL}" if provisional else named,
         [Column("#", ranks), Column("Agent", agents, "left")],
         [*columns, Column(board.last, reports, style="dim")],
     )
-    ANSWERS.print(f"{board.note}\n", style="dim")
+    ANSWERS.print(f"{board.note}{ranges_note(rows, board)}\n", style="dim")
+
+
+Figures = dict[tuple[str, str], dict[str, Any]]
+"""(agent, metric) → its row of the leaderboard."""
 
 
 def _columns(
-    board: Board,
-    figures: dict[tuple[str, str], dict[str, Any]],
-    agents: Sequence[str],
-    metric: str,
-    heading: str,
+    board: Board, figures: Figures, agents: Sequence[str], metric: str, heading: str, by: str
 ) -> Iterator[Column]:
-    shown = [tuple(_cells(board, figures, agent, metric)) for agent in agents]
-    yield Column(heading, [cells[0] for cells in shown])
+    yield Column(heading, [_cell_of(board, figures, agent, metric) for agent in agents])
+    for name, cells in _beside(board, figures, agents, metric, by).items():
+        yield Column(name, cells, style="dim")
+
+
+def _beside(
+    board: Board, figures: Figures, agents: Sequence[str], metric: str, by: str
+) -> dict[str, list[str]]:
+    """By heading what stands beside a metric: its interval where it ranks, and its items."""
+    rows = [figures.get((agent, metric)) for agent in agents]
+    found = {}
+    if metric == by and any(row and row.get("low") is not None for row in rows):
+        found[INTERVAL] = [_span(board, row, metric) for row in rows]
     if metric in COUNTS:
-        yield Column(COUNTS[metric], [cells[1] for cells in shown], style="dim")
+        found[COUNTS[metric]] = [f"{row['n_items']:,}" if row else "0" for row in rows]
+    return found
 
 
-def _cells(
-    board: Board, figures: dict[tuple[str, str], dict[str, Any]], agent: str, metric: str
-) -> Iterator[str]:
+def _cell_of(board: Board, figures: Figures, agent: str, metric: str) -> str:
     row = figures.get((agent, metric))
     if row is None or row["value"] is None:
-        yield "–*" if row and row["provisional"] else "–"
-    else:
-        shown = row["value"] * (1 if metric in board.numbers else 100)
-        yield f"{shown:.1f}{'*' if row['provisional'] else ' '}"
-    if metric in COUNTS:
-        yield f"{row['n_items']:,}" if row else "0"
+        return "–*" if row and row["provisional"] else "–"
+    return f"{_shown(board, metric, row['value'])}{'*' if row['provisional'] else ' '}"
+
+
+def _span(board: Board, row: dict[str, Any] | None, metric: str) -> str:
+    if row is None or row["low"] is None:
+        return "–"
+    return f"{_shown(board, metric, row['low'])}–{_shown(board, metric, row['high'])}"
+
+
+def _shown(board: Board, metric: str, value: float) -> str:
+    return f"{value * (1 if metric in board.numbers else 100):.1f}"
 
 
 def wide_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
@@ -176,31 +196,45 @@ def wide_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
 
 def _wide_board(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, str]]:
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    headings = [
-        name for metric, heading in board.columns.items()
-        for name in ((heading, COUNTS[metric]) if metric in COUNTS else (heading,))
-    ]  # fmt: skip
-    wide = []
-    for rank, agent in ranked(rows, board):
-        cells = [text.strip() for metric in board.columns
-                 for text in _cells(board, figures, agent, metric)]  # fmt: skip
-        record = dict(zip(headings, cells, strict=True))
-        wide.append({"#": rank, "Agent": agent, **record, "Judge": judge})
-    return wide
+    ranks, agents = zip(*ranked(rows, board), strict=True)
+    by = ranking(rows, board)
+    shown = [
+        column
+        for metric, heading in board.columns.items()
+        for column in _columns(board, figures, agents, metric, heading, by)
+    ]
+    return [
+        {
+            "#": rank,
+            "Agent": agent,
+            **{column.heading: column.cells[place].strip() for column in shown},
+            "Judge": judge,
+        }
+        for place, (rank, agent) in enumerate(zip(ranks, agents, strict=True))
+    ]
 
 
 def ranked(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
-    """(rank, agent), best first. Equals have one rank; without a figure to rank by there is none,
-    but a dash."""
+    """(rank, agent), best first by the figures. The rank is the range of places the agent may have
+    (`2–4`), or its place alone where none has been made; equals have one. Without a figure to rank
+    by there is none, but a dash."""
     best: dict[str, list[float]] = {}
+    ranges: dict[str, str] = {}
+    by = ranking(rows, board)
     for row in rows.iter_rows(named=True):
         values = best.setdefault(row["agent"], [-1.0] * len(board.ranked_by))
         if row["metric"] in board.ranked_by and row["value"] is not None:
             values[board.ranked_by.index(row["metric"])] = row["value"]
+        if row["metric"] == by and row.get("rank_from"):
+            first, last = row["rank_from"], row["rank_to"]
+            ranges[row["agent"]] = str(first) if first == last else f"{first}–{last}"
     agents = sorted(best, key=lambda agent: (*(-value for value in best[agent]), agent))
     places = [best[agent] for agent in agents]
     return [
-        (str(places.index(best[agent]) + 1) if max(best[agent]) >= 0 else "–", agent)
+        (
+            ranges.get(agent, str(places.index(best[agent]) + 1)) if max(best[agent]) >= 0 else "–",
+            agent,
+        )
         for agent in agents
     ]
 

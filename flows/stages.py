@@ -59,6 +59,8 @@ class Evaluation:
     extraction does the rest."""
     batch: bool = False
     """Models are asked through their batch APIs."""
+    assignments: tuple[str, ...] = ()
+    """Only these reports are judged; the scores and the leaderboard count the others as open."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,21 @@ def planned(run: Evaluation) -> list[CellPlan]:
     ]
 
 
+def chosen(run: Evaluation) -> list[CellPlan]:
+    """Those of them that this run is to judge."""
+    return [cell for cell in planned(run) if is_chosen(run, cell.assignment)]
+
+
+def is_chosen(run: Evaluation, assignment: str) -> bool:
+    """Whether the run is about the reports of this assignment."""
+    return not run.assignments or assignment in run.assignments
+
+
 def pending_extractions(run: Evaluation) -> list[Unextracted]:
     """The texts whose statements are still to be extracted."""
     extractor: Any = judge(run.extractor) if run.extractor else None
-    return unextracted(opened(run.warehouse), run.edition, run.agents, extractor)
+    found = unextracted(opened(run.warehouse), run.edition, run.agents, extractor)
+    return [item for item in found if is_chosen(run, item.assignment)]
 
 
 @flow(name="claims", flow_run_name="claims · {run.edition}", validate_parameters=False)
@@ -121,7 +134,7 @@ async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
 @flow(name="verdicts", flow_run_name="verdicts · {run.edition}", validate_parameters=False)
 async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     """Judge every cell that is pending or failed before, a cell a task."""
-    todo = [plan for plan in planned(run) if plan.state in ("pending", "failed")]
+    todo = [plan for plan in chosen(run) if plan.state in ("pending", "failed")]
     pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
     store = opened(run.warehouse)
     failures: list[Failure] = []
@@ -162,7 +175,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
 
 def open_items(run: Evaluation) -> list[Failure]:
     """What the judge gave no usable answer for, by kind; the next run asks again."""
-    cells = [plan.cell_id for plan in planned(run)]
+    cells = [plan.cell_id for plan in chosen(run)]
     frame = opened(run.warehouse).frame(
         "SELECT protocol, status, count(*) AS n, min(reason) AS reason FROM verdicts "
         "WHERE cell_id IN (SELECT unnest($1)) AND status IN (SELECT unnest($2)) "

@@ -22,6 +22,7 @@ LEVELS: list[set[str]] = [
         "tasks.agents",
         "tasks.documents",
         "tasks.sandbox",
+        "tasks.site",
     },
     {"tasks.wikipedia", "tasks.web"},
     {"tasks.judges", "tasks.extraction"},

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
@@ -20,6 +20,9 @@ ResultT = TypeVar("ResultT")
 
 class HelperCrashed(Exception):
     """A helper process ended in the middle of its work; doing it again may succeed."""
+
+
+CRASHED = "a helper process ended unexpectedly (killed, or out of memory)"
 
 
 class HelperProcesses:
@@ -41,9 +44,13 @@ class HelperProcesses:
         except BrokenProcessPool as error:
             if self._pool is pool:  # the first to notice replaces it
                 self._pool = None
-            raise HelperCrashed(
-                "a helper process ended unexpectedly (killed, or out of memory)"
-            ) from error
+            raise HelperCrashed(CRASHED) from error
+
+    def submit(self, function: Callable[..., ResultT], *arguments: Any) -> Future[ResultT]:
+        """As `run`, for work outside of an event loop: what it gives comes with the future, whose
+        error BrokenProcessPool says that the helper died."""
+        pool = self._pool = self._pool or self._started()
+        return pool.submit(function, *arguments)
 
     def close(self) -> None:
         if self._pool is not None:

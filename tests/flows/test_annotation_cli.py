@@ -79,7 +79,8 @@ def test_agreement_for_programs(evergreen, tmp_path: Path) -> None:  # type: ign
     found = json.loads(evergreen(*ask, "json").stdout)
     assert found["judges"] == [
         {"protocol": "wiki_writing", "judge": "one", "n_decided": 2, "n_with_people": 1,
-         "alike": 1.0, "kappa": None, "usd_per_article": None}
+         "n_assignments": 1, "alike": 1.0, "alike_low": None, "alike_high": None,
+         "kappa": None, "kappa_low": None, "kappa_high": None, "usd_per_article": None}
     ]  # fmt: skip
     assert found["between_judges"] == []
     table = evergreen(*ask, "csv")

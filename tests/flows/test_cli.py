@@ -1,5 +1,6 @@
 """The command in the hands of a user who makes mistakes: clear words, exit codes, nothing lost."""
 
+import io
 import json
 import resource
 import shutil
@@ -176,6 +177,17 @@ def test_sql_answers_as_csv_and_json(evergreen, warehouse: Path) -> None:  # typ
     assert json.loads(as_json.out)[0] == {"agent": "sample_blogger", "n": 3}
     as_csv = evergreen("sql", question, "--format", "csv", "--warehouse", warehouse)
     assert as_csv.out.splitlines()[:2] == ["agent,n", "sample_blogger,3"]
+
+
+def test_sql_may_begin_with_a_comment_and_come_from_stdin(  # type: ignore[no-untyped-def]
+    evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
+    asked = "-- How many there are\nSELECT 1 AS n"
+    common = ("--format", "csv", "--warehouse", warehouse)
+    assert evergreen("sql", asked, *common).out == "n\n1\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(asked))
+    assert evergreen("sql", "-", *common).out == "n\n1\n"
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.boards import boards_of
+from tasks.boards import boards_of
 from tasks.configuration.rubrics import FILES
 from tasks.leaderboard import leaderboard_rows
 from tasks.protocols.registry import protocol

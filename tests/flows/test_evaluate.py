@@ -291,7 +291,8 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
                        "--warehouse", str(refreshed[0]))  # fmt: skip
     entries = json.loads(answer.stdout)
     keys = {"edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
-            "provisional"}  # fmt: skip
+            "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
+            "seed"}  # fmt: skip
     assert all(set(entry) == keys for entry in entries)
     metrics = {entry["metric"] for entry in entries}
     assert {"coverage_wiki", "coverage_wiki_soft", "wiki_conflict", "ref_acc", "ref_acc_strict",
