@@ -36,7 +36,8 @@ async def backfill(
     """Get the reports that an agent has not written, fetch what they cite, judge only its cells,
     rank anew.
 
-    No row of another agent is touched; places on the leaderboard follow from the rows.
+    No report, verdict or score of another agent is touched. Its places on the leaderboard and the
+    corrections of its comparisons follow from who else is there.
 
     Args:
         agent: of `configs/agents.yaml`, such as can be asked.

@@ -24,9 +24,11 @@ class Cell(Row):
     prompt_sha: str
     protocol_version: str
     input_sha: str
+    """Sha of the report, its claims or facts and its pages, as the judge is given them."""
     status: Literal["done", "failed"]
     error: str | None = None
     n_verdicts: int = 0
+    """Verdicts stored for it, those without a decision as well."""
     n_open: int = 0
     """Verdicts whose status a later run may heal."""
     finished_at: UtcDatetime = Field(default_factory=utc_now)
@@ -95,6 +97,7 @@ class Score(Row):
     reason: str | None = None
     cell_id: str | None = None
     scorer_version: str
+    """Of how its protocol makes figures of verdicts: another one scores again, asking nobody."""
 
 
 OUTDATED = "another version of the protocol judged it: evaluate this agent again"
@@ -213,7 +216,10 @@ class Diagnostic(Row):
     """Empty for the reference article."""
     assignment: str
     name: str
+    """Of the figure, such as `flesch_reading_ease`."""
     value: float | None
     unit: str
+    """What the figure counts or is measured in."""
     text_sha: str
     version: str
+    """Of how such figures are computed: another one computes them again."""

@@ -109,7 +109,11 @@ def open_snapshot(warehouse: Path) -> tuple[duckdb.DuckDBPyConnection, datetime]
     for _, sql in migrations():
         connection.execute(sql)
     for model in TABLES:
-        parts = [str(folder / f"{model.table}.parquet") for folder, _ in manifests]
+        files = [folder / f"{model.table}.parquet" for folder, _ in manifests]
+        # One that was exported before the table was thought of has no file of it.
+        parts = [str(file) for file in files if file.exists()]
+        if not parts:
+            continue
         connection.execute(
             f"INSERT INTO {model.table} BY NAME "
             "SELECT DISTINCT * FROM read_parquet($1, union_by_name = true)"

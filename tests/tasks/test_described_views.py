@@ -151,7 +151,11 @@ def test_a_cost_is_over_the_reports_of_which_it_is_known(tmp_path: Path) -> None
         opened.write(Change(Report, [report(name) for name in ("1", "2", "3", "4")]))
         row = cost(opened)
         assert (row["reports"], row["priced_reports"]) == (4, 0)
-        assert (row["report_usd"], row["usd_per_report"], row["judging_usd"]) == (None, None, None)
+        assert (row["report_usd"], row["usd_per_priced_report"], row["judging_usd"]) == (
+            None,
+            None,
+            None,
+        )
         entered = CollectionCost.model_validate(KEY | {"assignment": "3", "usd": 4.0})
         opened.write(
             Change(Job, [job("1", 1.0, "failed"), job("1", 2.0, attempt=2), job("2", None)]),
@@ -159,7 +163,7 @@ def test_a_cost_is_over_the_reports_of_which_it_is_known(tmp_path: Path) -> None
         )
         row = cost(opened)
     assert (row["reports"], row["priced_reports"]) == (4, 2)
-    assert (row["report_usd"], row["usd_per_report"]) == (7.0, 3.5)
+    assert (row["report_usd"], row["usd_per_priced_report"]) == (7.0, 3.5)
 
 
 def test_judging_costs_nothing_without_calls_and_is_unknown_without_a_price(tmp_path: Path) -> None:
@@ -231,6 +235,14 @@ def test_the_index_gives_every_report_the_id_that_pages_have(
         opened.write(Change(Report, reports))
         rows = opened.frame("SELECT report, edition, agent, assignment FROM report_index").rows()
     assert {tuple(key): report for report, *key in rows} == {key: report_id(*key) for key in keys}
+
+
+def test_an_export_from_before_a_table_was_added_is_read_without_it(warehouse: Warehouse) -> None:
+    (export_edition(warehouse, EDITION) / "agent_pairs.parquet").unlink()
+    connection, _ = open_snapshot(warehouse.path)
+    with connection:
+        assert connection.sql("SELECT count(*) FROM agent_pairs").fetchall() == [(0,)]
+        assert connection.sql("SELECT count(*) > 0 FROM reports").fetchall() == [(True,)]
 
 
 def test_an_export_has_the_same_views_with_the_same_rows(warehouse: Warehouse) -> None:

@@ -110,7 +110,7 @@ WITH asked AS (
 )
 SELECT
     m.edition, m.agent, j.judge, m.reports, m.priced_reports, m.report_usd,
-    m.report_usd / nullif(m.priced_reports, 0) AS usd_per_report,
+    m.report_usd / nullif(m.priced_reports, 0) AS usd_per_priced_report,
     j.judged_reports,
     CASE WHEN j.judge IS NOT NULL THEN coalesce(p.judging_calls, 0) END AS judging_calls,
     CASE WHEN j.judge IS NOT NULL THEN coalesce(p.unpriced_calls, 0) END AS unpriced_calls,
@@ -220,7 +220,7 @@ COMMENT ON COLUMN cost_by_agent.reports IS 'Reports of the agent.';
 COMMENT ON COLUMN cost_by_agent.priced_reports IS 'Of these, reports whose cost is known.';
 COMMENT ON COLUMN cost_by_agent.report_usd IS
     'US dollars paid for the priced reports, all attempts and what people entered.';
-COMMENT ON COLUMN cost_by_agent.usd_per_report IS 'report_usd / priced_reports.';
+COMMENT ON COLUMN cost_by_agent.usd_per_priced_report IS 'report_usd / priced_reports.';
 COMMENT ON COLUMN cost_by_agent.judged_reports IS
     'Reports that the judge has judged under any protocol.';
 COMMENT ON COLUMN cost_by_agent.judging_calls IS
