@@ -77,6 +77,10 @@ FLAWS: Spec = {
     "value": ("Share", percent), "numerator": ("Counted", number), "n_items": ("of", number),
     "n_reports": ("Rep.", number), "provisional": ("State", lambda value, _: OPEN if value else ""),
 }  # fmt: skip
+FLAWS_SAY = (
+    "Share: as on the leaderboard, for most metrics the mean of the reports' shares. Counted and "
+    "of: all reports together."
+)
 AGENT: Spec = {"agent": ("Agent", words)}
 SURE_SAYS = f"°: p below {SURE}. p adj.: for the number of agents (Benjamini and Hochberg)."
 LAYOUT: dict[Analysis, tuple[Shown, ...]] = {
@@ -107,8 +111,8 @@ LAYOUT: dict[Analysis, tuple[Shown, ...]] = {
         Shown("Agents over the categories of more than one article", AGENT, ANOVA, SURE_SAYS,
               {"categories": REPEATED}),
     ),
-    "leakage": (Shown("Leakage", {"metric": ("Metric", words), **AGENT}, FLAWS),),
-    "conflict": (Shown("Conflict", {"metric": ("Metric", words), **AGENT}, FLAWS),),
+    "leakage": (Shown("Leakage", {"metric": ("Metric", words), **AGENT}, FLAWS, FLAWS_SAY),),
+    "conflict": (Shown("Conflict", {"metric": ("Metric", words), **AGENT}, FLAWS, FLAWS_SAY),),
     "cost": (
         Shown(
             "Cost of reports and of judging them, US dollars", AGENT,

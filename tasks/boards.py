@@ -233,9 +233,9 @@ def ranges_note(rows: pl.DataFrame, board: Board) -> str:
     counted = ranked["n_articles"].sort().to_list()
     over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
     said = (
-        " #: the places that an agent may have; two lie apart only where the difference is "
-        f"significant (evergreen differences). They rest on {over} articles (questions, where they "
-        "have none)."
+        " #: the places that an agent may have, by its significant differences from others on the "
+        f"articles that both have (evergreen differences). They rest on {over} articles "
+        "(questions, where they have none)."
     )
     if ranked["low"].is_not_null().any():
         said += f" {INTERVAL}: the interval of {board.columns[by]}, had other articles been drawn."

@@ -14,10 +14,10 @@ PAIRS = """
 SELECT p.*, mine.value AS agent_value, yours.value AS other_value,
     mine.provisional OR yours.provisional AS provisional
 FROM agent_pairs AS p
-LEFT JOIN leaderboard AS mine
+JOIN leaderboard AS mine
     ON mine.edition = p.edition AND mine.protocol = p.protocol AND mine.metric = p.metric
     AND mine.judge = p.judge AND mine.agent = p.agent
-LEFT JOIN leaderboard AS yours
+JOIN leaderboard AS yours
     ON yours.edition = p.edition AND yours.protocol = p.protocol AND yours.metric = p.metric
     AND yours.judge = p.judge AND yours.agent = p.other
 WHERE p.edition = $1 AND p.judge = $2
@@ -42,7 +42,8 @@ def differences(
         protocols: only these; all that compare agents if empty.
         metrics: only these; what ranks and the headline metrics if empty.
         agents: one: its pairs with all others, it first; several: the pairs among them, in this
-            order. If empty all pairs, each with the agent first whose figure is larger.
+            order. If empty all pairs, each with the agent first that is ahead on the articles
+            that both have.
 
     Returns:
         The columns of `agent_pairs` and whether one of the two figures is provisional, metric by
@@ -104,7 +105,8 @@ def _among(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
 
 
 def _turned(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
-    """Each pair with the agent first that was named first, or whose figure is larger."""
+    """Each pair with the agent first that was named first, or that is ahead on their common
+    articles."""
     place = {agent: n for n, agent in enumerate(agents)}
     if agents:
         first, second = (

@@ -11,7 +11,7 @@ from tasks.extraction.urls import normalise_url
 from tasks.frozen import Frozen
 from tasks.queries_import import rubric_row
 from tasks.selection import check_edition
-from tasks.warehouse.results import LeaderboardRow, Score
+from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Assignment
 from tasks.warehouse.rubrics import (
     ALLOWED,
@@ -125,6 +125,7 @@ def _replace(warehouse: Warehouse, bundle: RubricBundle, rubrics: Sequence[Rubri
         # They rest on the draft that was there: the next evaluation makes them anew.
         Change(Score, [], replacing=key),
         Change(LeaderboardRow, [], replacing={"edition": edition, "protocol": PROTOCOL}),
+        Change(AgentPair, [], replacing={"edition": edition, "protocol": PROTOCOL}),
     )
     export_edition(warehouse, edition)
 

@@ -39,7 +39,7 @@ NOT_EXTRACTED = "its claims have not been extracted"
 REPORTS = """
 WITH asked AS (
     SELECT j.assignment, max_by(j.model_version, j.turn) AS model_version,
-        CASE WHEN count(j.cost_usd) = count(*) THEN sum(j.cost_usd ORDER BY j.turn) END AS usd,
+        count(*) > count(j.cost_usd) AS cost_missing, sum(j.cost_usd ORDER BY j.turn) AS usd,
         CASE WHEN count(j.finished_at) = count(*)
             THEN epoch(max(j.finished_at) - min(j.created_at)) END AS seconds
     FROM jobs AS j
@@ -52,7 +52,7 @@ SELECT r.edition, r.agent, coalesce(g.name, r.agent) AS agent_name, r.assignment
     nullif(a.article, '') AS article, coalesce(t.title, r.assignment) AS title, t.url,
     coalesce(a.kind, 'write_article') AS kind, a.prompt, a.query,
     r.status, r.text, r.text_sha, r.source_path,
-    CASE WHEN coalesce(j.usd, c.usd) IS NOT NULL
+    CASE WHEN NOT coalesce(j.cost_missing, false) AND coalesce(j.usd, c.usd) IS NOT NULL
         THEN coalesce(j.usd, 0) + coalesce(c.usd, 0) END AS usd,
     j.seconds, j.model_version,
     coalesce(x.pairs_reliable, false) AS pairs_reliable,

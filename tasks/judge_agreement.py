@@ -29,7 +29,8 @@ WHERE edition = $1 AND status = 'ok' AND label IS NOT NULL
 ORDER BY ALL
 """
 COSTS = """
-SELECT judge, protocol, sum(cost_usd) / sum(reports) AS usd, sum(calls_without_price) AS unpriced
+SELECT judge, protocol, sum(cost_usd ORDER BY agent) / sum(reports) AS usd,
+    sum(calls_without_price) AS unpriced
 FROM judging_costs
 WHERE edition = $1
 GROUP BY ALL

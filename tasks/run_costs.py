@@ -11,20 +11,20 @@ WITH bought AS (
     SELECT 'judging' AS part, judge AS who, protocol || '/' || step AS step, 'calls' AS what,
         coalesce(prompt_tokens, 0) + coalesce(output_tokens, 0) + coalesce(thinking_tokens, 0)
             AS tokens,
-        cost_usd AS usd, called_at >= $1 AS now
+        cost_usd AS usd, cost_usd IS NULL AND status <> 'failed' AS unpriced, called_at >= $1 AS now
     FROM calls
     UNION ALL
     SELECT 'reports', agent, edition, 'jobs',
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(reasoning_tokens, 0),
-        cost_usd, coalesce(finished_at, created_at) >= $1
+        cost_usd, cost_usd IS NULL, coalesce(finished_at, created_at) >= $1
     FROM jobs WHERE state NOT IN ('sending', 'refused')
 )
 SELECT part, who, step, what,
     count(*) FILTER (now) AS n_now, coalesce(sum(tokens) FILTER (now), 0)::BIGINT AS tokens_now,
     sum(usd ORDER BY usd) FILTER (now) AS usd_now,
-    count(*) FILTER (now AND usd IS NULL) AS unpriced_now,
+    count(*) FILTER (now AND unpriced) AS unpriced_now,
     count(*) AS n, sum(tokens)::BIGINT AS tokens, sum(usd ORDER BY usd) AS usd,
-    count(*) FILTER (usd IS NULL) AS unpriced
+    count(*) FILTER (unpriced) AS unpriced
 FROM bought GROUP BY part, who, step, what ORDER BY part, who, step
 """
 
@@ -39,6 +39,7 @@ def costs_since(source: Readable, since: datetime) -> pl.DataFrame:
     Returns:
         part (`judging`, `reports`), who (judge or agent), step (protocol/step, or the edition),
         what (`calls`, `jobs`), and twice, for now and in all: how many, their tokens, their
-        dollars (null where no price is known for any), and how many of them have no price.
+        dollars (null where no price is known for any), and how many of them have no price (a call
+        that failed needs none).
     """
     return source.frame(COSTS, [since])

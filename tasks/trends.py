@@ -16,11 +16,10 @@ from tasks.warehouse.store import Readable
 
 FIGURES = """
 WITH dated AS (
-    SELECT edition, max(created_at) AS newest_article, count(*) AS n_articles
-    FROM articles GROUP BY edition
+    SELECT edition, max(created_at) AS newest_article FROM articles GROUP BY edition
 )
 SELECT l.protocol, l.metric, l.agent, l.edition, d.newest_article,
-    coalesce(d.n_articles, 0) AS n_articles, l.value, l.n_reports, l.n_items, l.provisional
+    l.n_articles, l.value, l.n_reports, l.n_items, l.provisional
 FROM leaderboard AS l LEFT JOIN dated AS d USING (edition)
 WHERE l.judge = $2 AND l.value IS NOT NULL
     AND l.agent IN (SELECT agent FROM leaderboard WHERE edition = $1 AND judge = $2)
@@ -39,8 +38,8 @@ TREND = {
     "change": pl.Float64, "n_reports": pl.Int64, "n_items": pl.Int64, "provisional": pl.Boolean,
 }  # fmt: skip
 """A row per metric, agent and edition that it has a value in, in the order of their newest
-articles (UTC; those without dates last, by name). `change`: from the edition before, null in the
-first."""
+articles (UTC; those without dates last, by name). `n_articles`: that the value rests on, null where
+an earlier version made it. `change`: from the edition before, null in the first."""
 AGES = {
     "agent": pl.String, "article": pl.String, "created_at": pl.Datetime,
     "age_days": pl.Float64, "value": pl.Float64, "others": pl.Float64,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tasks.leaderboard import leaderboard_rows
+from tasks.leaderboard import leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
 from tasks.scores import SCORER_VERSION
-from tasks.warehouse.results import LeaderboardRow, Score
+from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
@@ -54,12 +54,13 @@ def scored(
     warehouse: Warehouse, values: Mapping[tuple[str, str], Values], edition: str = "e",
     judge: str = "offline",
 ) -> None:  # fmt: skip
-    """Write scores by (protocol, metric), and the leaderboard that they make."""
+    """Write scores by (protocol, metric), and the leaderboard that they make. Later articles have
+    more items: means of reports and pooled figures are not the same."""
     scores = [
         Score(
             edition=edition, protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
-            judge=judge, value=value, numerator=value and value * 10,
-            n_items=10 * (value is not None), state="done", cell_id=f"{name} {agent} {n}",
+            judge=judge, value=value, numerator=value and value * 10 * (n + 1),
+            n_items=10 * (n + 1) * (value is not None), state="done", cell_id=f"{name} {agent} {n}",
             reason=None if value is not None else "nothing there",
             scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
         )
@@ -69,4 +70,5 @@ def scored(
     ]  # fmt: skip
     warehouse.write(Change(Score, scores))
     rows = leaderboard_rows(warehouse, edition, [protocol(name) for name, _ in values])
-    warehouse.write(Change(LeaderboardRow, rows))
+    whole, pairs = with_statistics(warehouse, edition, rows)
+    warehouse.write(Change(LeaderboardRow, whole), Change(AgentPair, pairs))

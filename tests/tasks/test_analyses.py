@@ -112,15 +112,19 @@ def test_leakage_and_conflict_stand_with_what_they_count_and_why_they_are_null(
 ) -> None:
     leak, conflict = ("wiki_fact", "leakage_rate"), ("wiki_fact", "wiki_conflict")
     values: Mapping[tuple[str, str], Values] = {
-        leak: {"good": (0.5, 0.1), "poor": (0.0, None)}, conflict: {"good": (None,)},
+        leak: {"good": (0.5, 0.1), "poor": (0.0, None)},
+        conflict: {"fair": (0.5, 0.1), "good": (None,)},
     }  # fmt: skip
     scored(warehouse, values)
     found = analyses(warehouse, "e", "offline")
     columns = ("metric", "agent", "value", "numerator", "n_items", "n_reports")
     assert found.leakage.select(columns).rows() == [
-        ("leakage_rate", "good", pytest.approx(6 / 20), pytest.approx(6), 20, 2),
+        ("leakage_rate", "good", pytest.approx(7 / 30), pytest.approx(7), 30, 2),
         ("leakage_rate", "poor", 0.0, 0.0, 10, 1),
     ]
-    assert found.conflict.select(columns).rows() == [("wiki_conflict", "good", None, None, 0, 0)]
+    assert found.conflict.select(columns).rows() == [
+        ("wiki_conflict", "fair", pytest.approx(0.3), pytest.approx(7), 30, 2),
+        ("wiki_conflict", "good", None, None, 0, 0),
+    ]
     assert found.remarks["conflict"] == ("wiki_conflict: no value for one agent: nothing there.",)
     assert found.remarks["leakage"] == ()

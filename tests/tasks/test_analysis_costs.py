@@ -9,7 +9,7 @@ import pytest
 from tasks.analysis_costs import costs, judging
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import CollectionCost, Job
-from tasks.warehouse.results import Score, Verdict
+from tasks.warehouse.results import Cell, Verdict
 from tasks.warehouse.rows import Report, Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -51,10 +51,15 @@ def judged(warehouse: Warehouse, judge: str, agent: str, *costs: float | None) -
                 prompt_sha="", status=Status.OK, call_id=call.call_id)
         for n, call in enumerate(calls)
     ]  # fmt: skip
-    score = Score(edition="e", protocol="wiki_fact", agent=agent, assignment="x", judge=judge,
-                  metric="coverage_wiki", value=0.5, state="done", cell_id=f"{judge} {agent}",
-                  scorer_version="1")  # fmt: skip
-    warehouse.write(Change(Call, calls), Change(Verdict, verdicts), Change(Score, [score]))
+    warehouse.write(
+        Change(Call, calls), Change(Verdict, verdicts), Change(Cell, [cell(judge, agent)])
+    )
+
+
+def cell(judge: str, agent: str, status: Any = "done", assignment: str = "x") -> Cell:
+    return Cell(cell_id=f"{judge} {agent} {assignment}", edition="e", protocol="wiki_fact",
+                agent=agent, assignment=assignment, judge=judge, model_version="m",
+                prompt_sha="s", protocol_version="1", input_sha="i", status=status)  # fmt: skip
 
 
 def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[str, Any]]:
@@ -133,6 +138,7 @@ def test_judging_is_told_by_judge_and_the_total_is_that_of_the_one_asked_for(
     judged(warehouse, "partly", "a", 0.25, None)
     judged(warehouse, "priceless", "a", None)
     judged(warehouse, "local", "a", 0.0)
+    judged(warehouse, "brought_in", "a")
     frame = judging(warehouse, "e")
     shown = {r["judge"]: (r["calls"], r["usd"], r["cost"], r["usd_per_report"])
              for r in frame.iter_rows(named=True)}  # fmt: skip
@@ -142,11 +148,12 @@ def test_judging_is_told_by_judge_and_the_total_is_that_of_the_one_asked_for(
         "partly": (2, 0.25, "at least", None),
         "priceless": (1, None, "unknown", None),
         "local": (1, 0.0, "free", 0.0),
+        "brought_in": (0, None, "unknown", None),
     }
     totals = {judge: of_reports(warehouse, judge)["a"] for judge in shown}
     assert {judge: (row["total_usd"], row["total_cost"]) for judge, row in totals.items()} == {
         "offline": (0.5, "known"), "paid": (0.875, "known"), "partly": (0.75, "at least"),
-        "priceless": (None, "unknown"), "local": (0.5, "known"),
+        "priceless": (None, "unknown"), "local": (0.5, "known"), "brought_in": (None, "unknown"),
     }  # fmt: skip
 
 
@@ -155,3 +162,40 @@ def test_an_agent_that_was_paid_without_a_report_has_a_cost(warehouse: Warehouse
     row = of_reports(warehouse)["a"]
     assert (row["n_reports"], row["reports_usd"], row["usd_per_report"]) == (0, 0.5, None)
     assert judging(warehouse, "e").is_empty()
+
+
+def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(Change(Report, [report("a", "x"), report("a", "y")]))
+    judged(warehouse, "paid", "a", 1.0)
+    assert of_reports(warehouse, "paid")["a"]["judging_cost"] == "known"
+    warehouse.write(Change(Cell, [cell("paid", "a", "failed", "y")]))
+    row = of_reports(warehouse, "paid")["a"]
+    assert (row["judging_usd"], row["judging_cost"]) == (1.0, "at least")
+    [each] = judging(warehouse, "e").iter_rows(named=True)
+    assert (each["n_judged"], each["usd_per_report"]) == (1, None)
+    again = {"cell_id": "paid a x"}
+    warehouse.write(Change(Cell, [cell("paid", "a", "failed")], replacing=again))
+    assert of_reports(warehouse, "paid")["a"]["judging_usd"] == 1.0
+
+
+def test_a_report_of_which_one_attempt_has_no_price_is_not_priced(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(Report, [report("a", "x")]),
+        Change(Job, [job("a", "x", 0.5), job("a", "x", None, "failed")]),
+    )
+    row = of_reports(warehouse)["a"]
+    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (0, 0.5, "at least")
+
+
+def test_money_is_summed_in_one_order_whichever_came_first(tmp_path: Path) -> None:
+    jobs = [job("a", name, usd) for name, usd in (("x", 0.1), ("y", 0.2), ("z", 0.3))]
+    sums = set()
+    for name, ordered in (("as asked", jobs), ("backwards", jobs[::-1])):
+        with open_warehouse(tmp_path / f"{name}.duckdb") as opened:
+            for one in ordered:
+                opened.write(Change(Job, [one]))
+            row = of_reports(opened)["a"]
+            sums.add((row["jobs_usd"], row["reports_usd"]))
+    assert len(sums) == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tasks.warehouse.calls import Call
 from tasks.warehouse.explained import report_id
 from tasks.warehouse.jobs import CollectionCost, Job, JobState
-from tasks.warehouse.results import Cell, Score, Verdict
+from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import ImportIssue, Report, Status, storable
 from tasks.warehouse.snapshot import export_edition, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -83,6 +83,34 @@ def test_a_verdict_is_explained_by_its_claim_its_fact_and_its_page(warehouse: Wa
     assert pages[GOOD]["prompt_sha"] == "sha-of-wiki_fact"
 
 
+def test_views_of_the_wiki_protocols_hold_nothing_of_another(warehouse: Warehouse) -> None:
+    def shown(view: str) -> list[dict[str, Any]]:
+        return records(warehouse, f"SELECT * FROM {view} ORDER BY ALL")
+
+    views = ("citation_verdicts", "fact_verdicts", "leaderboard_wide")
+    before = [shown(view) for view in views]
+    copied = [
+        row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})
+        for row in warehouse.rows(Verdict, "protocol = 'wiki_fact'")
+    ]
+    named = [
+        row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})
+        for row in warehouse.rows(Score, "protocol = 'wiki_fact'")
+    ]
+    figure = LeaderboardRow(
+        edition=EDITION, protocol="fact", agent="only here", judge="j", metric="m", value=0.5,
+        macro=0.5, micro=0.5, n_items=1, n_reports=1, n_open=1, provisional=True,
+    )  # fmt: skip
+    warehouse.write(Change(Verdict, copied), Change(Score, named), Change(LeaderboardRow, [figure]))
+    assert copied
+    assert [shown(view) for view in views] == before
+    of_fact = {"protocol": "fact"}
+    warehouse.write(
+        Change(Verdict, [], replacing=of_fact), Change(Score, [], replacing=of_fact),
+        Change(LeaderboardRow, [], replacing=of_fact),
+    )  # fmt: skip
+
+
 def test_what_is_open_and_what_failed_is_counted_by_agent(warehouse: Warehouse) -> None:
     failed = {
         (row["agent"], row["stage"], row["failure"]): row["n"]
@@ -114,6 +142,7 @@ def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) 
                 score("1", "pending", 0, "waits for facts"), score("2", "failed", 0, "broken"),
                 score("3", "done", 4, None), score("4", "done", 0, None),
                 score("5", "not_assessed", 0, "it cannot"), score("6", "empty", 0, "empty"),
+                score("7", "pending", 0, "3 items are open"),
             ])
         )  # fmt: skip
         found = opened.frame("SELECT assignment, state, n_open, reason FROM open_items").rows()
@@ -121,6 +150,7 @@ def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) 
         ("1", "pending", 0, "waits for facts"),
         ("2", "failed", 0, "broken"),
         ("3", "open", 4, "cited pages or answers are missing"),
+        ("7", "open", 3, "3 items are open"),
     ]
 
 
@@ -146,27 +176,29 @@ def cost(warehouse: Warehouse) -> dict[str, Any]:
     return row
 
 
-def test_a_cost_is_over_the_reports_of_which_it_is_known(tmp_path: Path) -> None:
+def test_a_cost_says_whether_it_is_known_of_all_reports(tmp_path: Path) -> None:
+    entered = [
+        CollectionCost.model_validate(KEY | {"assignment": name, "usd": 4.0}) for name in ("2", "3")
+    ]
     with open_warehouse(tmp_path / "w.duckdb") as opened:
-        opened.write(Change(Report, [report(name) for name in ("1", "2", "3", "4")]))
+        opened.write(Change(Report, [report(name) for name in ("1", "2", "3")]))
         row = cost(opened)
-        assert (row["reports"], row["priced_reports"]) == (4, 0)
-        assert (row["report_usd"], row["usd_per_priced_report"], row["judging_usd"]) == (
-            None,
-            None,
-            None,
-        )
-        entered = CollectionCost.model_validate(KEY | {"assignment": "3", "usd": 4.0})
+        assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 0, "unknown")
+        assert (row["report_usd"], row["usd_per_report"], row["judging_cost"]) == (None,) * 3
         opened.write(
-            Change(Job, [job("1", 1.0, "failed"), job("1", 2.0, attempt=2), job("2", None)]),
-            Change(CollectionCost, [entered]),
+            Change(Job, [job("1", 1.0, "failed"), job("1", 2.0, attempt=2), job("4", 1.0)]),
+            Change(CollectionCost, entered[1:]),
         )
         row = cost(opened)
-    assert (row["reports"], row["priced_reports"]) == (4, 2)
-    assert (row["report_usd"], row["usd_per_priced_report"]) == (7.0, 3.5)
+        assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 2, "at least")
+        assert (row["report_usd"], row["usd_per_report"]) == (8.0, None)
+        opened.write(Change(CollectionCost, entered[:1]))
+        row = cost(opened)
+        assert (row["priced_reports"], row["report_cost"]) == (3, "known")
+        assert (row["report_usd"], row["usd_per_report"]) == (12.0, 4.0)
 
 
-def test_judging_costs_nothing_without_calls_and_is_unknown_without_a_price(tmp_path: Path) -> None:
+def test_judging_without_calls_says_so_and_is_unknown_without_a_price(tmp_path: Path) -> None:
     cell = Cell(**KEY, cell_id="c", protocol="p", judge="j", model_version="m", prompt_sha="s",
                 protocol_version="1", input_sha="i", status="done")  # fmt: skip
     verdict = Verdict(**KEY, cell_id="c", protocol="p", step="s", item="i", judge="j",
@@ -186,12 +218,13 @@ def test_judging_costs_nothing_without_calls_and_is_unknown_without_a_price(tmp_
         )
         row = cost(opened)
         assert (row["judged_reports"], row["judging_calls"]) == (1, 0)
-        assert (row["judging_usd"], row["judging_usd_per_report"]) == (0, 0)
+        assert (row["judging_usd"], row["judging_cost"]) == (None, "no calls")
         bought = verdict.model_copy(update={"call_id": "k"})
         opened.write(Change(Verdict, [bought]), Change(Call, [call(0.25)]))
         row = cost(opened)
         assert (row["judging_calls"], row["unpriced_calls"]) == (1, 0)
         assert (row["judging_usd"], row["judging_usd_per_report"]) == (0.25, 0.25)
+        assert row["judging_cost"] == "known"
         opened.write(Change(Call, [call(None)]))
         row = cost(opened)
         assert (row["judging_calls"], row["unpriced_calls"]) == (1, 1)

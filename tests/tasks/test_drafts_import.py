@@ -21,7 +21,7 @@ from tasks.leaderboard import leaderboard_rows
 from tasks.protocols.registry import protocol
 from tasks.scores import SCORER_VERSION
 from tasks.selection import UnknownName
-from tasks.warehouse.results import UNREVIEWED, LeaderboardRow, Score
+from tasks.warehouse.results import UNREVIEWED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Page
 from tasks.warehouse.rubrics import BundleSettings, Rubric, RubricBundle
 from tasks.warehouse.store import Warehouse
@@ -59,6 +59,11 @@ SCORE = Score(
 ROW = LeaderboardRow(
     edition="e", protocol="rigorous", metric="rigorous_quality", agent="a", judge="j", value=0.5,
     macro=0.5, micro=0.5, n_items=1, n_reports=1, n_open=0, provisional=False,
+)  # fmt: skip
+PAIR = AgentPair(
+    edition="e", protocol="rigorous", metric="rigorous_quality", judge="j", agent="a", other="b",
+    n_articles=1, n_pairs=1, seed=1, difference=0.1, low=None, high=None, effect_size=None,
+    better_share=None, p=None, p_adjusted=None,
 )  # fmt: skip
 
 
@@ -117,7 +122,9 @@ def test_what_nobody_has_reviewed_comes_in_only_as_a_draft_and_a_review_replaces
     assert drafts_of(warehouse, "e") == 1
     assert not import_draft(warehouse, path, "e", general, as_draft=True).changed
 
-    warehouse.write(Change(Score, [SCORE]), Change(LeaderboardRow, [ROW]))
+    warehouse.write(
+        Change(Score, [SCORE]), Change(LeaderboardRow, [ROW]), Change(AgentPair, [PAIR])
+    )
     mended = written(tmp_path, lambda s: s["entry"]["qsr"].pop(0) and s["entry"]["qsr"][0].update(
         yes=6), by="Ada")  # fmt: skip
     assert import_draft(warehouse, mended, "e").reviewed_by == "Ada", "by the warehouse's own"
@@ -128,6 +135,7 @@ def test_what_nobody_has_reviewed_comes_in_only_as_a_draft_and_a_review_replaces
     assert drafts_of(warehouse, "e") == 0
     assert warehouse.rows(Score, "true") == [], "they rested on the draft"
     assert warehouse.rows(LeaderboardRow, "true") == []
+    assert warehouse.rows(AgentPair, "true") == []
     assert not import_draft(warehouse, mended, "e").changed
 
     with pytest.raises(EditionError, match=r"a reviewed rubric for 'Red_Lighthouse'.*never change"):

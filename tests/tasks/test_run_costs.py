@@ -69,3 +69,11 @@ def test_a_price_that_nobody_knows_is_null_and_not_zero(tmp_path: Path) -> None:
         warehouse.write(Change(Call, [call(1, BEFORE, cost_usd=None)]))
         [row] = costs_since(warehouse, NOW).iter_rows(named=True)
     assert (row["usd"], row["usd_now"], row["n_now"], row["unpriced"]) == (None, None, 0, 1)
+
+
+def test_a_call_that_failed_needs_no_price(tmp_path: Path) -> None:
+    failed = call(2, NOW, status="failed", cost_usd=None)
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        warehouse.write(Change(Call, [call(1, NOW), failed]))
+        [row] = costs_since(warehouse, NOW).iter_rows(named=True)
+    assert (row["n_now"], row["usd_now"], row["unpriced_now"], row["unpriced"]) == (2, 0.5, 0, 0)

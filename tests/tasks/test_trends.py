@@ -30,11 +30,13 @@ def test_editions_follow_by_their_newest_article_and_undated_ones_come_last(
     warehouse: Warehouse,
 ) -> None:
     later = FIRST + timedelta(days=90)
-    articles(warehouse, ("Art",), "b_first")
+    articles(warehouse, ("Art", "Art"), "b_first")
     articles(warehouse, ("Art",), "a_second", created_at=[later])
     articles(warehouse, ("Art",), "a_undated", created_at=[None])
-    for edition, value in (("b_first", 0.25), ("a_second", 0.75), ("a_undated", 0.5)):
-        scored(warehouse, {WRITING: {"one": (value,)}}, edition)
+    for edition, values in (
+        ("b_first", (0.25, None)), ("a_second", (0.75,)), ("a_undated", (0.5,)),
+    ):  # fmt: skip
+        scored(warehouse, {WRITING: {"one": values}}, edition)
     scored(warehouse, {WRITING: {"elsewhere": (1.0,)}}, "a_second")
     scored(warehouse, {WRITING: {"one": (0.1,)}}, "b_first", judge="another")
     found = trend(warehouse, "b_first", "offline", [WRITTEN])

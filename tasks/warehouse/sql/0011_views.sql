@@ -79,49 +79,77 @@ FROM coverage_by_fact
 GROUP BY ALL
 ORDER BY edition, article, min(fact_number), judge;
 
--- A sum of which a part is unknown is no sum: it is null, and beside it stands how much is unknown.
+-- What reports and judging cost, the one place that says so. A sum stands as far as it is known, with
+-- a word: `known`, `free` (known, and 0), `at least` (something is missing from it) or `unknown`.
 CREATE VIEW cost_by_agent AS
 WITH asked AS (
-    SELECT edition, agent, assignment, sum(cost_usd) AS usd,
+    SELECT edition, agent, assignment, sum(cost_usd ORDER BY job) AS usd,
         count(*) FILTER (cost_usd IS NULL AND state IN ('done', 'failed', 'lost', 'abandoned'))
             AS unknown
     FROM jobs GROUP BY ALL
 ), spent AS (
-    SELECT r.edition, r.agent, r.assignment,
-        CASE WHEN coalesce(j.unknown, 0) = 0 AND coalesce(j.usd, c.usd) IS NOT NULL
+    SELECT edition, agent, assignment,
+        r.text_sha IS NOT NULL AS reported,
+        coalesce(j.unknown, 0) AS unknown,
+        CASE WHEN coalesce(j.usd, c.usd) IS NOT NULL
             THEN coalesce(j.usd, 0) + coalesce(c.usd, 0) END AS usd
     FROM reports AS r
-    LEFT JOIN asked AS j USING (edition, agent, assignment)
-    LEFT JOIN collection_costs AS c USING (edition, agent, assignment)
+    FULL JOIN asked AS j USING (edition, agent, assignment)
+    FULL JOIN collection_costs AS c USING (edition, agent, assignment)
 ), made AS (
-    SELECT edition, agent, count(*) AS reports, count(usd) AS priced_reports,
-        sum(usd ORDER BY assignment) AS report_usd
+    SELECT edition, agent,
+        count(*) FILTER (reported) AS reports,
+        count(usd) FILTER (reported AND unknown = 0) AS priced_reports,
+        sum(usd ORDER BY assignment) AS usd,
+        priced_reports = reports AND sum(unknown) = 0 AS whole
     FROM spent GROUP BY ALL
+), begun AS (
+    SELECT edition, agent, judge, assignment FROM cells WHERE status = 'done'
+    UNION
+    SELECT edition, agent, judge, assignment FROM verdicts WHERE call_id IS NOT NULL
 ), judged AS (
-    SELECT edition, agent, judge, count(DISTINCT assignment) AS judged_reports
-    FROM cells WHERE status = 'done' GROUP BY ALL
+    SELECT edition, agent, judge, count(*) AS judged_reports FROM begun GROUP BY ALL
+), failed AS (
+    SELECT edition, agent, judge, count(*) AS n FROM cells WHERE status = 'failed' GROUP BY ALL
 ), paid AS (
     SELECT edition, agent, judge,
-        sum(calls)::BIGINT AS judging_calls,
-        sum(calls_without_price)::BIGINT AS unpriced_calls,
-        CASE WHEN sum(calls_without_price) = 0
-            THEN coalesce(sum(cost_usd ORDER BY protocol), 0) END AS judging_usd
+        sum(calls)::BIGINT AS calls,
+        sum(calls_without_price)::BIGINT AS unpriced,
+        sum(cost_usd ORDER BY protocol) AS usd
     FROM judging_costs GROUP BY ALL
+), both_sides AS (
+    SELECT edition, agent, j.judge,
+        coalesce(m.reports, 0) AS reports, coalesce(m.priced_reports, 0) AS priced_reports,
+        m.usd AS report_usd,
+        CASE WHEN m.usd IS NULL OR m.usd = 0 AND NOT m.whole THEN 'unknown'
+            WHEN NOT m.whole THEN 'at least' WHEN m.usd = 0 THEN 'free' ELSE 'known' END
+            AS report_cost,
+        j.judged_reports,
+        CASE WHEN j.judge IS NOT NULL THEN coalesce(p.calls, 0) END AS judging_calls,
+        CASE WHEN j.judge IS NOT NULL THEN coalesce(p.unpriced, 0) END AS unpriced_calls,
+        p.usd AS judging_usd,
+        -- What a cell was paid for that failed as a whole, no verdict tells.
+        coalesce(p.unpriced, 0) = 0 AND f.n IS NULL AS judging_whole,
+        CASE WHEN j.judge IS NULL THEN NULL WHEN p.judge IS NULL THEN 'no calls'
+            WHEN p.usd IS NULL OR p.usd = 0 AND NOT judging_whole THEN 'unknown'
+            WHEN NOT judging_whole THEN 'at least' WHEN p.usd = 0 THEN 'free' ELSE 'known' END
+            AS judging_cost
+    FROM made AS m
+    FULL JOIN judged AS j USING (edition, agent)
+    LEFT JOIN failed AS f USING (edition, agent, judge)
+    LEFT JOIN paid AS p USING (edition, agent, judge)
 )
 SELECT
-    m.edition, m.agent, j.judge, m.reports, m.priced_reports, m.report_usd,
-    m.report_usd / nullif(m.priced_reports, 0) AS usd_per_priced_report,
-    j.judged_reports,
-    CASE WHEN j.judge IS NOT NULL THEN coalesce(p.judging_calls, 0) END AS judging_calls,
-    CASE WHEN j.judge IS NOT NULL THEN coalesce(p.unpriced_calls, 0) END AS unpriced_calls,
-    CASE WHEN j.judge IS NULL THEN NULL WHEN p.judge IS NULL THEN 0 ELSE p.judging_usd END
-        AS judging_usd,
-    CASE WHEN p.judge IS NULL AND j.judge IS NOT NULL THEN 0
-        ELSE p.judging_usd / nullif(j.judged_reports, 0) END AS judging_usd_per_report
-FROM made AS m
-LEFT JOIN judged AS j ON j.edition = m.edition AND j.agent = m.agent
-LEFT JOIN paid AS p ON p.edition = j.edition AND p.agent = j.agent AND p.judge = j.judge
-ORDER BY m.edition, m.agent, j.judge;
+    edition, agent, judge, reports, priced_reports,
+    CASE WHEN report_cost <> 'unknown' THEN report_usd END AS report_usd, report_cost,
+    CASE WHEN report_cost IN ('known', 'free') THEN report_usd / nullif(reports, 0) END
+        AS usd_per_report,
+    judged_reports, judging_calls, unpriced_calls,
+    CASE WHEN judging_cost <> 'unknown' THEN judging_usd END AS judging_usd, judging_cost,
+    CASE WHEN judging_cost IN ('known', 'free') THEN judging_usd / judged_reports END
+        AS judging_usd_per_report
+FROM both_sides
+ORDER BY edition, agent, judge;
 
 CREATE VIEW verdicts_explained AS
 WITH said AS (
@@ -146,13 +174,19 @@ LEFT JOIN facts AS f
     ON f.edition = s.edition AND f.article = a.article AND f.number = s.fact_number
 LEFT JOIN pages AS p ON p.edition = s.edition AND p.url = s.url;
 
+-- A cell that was judged with answers missing says in its scores' reason how many.
 CREATE VIEW open_items AS
+WITH told AS (
+    SELECT *, CASE WHEN state = 'pending'
+        THEN try_cast(regexp_extract(reason, '^(\d+) items are open$', 1) AS INTEGER) END AS waiting
+    FROM scores
+)
 SELECT
     edition, protocol, agent, assignment, judge,
-    CASE WHEN state IN ('pending', 'failed') THEN state ELSE 'open' END AS state,
-    max(n_open) AS n_open,
+    CASE WHEN state IN ('pending', 'failed') AND waiting IS NULL THEN state ELSE 'open' END AS state,
+    max(coalesce(waiting, n_open)) AS n_open,
     coalesce(max(reason), 'cited pages or answers are missing') AS reason
-FROM scores
+FROM told
 WHERE state IN ('pending', 'failed') OR n_open > 0
 GROUP BY ALL
 ORDER BY ALL;
@@ -214,21 +248,31 @@ COMMENT ON COLUMN coverage_by_section.share IS
     'n_covered / n_decided, 0-1; null where nothing was decided.';
 
 COMMENT ON VIEW cost_by_agent IS
-    'What an agent''s reports cost, and what each judge''s judging of them cost. A sum of which a
-    part is unknown is null; judging by a judge that asks no model costs 0.';
+    'What an agent''s reports cost, and what each judge''s judging of them cost. What nobody knows
+    is null, never 0.';
 COMMENT ON COLUMN cost_by_agent.reports IS 'Reports of the agent.';
-COMMENT ON COLUMN cost_by_agent.priced_reports IS 'Of these, reports whose cost is known.';
+COMMENT ON COLUMN cost_by_agent.priced_reports IS
+    'Of these, reports of which every job''s cost, or what people entered, is known.';
 COMMENT ON COLUMN cost_by_agent.report_usd IS
-    'US dollars paid for the priced reports, all attempts and what people entered.';
-COMMENT ON COLUMN cost_by_agent.usd_per_priced_report IS 'report_usd / priced_reports.';
+    'US dollars paid for all that was asked of the agent, also in vain, and what people entered.';
+COMMENT ON COLUMN cost_by_agent.report_cost IS
+    'What report_usd is: `known`, `free` (known, and 0), `at least` (some is missing from it) or
+    `unknown`.';
+COMMENT ON COLUMN cost_by_agent.usd_per_report IS
+    'report_usd / reports; null unless all is known.';
 COMMENT ON COLUMN cost_by_agent.judged_reports IS
-    'Reports that the judge has judged under any protocol.';
+    'Reports that the judge has judged or begun with, under any protocol.';
 COMMENT ON COLUMN cost_by_agent.judging_calls IS
     'Model calls behind its verdicts, those bought again as well.';
 COMMENT ON COLUMN cost_by_agent.unpriced_calls IS 'Of these, calls whose price is unknown.';
 COMMENT ON COLUMN cost_by_agent.judging_usd IS
-    'US dollars for these calls; null where a price is unknown.';
-COMMENT ON COLUMN cost_by_agent.judging_usd_per_report IS 'judging_usd / judged_reports.';
+    'US dollars for these calls, as far as their prices are known.';
+COMMENT ON COLUMN cost_by_agent.judging_cost IS
+    'What judging_usd is: as report_cost, or `no calls` where no model was asked here (a judge that
+    computes, or verdicts that were brought in). `at least` also where a cell failed: what it was
+    paid for, `calls` alone tells.';
+COMMENT ON COLUMN cost_by_agent.judging_usd_per_report IS
+    'judging_usd / judged_reports; null unless all is known.';
 
 COMMENT ON VIEW verdicts_explained IS
     'Every current verdict beside the claim or fact it is about, its page, and what made it.';
@@ -245,12 +289,13 @@ COMMENT ON COLUMN verdicts_explained.shown_share IS
     'Of the page''s characters, the share the judge was shown, 0-1; null: all of it.';
 
 COMMENT ON VIEW open_items IS
-    'Reports of which something is still to be decided: what `evaluate` would do next.';
+    'Reports of which something is still to be decided. Scores that an earlier version made are
+    not listed: `evaluate` makes them again, asking nobody.';
 COMMENT ON COLUMN open_items.state IS
     '`pending`: its cell waits; `failed`: its cell failed and is tried again; `open`: it is
     judged, but pages or answers are missing.';
 COMMENT ON COLUMN open_items.n_open IS
-    'Items, of the metric that lacks most; 0 where the whole cell waits.';
+    'Items, of the metric that lacks most; 0 where the whole cell waits or failed.';
 COMMENT ON COLUMN open_items.reason IS 'What is missing, in words.';
 
 COMMENT ON VIEW failures_by_agent IS

@@ -1,6 +1,94 @@
 -- What the older views and their columns are. A view that is replaced loses its comments: give them
 -- again with it. Line breaks in a comment mean nothing.
 
+-- First put right: the two Wiki protocols alone where a view is about them, money summed in one
+-- order.
+CREATE OR REPLACE VIEW leaderboard_wide AS
+SELECT
+    edition,
+    agent,
+    judge,
+    max(value) FILTER (WHERE metric = 'coverage_wiki') AS coverage_wiki,
+    max(value) FILTER (WHERE metric = 'coverage_wiki_soft') AS coverage_wiki_soft,
+    max(value) FILTER (WHERE metric = 'wiki_conflict') AS wiki_conflict,
+    max(value) FILTER (WHERE metric = 'ref_acc') AS ref_acc,
+    max(value) FILTER (WHERE metric = 'ref_acc_strict') AS ref_acc_strict,
+    max(value) FILTER (WHERE metric = 'evaluated_share') AS evaluated_share,
+    max(value) FILTER (WHERE metric = 'leakage_rate') AS leakage_rate,
+    max(value) FILTER (WHERE metric = 'writing_overall') AS writing_overall,
+    bool_or(provisional) AS provisional
+FROM leaderboard
+WHERE protocol IN ('wiki_fact', 'wiki_writing')
+GROUP BY edition, agent, judge
+ORDER BY edition, judge, coverage_wiki_soft DESC NULLS LAST, agent;
+
+CREATE OR REPLACE VIEW fact_verdicts AS
+SELECT
+    v.edition, v.agent, v.assignment, v.judge,
+    f.number AS fact_number, f.section, f.text AS fact,
+    v.label, v.score, v.status, v.evidence, v.reason
+FROM current_verdicts AS v
+JOIN assignments AS a ON a.edition = v.edition AND a.assignment = v.assignment
+JOIN facts AS f
+    ON f.edition = v.edition AND f.article = a.article AND v.item = 'fact:' || f.number
+WHERE v.protocol = 'wiki_fact' AND v.step = 'coverage';
+
+CREATE OR REPLACE VIEW citation_verdicts AS
+SELECT
+    v.edition, v.agent, v.assignment, v.judge,
+    c.number AS claim_number, c.text AS claim, z.url, z.kind,
+    v.label, v.score, v.status, v.evidence, v.reason, v.shown_share
+FROM current_verdicts AS v
+JOIN citations AS z
+    ON z.edition = v.edition AND z.agent = v.agent AND z.assignment = v.assignment
+    AND v.item = 'claim:' || z.number || ' ' || z.url
+JOIN claims AS c
+    ON c.edition = z.edition AND c.agent = z.agent AND c.assignment = z.assignment
+    AND c.number = z.number
+WHERE v.protocol = 'wiki_fact' AND v.step = 'citation';
+
+CREATE OR REPLACE VIEW judging_costs AS
+WITH asked AS (
+    SELECT DISTINCT v.edition, v.judge, v.protocol, v.agent, v.assignment, c.request_id
+    FROM verdicts AS v JOIN calls AS c ON c.call_id = v.call_id
+)
+SELECT
+    a.edition, a.judge, a.protocol, a.agent,
+    count(DISTINCT a.assignment) AS reports,
+    count(*) AS calls,
+    sum(c.prompt_tokens) AS prompt_tokens,
+    sum(c.cached_tokens) AS cached_tokens,
+    sum(c.output_tokens) AS output_tokens,
+    sum(c.thinking_tokens) AS thinking_tokens,
+    sum(c.cost_usd ORDER BY c.call_id) AS cost_usd,
+    count(*) FILTER (c.cost_usd IS NULL AND c.status <> 'failed') AS calls_without_price,
+    sum(c.cost_usd ORDER BY c.call_id) / count(DISTINCT a.assignment) AS usd_per_report
+FROM asked AS a JOIN calls AS c ON c.request_id = a.request_id
+GROUP BY ALL
+ORDER BY a.edition, a.judge, a.protocol, a.agent;
+
+CREATE OR REPLACE VIEW report_costs AS
+WITH asked AS (
+    SELECT edition, agent,
+        count(DISTINCT assignment) FILTER (state = 'done') AS asked_reports,
+        count(*) AS jobs,
+        sum(cost_usd ORDER BY job) AS usd,
+        count(*) FILTER (cost_usd IS NULL AND state IN ('done', 'failed', 'lost', 'abandoned'))
+            AS jobs_without_cost,
+        CAST(sum(searches) AS BIGINT) AS searches,
+        CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+        CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+        CAST(sum(reasoning_tokens) AS BIGINT) AS reasoning_tokens
+    FROM jobs GROUP BY ALL
+),
+entered AS (
+    SELECT edition, agent, count(*) AS people_reports,
+        sum(usd ORDER BY assignment) AS people_usd,
+        sum(minutes ORDER BY assignment) AS people_minutes
+    FROM collection_costs GROUP BY ALL
+)
+SELECT * FROM asked FULL JOIN entered USING (edition, agent) ORDER BY edition, agent;
+
 COMMENT ON VIEW current_verdicts IS
     'Every verdict that a figure rests on: those of the cells that the scores name.';
 
@@ -24,7 +112,7 @@ COMMENT ON COLUMN leaderboard_wide.writing_overall IS
 COMMENT ON COLUMN leaderboard_wide.provisional IS 'Whether something of a figure is still open.';
 
 COMMENT ON VIEW fact_verdicts IS
-    'Each fact of the reference beside what the judge found for it in each report.';
+    'Each fact of the reference beside what the judge found for it in each report (Wiki Fact).';
 COMMENT ON COLUMN fact_verdicts.fact_number IS '0-based, in article order.';
 COMMENT ON COLUMN fact_verdicts.fact IS 'The fact''s text.';
 COMMENT ON COLUMN fact_verdicts.label IS
@@ -33,7 +121,7 @@ COMMENT ON COLUMN fact_verdicts.status IS
     'ok, or why there is no decision: only ok enters a figure.';
 
 COMMENT ON VIEW citation_verdicts IS
-    'Each (claim, URL) pair beside whether the page supports the claim.';
+    'Each (claim, URL) pair beside whether the page supports the claim (Wiki Fact).';
 COMMENT ON COLUMN citation_verdicts.claim_number IS 'The claim''s.';
 COMMENT ON COLUMN citation_verdicts.claim IS 'The claim''s text.';
 COMMENT ON COLUMN citation_verdicts.kind IS
@@ -45,7 +133,8 @@ COMMENT ON COLUMN citation_verdicts.shown_share IS
     'Of the page''s characters, the share the judge was shown, 0-1; null: all of it.';
 
 COMMENT ON VIEW judging_costs IS
-    'What judging cost, an agent, protocol and judge a line; every paid attempt counts.';
+    'What judging cost, an agent, protocol and judge a line: every paid attempt behind a stored
+    verdict. Calls of a cell that failed as a whole are in `calls` alone.';
 COMMENT ON COLUMN judging_costs.reports IS 'Reports that calls were made for.';
 COMMENT ON COLUMN judging_costs.calls IS 'Model calls; one that decided several items counts once.';
 COMMENT ON COLUMN judging_costs.calls_without_price IS
