@@ -8,10 +8,10 @@ import polars as pl
 
 from tasks.analyses import Analyses, Analysis
 from tasks.difficulty import ALL, COVARIATES, REPEATED
+from tasks.metrics.ranks import SURE
 from tasks.trends import BESIDE, VALUE
 
 NOTHING, OPEN = "–", "provisional"
-SURE = 0.05
 Cell = Callable[[Any, Analyses], str]
 
 

@@ -14,7 +14,7 @@ from tasks.leaderboard import is_current, leaderboard_rows, publish_leaderboard,
 from tasks.protocols.registry import protocol
 from tasks.scores import SCORER_VERSION
 from tasks.warehouse.migrate import migrations
-from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
+from tasks.warehouse.results import OUTDATED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Assignment
 from tasks.warehouse.snapshot import latest_snapshot, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -84,6 +84,38 @@ def test_a_published_leaderboard_says_how_sure_it_is_and_so_does_its_export(
         counts = "SELECT (SELECT count(*) FROM agent_pairs), count(low) FROM leaderboard"
         assert exported.sql(counts).fetchall() == [(6, 6)]
     assert latest_snapshot(warehouse.path, "e").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("change", "n_open", "reason"),
+    [
+        ({}, 0, None),
+        ({"n_open": 2}, 2, None),
+        ({"state": "pending", "value": None, "n_items": 0, "reason": "waits"}, 1, None),
+        ({"state": "failed", "value": None, "n_items": 0, "reason": "broken"}, 1, None),
+        ({"state": "empty", "value": None, "n_items": 0, "reason": "no claims"}, 0, None),
+        ({"scorer_version": "of old"}, 1, OUTDATED),
+    ],
+)
+def test_a_figure_is_provisional_as_long_as_something_of_it_is_open(
+    warehouse: Warehouse, change: dict[str, Any], n_open: int, reason: str | None
+) -> None:
+    of_two = score("ann", 1, 0.5, "ref_acc").model_copy(update=change)
+    warehouse.write(Change(Score, [score("ann", 0, 0.25, "ref_acc"), of_two]))
+    [row] = leaderboard_rows(warehouse, "e", [FACT])
+    assert (row.provisional, row.n_open, row.reason) == (n_open > 0, n_open, reason)
+    assert row.value == (0.25 if of_two.value is None else 0.375)
+
+
+def test_a_figure_without_a_value_says_what_most_of_its_reports_say(warehouse: Warehouse) -> None:
+    empty = {"value": None, "numerator": None, "n_items": 0, "state": "empty"}
+    scores = [
+        score("ann", number, 0.0, "ref_acc").model_copy(update=empty | {"reason": reason})
+        for number, reason in enumerate(("a rare one", "no claims", "no claims"))
+    ]
+    warehouse.write(Change(Score, scores))
+    [row] = leaderboard_rows(warehouse, "e", [FACT])
+    assert (row.value, row.reason, row.provisional) == (None, "no claims", False)
 
 
 def test_what_has_been_published_is_current_until_a_score_changes(warehouse: Warehouse) -> None:

@@ -91,6 +91,22 @@ def test_a_pair_by_hand() -> None:
     ]  # fmt: skip
 
 
+def test_agents_that_are_equal_differ_by_nothing_whatever_their_sums_were_rounded_to() -> None:
+    values = [0.1, 0.7, 0.2, 0.3, 0.3, 0.6]
+    [pair] = stand(scores(ann=values, bob=values[::-1])).pairs
+    assert (pair.difference, pair.better_share, pair.p_adjusted) == (0.0, 0.5, 1.0)
+
+
+def test_a_difference_that_chance_may_make_sets_no_ranks_apart() -> None:
+    # By the first test's sum of six articles: 2 of 64 swaps are as large, of five 2 of 32.
+    found = stand(scores(ann=[0.2, 0.3, 0.4, 0.5, 0.6], bob=[0.1] * 5))
+    assert found.pairs[0].p_adjusted == 2 / 32
+    assert [(r.rank_from, r.rank_to) for r in found.rows] == [(1, 2), (1, 2)]
+    found = stand(scores(ann=[0.2, 0.3, 0.4, 0.5, 0.6, 0.7], bob=[0.1] * 6))
+    assert found.pairs[0].p_adjusted == 2 / 64
+    assert [(r.rank_from, r.rank_to) for r in found.rows] == [(1, 1), (2, 2)]
+
+
 def far_apart(better: Literal["higher", "lower"]) -> Any:
     """Two that are alike and one that is far below them, over 20 articles."""
     noise = np.random.default_rng(1).random((20, 3)) / 10

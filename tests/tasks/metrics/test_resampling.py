@@ -40,6 +40,7 @@ def test_few_clusters_widen_the_level_and_many_leave_it() -> None:
 def test_no_interval_is_made_where_there_is_nothing_to_say_and_the_reason_is() -> None:
     four, same = np.arange(4.0)[:, None], np.full((9, 1), 0.25)
     assert [i.reason for i in intervals(mean_of(four), 4)] == ["fewer than 5 articles"]
+    assert intervals(mean_of(np.arange(5.0)[:, None]), 5)[0].low is not None
     [found] = intervals(mean_of(same), 9, "assignments")
     assert (found.low, found.high) == (None, None)
     assert found.reason == "the same whichever assignments are drawn"

@@ -31,6 +31,7 @@ def test_a_group_of_one_value_counts_between_groups_and_has_no_spread() -> None:
     assert (found.n_groups, found.n_single, found.df_within) == (2, 1, 2)
     assert found.f == pytest.approx(27 / (2 / 2))
     assert found.eta_squared == pytest.approx(27 / 29)
+    assert one_way({"many": [1, 2, 3], "more": [4, 5], "one": [8]}).n_single == 1
 
 
 def test_it_is_as_statsmodels_has_it() -> None:
