@@ -14,6 +14,7 @@ from tasks.warehouse.results import Score, Verdict
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.conftest import PREFECT_HOME
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
 AGENT, OTHER = "sample_blogger", "sample_scholar"
@@ -27,7 +28,7 @@ def sample_warehouse(folder: Path) -> Path:
 
 @cache
 def _imported_once() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="evergreen-annotated-")) / "warehouse.duckdb"
+    path = Path(tempfile.mkdtemp(prefix="annotated-", dir=PREFECT_HOME)) / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
         import_edition(warehouse, SAMPLE, "sample")
     return path
