@@ -23,7 +23,9 @@ from tests.flows.conftest import Evergreen
 AGENTS = ("first", "second", "third")
 N = 20
 NAMES = ("wiki_fact", "fact")
-METRICS = {"wiki_fact": ("coverage_wiki", "leakage_rate"), "fact": ("effective_citations",)}
+METRICS = {
+    "wiki_fact": ("leakage_rate", "coverage_wiki", "ref_acc"), "fact": ("effective_citations",),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +103,10 @@ def test_headline_metrics_are_shown_where_none_is_named(
 ) -> None:
     rows = list(csv.DictReader(io.StringIO(asked(evergreen, compared, "--format", "csv"))))
     by_metric = {(row["protocol"], row["metric"]) for row in rows}
-    assert ("wiki_fact", "coverage_wiki") in by_metric
-    assert ("fact", "effective_citations") in by_metric
+    ranks, stand_for = ("wiki_fact", "coverage_wiki"), {
+        ("wiki_fact", "ref_acc"), ("fact", "effective_citations"),
+    }  # fmt: skip
+    assert by_metric == {ranks} | stand_for, "leakage_rate does neither"
     assert len(rows) == 3 * len(by_metric)
     only = asked(evergreen, compared, "--format", "csv", "--protocol", "fact")
     assert {row["protocol"] for row in csv.DictReader(io.StringIO(only))} == {"fact"}
