@@ -17,6 +17,7 @@ from tasks.site.folder import file_name
 from tasks.warehouse.store import Readable
 
 Snapshots = Literal["passages", "whole"]
+"""Of archived pages: the passages that verdicts rest on, or their whole text."""
 
 ASSIGNMENTS = """
 SELECT a.assignment, a.article, a.kind, a.prompt, a.query, r.title, r.url, r.category, r.created_at,
@@ -142,7 +143,8 @@ def read_material(
     board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
     decided = source.frame(BY_DECIDED, [edition])["judge"].to_list()
     there = board["judge"].unique().sort().to_list()
-    chosen = tuple(judges) or tuple(sorted(there, key=lambda name: _place(decided, name)))
+    usual = sorted(there, key=lambda name: _place(decided, name))
+    chosen = tuple(dict.fromkeys(judges or usual))  # one that is named twice is published once
     board = board.filter(pl.col("judge").is_in(chosen)).sort("protocol", "judge", "agent", "metric")
     known = load_judges().judges
     protocols = at_hand(board["protocol"].unique().sort().to_list())

@@ -93,7 +93,7 @@ def publish_site(
             folder.finish({"edition": edition, "judges": list(material.judges)})
     finally:
         helpers.close()
-    return _published(folder, monotonic() - begun, material)
+    return _published(to, folder, monotonic() - begun, material)
 
 
 def _write(
@@ -179,12 +179,12 @@ def _index(material: Material, site: Site, views: Sequence[BoardView]) -> str:
     )
 
 
-def _published(folder: SiteFolder, seconds: float, material: Material) -> Published:
+def _published(to: Path, folder: SiteFolder, seconds: float, material: Material) -> Published:
     shared = sum(folder.files[name][0] for name in ASSETS)
     pages = {name: n for name, (n, _) in folder.files.items() if name.endswith(".html")}
     largest = max(pages, key=lambda name: (pages[name], name))
     return Published(
-        folder=folder.target,
+        folder=to,
         files=len(folder.files) + 1,
         bytes=sum(n for n, _ in folder.files.values()),
         first_load_bytes=pages["index.html"] + shared,

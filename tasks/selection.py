@@ -12,6 +12,10 @@ class UnknownName(Exception):
     """An edition or agent that the warehouse does not have; the message lists those it has."""
 
 
+class LeaderboardBehind(Exception):
+    """It does not say what the scores say; the message names the command that mends it."""
+
+
 def check_selection(
     warehouse: Warehouse,
     edition: str,

@@ -8,14 +8,18 @@ import pytest
 from tasks.published_changes import (
     AFTER,
     BEFORE,
+    Begun,
     SiteChanges,
+    begin_anew,
+    begun_before,
     check_changes_folder,
     figure_changes,
     file_changes,
+    keep_begun,
     keep_changes,
     read_changes,
 )
-from tasks.site.folder import UnwritableSite
+from tasks.site.mark import UnwritableSite
 
 BOARD = {
     "protocol": "wiki_fact", "agent": "a", "metric": "ref_acc", "judge": "offline",
@@ -84,6 +88,42 @@ def test_what_was_kept_of_changes_is_read_as_it_was(tmp_path: Path) -> None:
     assert read_changes(tmp_path) == changes
 
 
+def begun(folder: Path, *rows: dict[str, object]) -> Begun:
+    """A run has begun: its site and figures before are there."""
+    (folder / BEFORE).mkdir()
+    found = Begun(edition="e", judge="local", figures=board(*rows).to_dicts())
+    keep_begun(folder, found)
+    return found
+
+
+def test_what_an_ended_run_began_with_is_kept_for_the_one_that_goes_on(tmp_path: Path) -> None:
+    assert begun_before(tmp_path, "e", "local") is None
+    kept = begun(tmp_path, {"value": 0.1 + 0.2}, {"metric": "wiki_conflict", "value": None})
+    found = begun_before(tmp_path, "e", "local")
+    assert found == kept
+    assert found is not None
+    assert found.board.equals(kept.board)
+    assert figure_changes(found.board, kept.board) == ()
+    assert begun_before(tmp_path, "f", "local") is None
+    assert begun_before(tmp_path, "e", "offline") is None
+    keep_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1, complete=False))
+    assert begun_before(tmp_path, "e", "local") == kept
+    check_changes_folder(tmp_path)
+
+
+def test_a_run_after_a_finished_one_begins_anew(tmp_path: Path) -> None:
+    begun(tmp_path, {})
+    keep_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1))
+    assert begun_before(tmp_path, "e", "local") is None
+    begin_anew(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
+
+
+def test_an_edition_without_figures_can_be_begun_with(tmp_path: Path) -> None:
+    nothing = Begun(edition="e", judge="local", figures=[])
+    assert [change.before for change in figure_changes(nothing.board, board({}))] == [None]
+
+
 def test_a_folder_with_other_files_is_refused_and_an_earlier_comparison_is_not(
     tmp_path: Path,
 ) -> None:
@@ -93,4 +133,7 @@ def test_a_folder_with_other_files_is_refused_and_an_earlier_comparison_is_not(
     check_changes_folder(tmp_path)
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(UnwritableSite, match="holds other files"):
+        check_changes_folder(tmp_path)
+    (tmp_path / "thesis.txt").rename(tmp_path / "before" / "thesis.txt")
+    with pytest.raises(UnwritableSite, match=r"no site that Evergreen wrote.*--publish"):
         check_changes_folder(tmp_path)

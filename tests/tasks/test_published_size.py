@@ -8,7 +8,7 @@ import pytest
 
 from tasks.explaining import explained
 from tasks.publishing import ASSETS, Published, publish_site
-from tasks.site.folder import MARK
+from tasks.site.mark import MARK
 from tasks.site.report_parts import parts_of
 from tasks.warehouse.reading import reading
 from tests.rigs.made_edition import EDITION, Size, make

@@ -17,7 +17,7 @@ from tasks.protocols.registry import protocol
 from tasks.published_changes import file_changes
 from tasks.publishing import Published, publish_site
 from tasks.selection import UnknownName
-from tasks.site.folder import MARK, UnwritableSite
+from tasks.site.mark import MARK, UnwritableSite
 from tasks.site.wording import figure
 from tasks.standings import standings
 from tasks.warehouse.reading import reading
@@ -205,6 +205,13 @@ def test_what_fails_in_the_middle_leaves_what_was_published(
         publish(warehouse, target)
     assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_judge_that_is_named_twice_is_published_once(
+    warehouse: Path, published: Published, tmp_path: Path
+) -> None:
+    publish(warehouse, tmp_path / "site", judges=["offline", "offline"])
+    assert file_changes(published.folder, tmp_path / "site")[0] == ()
 
 
 def test_a_foreign_folder_is_refused_before_anything_is_written(

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 from hashlib import sha256
@@ -11,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.site.folder import MARK, SiteFolder, UnwritableSite, file_name
+from tasks.site import folder as folders
+from tasks.site.folder import SiteFolder, file_name
+from tasks.site.mark import MARK, UnwritableSite, check_target
 
 
 def write(target: Path, **files: str) -> None:
@@ -133,7 +137,7 @@ def test_a_site_that_cannot_be_put_in_its_place_is_told_and_the_old_one_stays(
             and not path.name.endswith("old")
             and "-old-" not in path.name
         ):
-            raise OSError(16, "Device or resource busy")
+            raise OSError(5, "Input/output error")
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", stubborn)
@@ -156,14 +160,190 @@ def test_a_place_below_a_file_is_told(tmp_path: Path) -> None:
         write(tmp_path / "file" / "site", a="one")
 
 
-def test_what_a_killed_run_left_is_removed_and_a_live_ones_is_not(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        ended.wait()
-    left, kept = tmp_path / f".site-{ended.pid}-abc_1", tmp_path / f".site-{os.getppid()}-abc_2"
+def test_a_site_that_holds_something_of_ones_own_is_refused_and_stays(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write(site, a="one")
+    for path, named in ((".git/HEAD", ".git"), ("CNAME", "CNAME"), ("a/notes.txt", "a/notes.txt")):
+        (site / path).parent.mkdir(exist_ok=True)
+        (site / path).write_text("mine")
+        before = contents(site)
+        with pytest.raises(UnwritableSite, match=f"holds '{named}'.*Move it elsewhere, or name"):
+            write(site, a="two")
+        assert contents(site) == before
+        shutil.rmtree(site / named) if (site / named).is_dir() else (site / named).unlink()
+    (site / "drafts").mkdir()
+    with pytest.raises(UnwritableSite, match="holds 'drafts'"):
+        check_target(site)
+
+
+@pytest.mark.parametrize(
+    "mark", ['{"name": "a web framework\'s own"}', "[]", "<html>", '{"files": {"../../x": {}}}']
+)
+def test_a_mark_of_another_program_makes_no_site(tmp_path: Path, mark: str) -> None:
+    (tmp_path / MARK).write_text(mark)
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(UnwritableSite, match="nothing that Evergreen wrote"):
+        write(tmp_path, a="one")
+    assert contents(tmp_path) == {MARK: mark, "thesis.txt": "years of work"}
+
+
+def test_a_link_to_a_folder_stays_one_and_the_site_is_where_it_leads(tmp_path: Path) -> None:
+    link = tmp_path / "current"
+    link.symlink_to(tmp_path / "sites" / "one")
+    for text in ("old", "new"):
+        write(link, a=text)
+        assert link.is_symlink()
+        assert contents(tmp_path / "sites" / "one")["a/page.html"] == text
+    assert {path.name for path in tmp_path.iterdir()} == {"current", "sites"}
+
+
+def test_the_folder_one_stands_in_stays_the_same_and_gets_the_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    write(site, a="old", b="gone")
+    inode = site.stat().st_ino
+    monkeypatch.chdir(site)
+    write(Path(), a="new", c="more")
+    assert site.stat().st_ino == inode
+    assert contents(site).keys() == {"a/page.html", "c/page.html", MARK}
+    assert (site / "a" / "page.html").read_text() == "new"
+    assert {*json.loads((site / MARK).read_text())["files"]} == {"a/page.html", "c/page.html"}
+    assert sorted(path.name for path in site.iterdir()) == ["a", "c", MARK]
+
+
+def test_a_folder_that_the_system_does_not_rename_gets_the_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "site", a="old", b="gone")
+    rename = Path.rename
+
+    def mounted(path: Path, target: Path) -> Path:
+        if path.name == "site":
+            raise OSError(16, "Device or resource busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", mounted)
+    write(tmp_path / "site", a="new")
+    monkeypatch.undo()
+    assert contents(tmp_path / "site").keys() == {"a/page.html", MARK}
+    assert (tmp_path / "site" / "a" / "page.html").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_mount_point_gets_the_new_files(tmp_path: Path) -> None:
+    """In a namespace of its own, where the system lets us make one."""
+    site = tmp_path / "site"
+    code = (
+        "from pathlib import Path; from tests.tasks.site.test_folder import write\n"
+        f"for text in ('old', 'new'): write(Path({str(site)!r}), **{{text: text}})"
+    )
+    (tmp_path / "volume").mkdir()
+    site.mkdir()
+    mounted = ["unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind "$0" "$1"']
+    try:
+        subprocess.run([*mounted, tmp_path / "volume", site], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this system does not let us mount anything")
+    mounted[-1] += ' && "$2" -c "$3"'
+    subprocess.run([*mounted, tmp_path / "volume", site, sys.executable, code], check=True)
+    assert contents(tmp_path / "volume").keys() == {"new/page.html", MARK}
+    assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == ["new", MARK]
+
+
+KILLED = """
+import os, shutil, signal, sys
+from pathlib import Path
+from tests.tasks.site.test_folder import write
+rename, move, moved = Path.rename, shutil.move, []
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def renamed(path, target):
+    die() if str(target) == str(Path(sys.argv[1])) else rename(path, target)
+
+def second(*given):
+    die() if moved else moved.append(move(*given))
+
+Path.rename, shutil.move = renamed, second
+write(Path(sys.argv[1]), a="new", b="new", c="new")
+"""
+
+
+def killed_in_the_end(target: Path, stands_in: Path) -> None:
+    """A process that is killed between the two renames, or after the first file it replaced."""
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, target], cwd=stands_in, check=False,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+
+
+def test_a_site_that_a_killed_run_had_moved_away_is_put_back_first(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write(site, a="old")
+    before = contents(site)
+    killed_in_the_end(site, tmp_path)
+    assert not site.exists()
+    with SiteFolder(site):  # and this one is ended before it is done
+        pass
+    assert contents(site) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_run_follows_one_that_was_killed_while_it_replaced_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    write(site, a="old", z="old")
+    killed_in_the_end(site, site)
+    assert json.loads((site / MARK).read_text())["unfinished"] is True
+    monkeypatch.chdir(site)
+    write(site, a="newer")
+    assert contents(site).keys() == {"a/page.html", MARK}
+    assert sorted(path.name for path in site.iterdir()) == ["a", MARK]
+
+
+def test_what_a_killed_run_left_is_removed_and_nothing_that_is_called_alike(
+    tmp_path: Path,
+) -> None:
+    left, kept = tmp_path / ".site.evergreen-abcd_123", tmp_path / ".site-personal"
     for folder in (left, kept):
         folder.mkdir()
         (folder / "index.html").write_text("half")
-    with SiteFolder(tmp_path / "site") as folder_of_ours:
-        folder_of_ours.add("index.html", "whole")
-        folder_of_ours.finish({})
+    write(tmp_path / "site", a="whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == [kept.name, "site"]
+
+
+def test_two_runs_do_not_write_one_site_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "WAIT_SECONDS", 0)
+    with SiteFolder(tmp_path / "site") as first:
+        first.add("index.html", "first")
+        with pytest.raises(UnwritableSite, match="being written by another run"):
+            write(tmp_path / "site", a="second")
+        first.finish({})
+    assert contents(tmp_path / "site").keys() == {"index.html", MARK}
+    write(tmp_path / "site", a="second")
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_of_ours_in_one_of_others_gets_the_new_files(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    tmp_path.chmod(0o500)
+    for text in ("old", "new"):
+        write(tmp_path / "site", **{text: text})
+    assert contents(tmp_path / "site").keys() == {"new/page.html", MARK}
+
+
+def test_a_place_that_cannot_hold_a_site_is_told_beforehand(tmp_path: Path) -> None:
+    check_target(tmp_path / "new" / "deeper")
+    (tmp_path / "file").write_text("a file")
+    for place in (tmp_path / "file", tmp_path / "file" / "site"):
+        with pytest.raises(UnwritableSite, match="--to"):
+            check_target(place)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
