@@ -9,18 +9,25 @@ answer, so other runs are not held up by it.
 import asyncio
 import os
 from contextlib import suppress
+from math import ceil
 from typing import Any
+from uuid import uuid4
 
-from prefect.client.orchestration import get_client
+import httpx
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.objects import State
 from prefect.context import get_run_context
 from prefect.exceptions import FlowPauseTimeout
 from prefect.flow_runs import apause_flow_run, asuspend_flow_run
 from prefect.input import RunInput
+from prefect.input.run_input import keyset_from_base_key
 from pydantic import Field
 
 POLL_SECONDS = 2
 SPARE_SECONDS = 3600
 """Prefect calls a pause expired so much later than we do: an expired run could only fail."""
+PASSING = {408, 429}
+"""Answers of a server that may be another one in a moment, as all from 500 on may."""
 
 
 class CalledOff(Exception):
@@ -43,38 +50,71 @@ async def decided(shown: str, seconds: float) -> Decision | None:
 
     Raises:
         CalledOff: the run was cancelled; nobody else would end it.
+        Exception: whether it was cannot be asked any more, e.g. as the run is deleted.
     """
     if _run().deployment_id:
-        return await asuspend_flow_run(wait_for_input=Decision, timeout=int(seconds), key=shown)
-    paused = asyncio.ensure_future(
-        apause_flow_run(
-            wait_for_input=Decision,
-            timeout=int(seconds) + SPARE_SECONDS,
-            poll_interval=POLL_SECONDS,
-        )
-    )
+        return await asuspend_flow_run(wait_for_input=Decision, timeout=ceil(seconds), key=shown)
+    answered = asyncio.ensure_future(_answered(seconds))
     called_off = asyncio.ensure_future(_called_off())
     try:
-        await asyncio.wait({paused, called_off}, timeout=seconds, return_when="FIRST_COMPLETED")
+        await asyncio.wait({answered, called_off}, timeout=seconds, return_when="FIRST_COMPLETED")
         if called_off.done():
+            called_off.result()  # raises what it failed with: that is no cancellation
             raise CalledOff("The run was cancelled while it waited; nothing was written.")
         with suppress(FlowPauseTimeout):
-            return paused.result() if paused.done() else None
+            return answered.result() if answered.done() else None
         return None
     finally:
-        paused.cancel()
+        answered.cancel()
         called_off.cancel()
+
+
+async def _answered(seconds: float) -> Decision | None:
+    """What a person says. Prefect's pause gives up on a server that is away for a minute: from then
+    on we ask ourselves."""
+    key = uuid4().hex
+    timeout = ceil(seconds) + SPARE_SECONDS
+    try:
+        return await apause_flow_run(
+            wait_for_input=Decision, timeout=timeout, poll_interval=POLL_SECONDS, key=key
+        )
+    except httpx.HTTPError as error:
+        if not _passes(error):
+            raise
+    async with get_client() as client:
+        while not (await _state(client)).is_running():
+            pass
+        return await Decision.aload(keyset_from_base_key(f"paused-{key}"))
 
 
 async def _called_off() -> None:
     """Returns when somebody cancels the run: Prefect's pause itself does not look for that."""
-    run_id = _run().id
     async with get_client() as client:
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            state = (await client.read_flow_run(run_id)).state
-            if state is not None and (state.is_cancelling() or state.is_cancelled()):
-                return
+        state = await _state(client)
+        while not (state.is_cancelling() or state.is_cancelled()):
+            state = await _state(client)
+
+
+async def _state(client: PrefectClient) -> State[Any]:
+    """The run's state in a moment, or as soon as the server says it."""
+    while True:
+        await asyncio.sleep(POLL_SECONDS)
+        try:
+            found = (await client.read_flow_run(_run().id)).state
+        except httpx.HTTPError as error:
+            if not _passes(error):
+                raise
+        else:
+            if found is not None:
+                return found
+
+
+def _passes(error: httpx.HTTPError) -> bool:
+    """Whether asking again may help: the server is away or busy for a moment."""
+    if isinstance(error, httpx.HTTPStatusError):
+        status = error.response.status_code
+        return status in PASSING or status >= 500
+    return isinstance(error, httpx.TransportError)
 
 
 def run_page() -> str:

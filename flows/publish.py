@@ -4,8 +4,9 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+import polars as pl
 from prefect import flow, tags, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
@@ -19,12 +20,16 @@ from flows.artifacts import (
     markdown_table,
     plain,
 )
-from flows.console import REMARKS, insist
+from flows.console import insist, remark
+from flows.parameters import Hours
 from flows.progress import stage_progress
 from flows.show import leaderboard_frame
 from flows.stages import finished
+from tasks.current_figures import check_current
 from tasks.published_changes import board_of
+from tasks.published_material import Snapshots
 from tasks.selection import check_edition, check_scored
+from tasks.site.mark import check_target
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse, opened
 
@@ -37,9 +42,9 @@ async def publish(
     edition: str,
     to: str,
     judges: list[str] | None = None,
-    snapshots: Literal["passages", "whole"] = "passages",
+    snapshots: Snapshots = "passages",
     approve: bool = False,
-    approval_hours: float = 72.0,
+    approval_hours: Hours = 72.0,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Write an edition's results as a site, if wanted after a person has agreed.
@@ -51,21 +56,28 @@ async def publish(
         snapshots: of archived pages publish the `passages` that verdicts rest on, or the `whole`
             texts.
         approve: show what would be published and wait until a person decides, on this run's page.
-        approval_hours: how long to wait for that; afterwards nothing is published.
+        approval_hours: how long to wait for that. Afterwards nothing is published: a run of the
+            command line ends as `Declined`; a run of a deployment stays suspended, and fails when
+            somebody resumes it.
         warehouse: the DuckDB file; waited for while another process owns it.
 
     Returns:
-        `Completed`, or a completed state named `Declined` when a person said no, or nobody
-        anything: then nothing was written.
+        `Completed`, or a completed state named `Declined` when a person said no, or, to a run
+        that waits in its own process, nobody anything: then nothing was written.
+
+    Raises:
+        UnknownName: no such edition, or no figures of it or of a judge.
+        LeaderboardBehind: the figures are not those of the scores.
+        UnwritableSite: the folder holds something else, or cannot be written.
     """
-    chosen = tuple(judges or ())
+    chosen = tuple(dict.fromkeys(judges or ()))
     note, agreed = "", ""
     while True:
         with (
-            open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+            open_warehouse(Path(warehouse), on_wait=remark) as store,
             tags(f"edition:{edition}"),
         ):
-            _check(store, edition, chosen)
+            check_publishable(store, edition, chosen, Path(to))
             shown = _digest(store, edition, chosen)
             if shown != agreed:
                 await leave_leaderboard(store, edition, chosen)
@@ -95,7 +107,7 @@ async def write_site(
     edition: str,
     to: str,
     judges: Sequence[str],
-    snapshots: Literal["passages", "whole"],
+    snapshots: Snapshots,
 ) -> "Published":
     """Write the site into its folder; a half-written one is never seen there."""
     from tasks.publishing import publish_site
@@ -117,7 +129,7 @@ async def written(
     edition: str,
     to: Path,
     judges: Sequence[str] = (),
-    snapshots: Literal["passages", "whole"] = "passages",
+    snapshots: Snapshots = "passages",
 ) -> "Published":
     """The site as it was written by a task of this run; what it failed with is raised."""
     state = await finished(
@@ -132,7 +144,7 @@ async def _published(
     edition: str,
     to: str,
     judges: Sequence[str],
-    snapshots: Literal["passages", "whole"],
+    snapshots: Snapshots,
     note: str,
 ) -> State[None]:
     site = await written(store, edition, Path(to), judges, snapshots)
@@ -182,15 +194,19 @@ async def _ask(
     insist(f"Waiting for a decision on {edition}: look at it and press Resume at {run_page()}")
 
 
-def _check(store: Warehouse, edition: str, judges: Sequence[str]) -> None:
+def check_publishable(store: Warehouse, edition: str, judges: Sequence[str], to: Path) -> None:
+    """Refuse before a person is asked what could not be written afterwards, or not truly."""
     check_edition(store, edition)
     check_scored(store, edition)
     for name in judges:
         check_scored(store, edition, judge_name=name)
+    check_target(to)
+    check_current(store, edition)
 
 
 def _digest(store: Warehouse, edition: str, judges: Sequence[str]) -> str:
     """What a person agrees to: these figures and no others."""
     board = board_of(store, edition)
-    text = f"{sorted(judges)}\n{board.write_csv()}"
+    shown = board.filter(pl.col("judge").is_in(judges)) if judges else board
+    text = f"{sorted(judges)}\n{shown.write_csv()}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

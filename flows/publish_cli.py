@@ -1,26 +1,27 @@
 """`evergreen publish`: an edition as a site."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS
+from flows.console import remark
 from flows.ended import end
 from flows.options import Ended, WarehousePath
+from flows.parameters import MOST_HOURS
 from flows.run import run_flow
 from flows.show import Format
+from tasks.published_material import Snapshots
 from tasks.selection import check_edition, check_scored
+from tasks.site.mark import check_target
 from tasks.warehouse.reading import check_there
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
 
 
-class Snapshots(StrEnum):
-    """What of archived pages is published."""
-
-    PASSAGES = "passages"
-    WHOLE = "whole"
+def _positive(hours: float) -> float:
+    if hours <= 0:
+        raise typer.BadParameter("It must be more than 0.")
+    return hours
 
 
 def publish(
@@ -33,7 +34,7 @@ def publish(
     snapshots: Annotated[
         Snapshots,
         typer.Option(help="Of archived pages: the passages that verdicts rest on, or all text."),
-    ] = Snapshots.PASSAGES,
+    ] = "passages",
     approve: Annotated[
         bool,
         typer.Option(
@@ -41,7 +42,10 @@ def publish(
             help="Show in the Prefect UI what would be published, and wait there for a decision.",
         ),
     ] = False,
-    approval_hours: Annotated[float, typer.Option(min=0.0, help="How long to wait for it.")] = 72.0,
+    approval_hours: Annotated[
+        float,
+        typer.Option(callback=_positive, max=MOST_HOURS, help="How long to wait for it."),
+    ] = 72.0,
     form: Ended = "table",
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
@@ -50,7 +54,8 @@ def publish(
     Exit code 1, and nothing written, when a person declines or nobody decides in time.
     """
     check_there(warehouse)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    check_target(to)
+    with open_warehouse(warehouse, on_wait=remark) as store:
         check_edition(store, edition)
         check_scored(store, edition)
         for name in judge or ():
@@ -62,7 +67,7 @@ def publish(
             "edition": edition,
             "to": str(to),
             "judges": judge,
-            "snapshots": snapshots.value,
+            "snapshots": snapshots,
             "approve": approve,
             "approval_hours": approval_hours,
             "warehouse": str(warehouse.resolve()),

@@ -9,8 +9,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_leaderboard, leave_table, leave_text, markdown_table
-from flows.console import REMARKS
+from flows.console import remark
 from flows.evaluate import evaluate
+from flows.parameters import Usd
 from flows.publish import written
 from flows.rejudge_tables import (
     agreement_rows,
@@ -19,13 +20,20 @@ from flows.rejudge_tables import (
     figure_rows,
     leading_figures,
 )
+from tasks.current_figures import check_current
+from tasks.judging import check_judges
 from tasks.published_changes import (
     AFTER,
     BEFORE,
+    Begun,
     SiteChanges,
+    begin_anew,
+    begun_before,
     board_of,
+    check_changes_folder,
     figure_changes,
     file_changes,
+    keep_begun,
     keep_changes,
 )
 from tasks.rejudging import Rejudged, rejudged, selected
@@ -42,7 +50,7 @@ async def rejudge(
     agents: list[str] | None = None,
     assignments: list[str] | None = None,
     protocols: list[str] | None = None,
-    budget_usd: float | None = None,
+    budget_usd: Usd | None = None,
     batch: bool = False,
     publish_to: str | None = None,
     warehouse: str = "data/warehouse.duckdb",
@@ -61,22 +69,25 @@ async def rejudge(
         budget_usd: what this run may spend on models at most; no cap unless given.
         batch: ask models through their batch APIs: cheaper, and within a day.
         publish_to: a folder in which the site is written twice, before and after, with what
-            differs between them.
+            differs between them. A run that goes on with one that was ended compares with what
+            that one found.
         warehouse: the DuckDB file; waited for while another process owns it.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to judge.
     """
+    check_judges([judge], budget_usd, batch=batch)
+    to = Path(publish_to) if publish_to else None
+    if to:
+        check_changes_folder(to)
     with (
-        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        open_warehouse(Path(warehouse), on_wait=remark) as store,
         spending(store, budget_usd),
         tags(f"edition:{edition}", f"judge:{judge}"),
     ):
         path, began = str(store.path), utc_now()
         selection, other = selected(store, edition, judge, against, agents, assignments, protocols)
-        before = board_of(store, edition)
-        if publish_to:
-            await written(store, edition, Path(publish_to) / BEFORE)
+        before = await _begun(store, edition, judge, to) if to else None
         outcome: Any = evaluate(
             edition, list(selection.protocols), agents, judge, path, batch=batch,
             assignments=assignments, return_state=True,
@@ -87,8 +98,8 @@ async def rejudge(
         found = rejudged(store, selection, other, judge)
         await _left(store, edition, found)
         await leave_costs(store, began, f"the judge {judge} calls no model")
-        if publish_to:
-            await _published(store, edition, Path(publish_to), before)
+        if to and before:
+            await _published(store, before, to, complete=state.name == "Completed")
     return Completed(name=state.name, message=_message(found, state))
 
 
@@ -115,12 +126,30 @@ async def _left(store: Warehouse, edition: str, found: Rejudged) -> None:
     await leave_leaderboard(store, edition, (before, after))
 
 
-async def _published(store: Warehouse, edition: str, folder: Path, before: pl.DataFrame) -> None:
+async def _begun(store: Warehouse, edition: str, judge: str, folder: Path) -> Begun:
+    """The edition as it was before the judge began: published, or kept by a run that was ended."""
+    if kept := begun_before(folder, edition, judge):
+        remark(f"Compared with {folder / BEFORE}, where an earlier run began that was ended.")
+        return kept
+    check_current(store, edition)
+    begin_anew(folder)
+    await written(store, edition, folder / BEFORE)
+    figures = board_of(store, edition).to_dicts()
+    begun = Begun(edition=edition, judge=judge, figures=figures)
+    keep_begun(folder, begun)
+    return begun
+
+
+async def _published(store: Warehouse, before: Begun, folder: Path, *, complete: bool) -> None:
     """Publish again, and keep what differs beside both sites."""
+    edition = before.edition
     await written(store, edition, folder / AFTER)
     files, n_files = file_changes(folder / BEFORE, folder / AFTER)
     changes = SiteChanges(
-        figures=figure_changes(before, board_of(store, edition)), files=files, n_files=n_files
+        figures=figure_changes(before.board, board_of(store, edition)),
+        files=files,
+        n_files=n_files,
+        complete=complete,
     )
     keep_changes(folder, changes)
     await leave_table(

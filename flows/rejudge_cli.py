@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import ANSWERS, remark
 from flows.ended import end
 from flows.options import PROTOCOL_HELP, Ended, WarehousePath
 from flows.rejudge_tables import (
@@ -20,8 +20,7 @@ from flows.rejudge_tables import (
 from flows.run import run_flow
 from flows.show import Format
 from flows.wide_tables import Column, print_wide
-from tasks.judging import check_judges
-from tasks.published_changes import SiteChanges, check_changes_folder, read_changes
+from tasks.published_changes import SiteChanges, read_changes
 from tasks.rejudging import Rejudged, chosen_report, rejudged, selected
 from tasks.warehouse.reading import check_there
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -70,11 +69,8 @@ def rejudge(
     """
     if agent and report:
         raise typer.BadParameter("--report names its agent: leave --agent out.")
-    check_judges([judge], budget, batch=batch)
     check_there(warehouse)
-    if publish:
-        check_changes_folder(publish)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         agents, assignments = agent, None
         if report:
             one, assignment = chosen_report(store, edition, report)

@@ -15,9 +15,12 @@ import httpx
 import polars as pl
 import pytest
 
+from tasks.leaderboard import leaderboard_rows, with_statistics
+from tasks.protocols.registry import protocol
 from tasks.warehouse.reading import reading
-from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
@@ -45,7 +48,7 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
         task: asyncio.Task[Any] = asyncio.create_task(running)
         async with httpx.AsyncClient(base_url=api) as client:
             for answer in answers:
-                run_id = await paused(client, task)
+                run_id = await paused(client, task, warehouse)
                 waited += 1
                 if answer == "cancel":
                     await cancelled(client, run_id)
@@ -57,14 +60,16 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
     return asyncio.run(run()), waited
 
 
-async def paused(client: httpx.AsyncClient, task: asyncio.Task[Any]) -> str:
+async def paused(client: httpx.AsyncClient, task: asyncio.Task[Any], warehouse: Path) -> str:
+    """The id of this run, once it waits; another test's may wait beside it."""
     waiting = {"name": {"any_": ["publish · sample"]}, "state": {"type": {"any_": ["PAUSED"]}}}
     wanted = {"flow_runs": waiting, "sort": "START_TIME_DESC"}
     while True:
         assert not task.done(), task.result()
         answer = await client.post("/flow_runs/filter", json=wanted)
-        if answer.is_success and (found := answer.json()):
-            return str(found[0]["id"])
+        for run in answer.json() if answer.is_success else ():
+            if run["parameters"]["warehouse"] == str(warehouse):
+                return str(run["id"])
         await asyncio.sleep(0.2)
 
 
@@ -104,7 +109,7 @@ def test_a_person_who_agrees_has_it_published_and_the_note_is_kept(
     api: str, warehouse: Path, tmp_path: Path
 ) -> None:
     to = tmp_path / "site"
-    answer = {"publish": True, "note": "looks [right](http://evil.example)"}
+    answer = {"publish": True, "note": "looks <b>[right](http://evil.example)</b>"}
     state, waited = decide(api, warehouse, [answer], to=str(to))
     assert (state.name, waited) == ("Completed", 1)
     assert str(to) in state.message
@@ -154,6 +159,7 @@ def test_figures_that_changed_while_a_person_looked_are_asked_about_again(
     def changed() -> dict[str, Any]:
         with open_warehouse(warehouse, wait_seconds=0) as store:  # nobody holds it meanwhile
             worsen(store)
+            rank(store)
         return {"publish": True}
 
     answers = [changed, {"publish": True, "note": "now too"}]
@@ -167,12 +173,67 @@ def test_figures_that_changed_while_a_person_looked_are_asked_about_again(
     assert published["value"].to_list() == board["value"].to_list()
 
 
-def worsen(store: Warehouse) -> None:
-    from tasks.warehouse.writer import Change
+def test_figures_of_a_judge_that_is_not_published_may_change_meanwhile(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    with open_warehouse(warehouse) as store:
+        theirs = [
+            score.model_copy(update={"judge": "local"})
+            for score in store.rows(Score, "edition = 'sample' AND judge = 'offline'")
+        ]
+        store.write(Change(Score, theirs))
+        rank(store)
 
-    row = store.rows(LeaderboardRow, "edition = 'sample' AND value > 0")[0]
-    key = {name: getattr(row, name) for name in LeaderboardRow.key}
-    store.write(Change(LeaderboardRow, [row.model_copy(update={"value": 0.0})], replacing=key))
+    def changed() -> dict[str, Any]:
+        with open_warehouse(warehouse, wait_seconds=0) as store:
+            worsen(store, "local")
+            rank(store)
+        return {"publish": True}
+
+    to = tmp_path / "site"
+    state, waited = decide(api, warehouse, [changed], to=str(to), judges=["offline", "offline"])
+    assert (state.name, waited) == ("Completed", 1)
+    assert "local" not in (to / "data" / "leaderboard.csv").read_text("utf-8")
+    assert "| judges | offline |" in artifacts(api, state)["published"]
+
+
+def test_figures_that_are_not_those_of_the_scores_are_neither_asked_about_nor_published(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "site"
+
+    def changed() -> dict[str, Any]:
+        with open_warehouse(warehouse, wait_seconds=0) as store:
+            worsen(store)  # and is killed before it ranks
+        return {"publish": True}
+
+    for answers in ([changed], []):
+        state, waited = decide(api, warehouse, answers, to=str(to))
+        assert (state.type.value, waited) == ("FAILED", len(answers))
+        assert "Run `evergreen evaluate --edition sample`, then publish" in state.message
+    assert not to.exists()
+
+
+def test_a_folder_that_holds_something_else_is_refused_before_anybody_is_asked(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    state, _ = decide(api, warehouse, [], to=str(tmp_path))
+    assert state.type.value == "FAILED"
+    assert "no site that Evergreen wrote" in state.message
+
+
+def worsen(store: Warehouse, judge: str = "offline") -> None:
+    """Another score of one report, without what follows from it."""
+    score = store.rows(Score, "judge = $1 AND value > 0", [judge])[0]
+    store.write(Change(Score, [score.model_copy(update={"value": 0.0, "numerator": 0.0})]))
+
+
+def rank(store: Warehouse) -> None:
+    """The leaderboard as the scores have it."""
+    rows = leaderboard_rows(store, "sample", [protocol("wiki_fact")])
+    whole, _ = with_statistics(store, "sample", rows)
+    store.write(Change(LeaderboardRow, whole, replacing={"edition": "sample"}))
 
 
 @pytest.mark.long

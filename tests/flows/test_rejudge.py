@@ -9,9 +9,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.warehouse.results import Cell, Score, Verdict
+from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, configured, value, write_configs
+from tests.flows.llm_runs import KEY, at_hand, configured, value, write_configs
 from tests.servers.openai import OpenAiServer
 
 pytestmark = pytest.mark.slow
@@ -102,6 +104,65 @@ def test_one_command_shows_a_changed_verdict_on_its_way_to_the_published_leaderb
     assert json.loads((to / "changes.json").read_text("utf-8"))["n_files"] > 10
     assert "openai" not in (to / "before" / "data" / "leaderboard.csv").read_text("utf-8")
     assert "openai" in (to / "after" / "data" / "leaderboard.csv").read_text("utf-8")
+
+
+@pytest.mark.long
+def test_a_run_after_one_that_was_killed_compares_with_what_was_before_that(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    to = tmp_path / "sites"
+    chosen = ("--report", "/".join(REPORT), "--publish", str(to))
+    with at_hand(OpenAiServer(), "openai"):
+        first, _ = rejudge(evergreen, warehouse, *chosen)
+        before = (to / "before" / "site.json").read_bytes()
+        (to / "changes.json").unlink()  # as if it had been killed while it wrote the second site
+        shutil.rmtree(to / "after")
+        again, said = rejudge(evergreen, warehouse, *chosen)
+        assert "where an earlier run began that was ended" in said
+        assert (to / "before" / "site.json").read_bytes() == before
+        assert again["changed_figures"] == first["changed_figures"] != []
+        anew, _ = rejudge(evergreen, warehouse, *chosen)
+    assert anew["changed_figures"] == []
+
+
+@pytest.mark.long
+def test_a_run_that_left_something_open_is_gone_on_with(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    to = tmp_path / "sites"
+    command = ("rejudge", "--edition", "sample", "--judge", "openai", "--protocol", "wiki_fact",
+               "--publish", to, "--warehouse", warehouse, "--report", "/".join(REPORT))  # fmt: skip
+    with at_hand(OpenAiServer(), "openai"):
+        code, _, said = evergreen(*command, "--budget", "0.001")
+        assert (code, "Partial" in said) == (1, True)
+        assert json.loads((to / "changes.json").read_text("utf-8"))["complete"] is False
+        assert evergreen(*command)[0] == 0
+    changes = json.loads((to / "changes.json").read_text("utf-8"))
+    assert changes["complete"] is True
+    assert {each["before"] for each in changes["figures"] if each["judge"] == "openai"} == {None}
+    assert "openai" not in (to / "before" / "data" / "leaderboard.csv").read_text("utf-8")
+
+
+def test_what_cannot_end_well_is_refused_before_anything_is_judged(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(KEY, raising=False)
+    common = ("rejudge", "--edition", "sample", "--judge", "openai", "--warehouse", warehouse)
+    code, _, said = evergreen(*common, "--publish", tmp_path / "sites")
+    assert (code, f"The judge openai has no key: set the variable {KEY}" in said) == (1, True)
+    assert not (tmp_path / "sites").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    server = OpenAiServer()
+    with at_hand(server, "openai"):
+        code, _, said = evergreen(*common, "--publish", tmp_path / "mine")
+        assert (code, "mine holds other files than before/" in said) == (1, True)
+        with open_warehouse(warehouse) as store:
+            store.write(Change(LeaderboardRow, [], replacing={"edition": "sample"}))
+        code, _, said = evergreen(*common, "--publish", tmp_path / "sites")
+        assert (code, "The leaderboard of sample is behind its scores" in said) == (1, True)
+    assert "Traceback" not in said
+    assert sum(server.log.answered().values()) == 0
 
 
 @pytest.mark.long
