@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import ANSWERS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame
 from tasks.agent_sessions import ask_of, check_agents, open_asked
@@ -46,7 +46,7 @@ def list_agents(context: typer.Context, form: Shown = Format.TABLE) -> None:
     asked = frame.filter(pl.col("asked") != IMPORTED)
     print_frame(asked.select("agent", "asked", "model", "usd", "at_most", "key"), form)
     others = frame.filter(pl.col("asked") == IMPORTED)["agent"]
-    ANSWERS.print(f"Imported: {', '.join(others)}", highlight=False)
+    ANSWERS.print(f"Imported: {', '.join(others)}", markup=False, highlight=False)
 
 
 @agents.command("check")
@@ -108,7 +108,7 @@ def jobs(
             raise typer.BadParameter("name the jobs that --ask-again or --remote-id is about.")
         with reading(warehouse) as source:
             if source.notice:
-                REMARKS.print(source.notice, style="yellow", markup=False)
+                remark(source.notice, style="yellow")
             listed = jobs_frame(source, edition, agent, state)
             print_frame(_brief(listed) if form is Format.TABLE else listed, form)
         return
@@ -119,7 +119,7 @@ def jobs(
             for name in names:
                 print_frame(job_frame(source, name), form)
         return
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         if remote_id:
             found = point_to(store, names[0], remote_id)
             remark(f"{found.job} is looked for as {remote_id} by the next run.")
@@ -149,7 +149,7 @@ def cost(
     """Enter what it cost people to get reports by hand; again replaces."""
     if usd is None and minutes is None:
         raise typer.BadParameter("give --usd, --minutes or both.")
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         n = enter_cost(store, edition, agent, assignment or [], usd=usd, minutes=minutes, note=note)
     remark(f"{edition}: entered for {n} reports of {agent}.")
     remark('See: evergreen sql "SELECT * FROM report_costs"')

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from flows.console import REMARKS
+from flows.console import remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, say_drafts
 from flows.to_file import ToFile, answer
@@ -47,7 +47,7 @@ def analyse(
     chosen = named(protocol) if protocol else None
     with reading(warehouse) as source:
         if source.notice:
-            REMARKS.print(source.notice, style="yellow", markup=False)
+            remark(source.notice, style="yellow")
         found = analyses(source, edition, judge_name, chosen, metric)
         say_drafts(source, edition, [found.metric.protocol] if found.metric else [])
     names = [name for name in TABLES if only in (None, name)]

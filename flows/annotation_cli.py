@@ -8,7 +8,7 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import ANSWERS, remark
 from flows.options import WarehousePath
 from flows.show import Format, print_frame
 from tasks.annotating import import_labels, make_annotation_sheet, write_sheet
@@ -51,7 +51,7 @@ def make(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Draw a sheet: SHEET.csv and SHEET.html, the same questions; either can be filled in."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
     table, page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
@@ -72,7 +72,7 @@ def import_filled(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Check and un-blind what a person filled in, and keep it; again changes nothing."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         found = import_labels(store, file, annotator)
         edition = store.value(
             "SELECT edition FROM annotation_items WHERE sheet = $1 LIMIT 1", [found.sheet]
@@ -106,7 +106,7 @@ def agreement(
     """Agreement of judges with each other and with people, beside dollars per article."""
     with reading(warehouse) as source:
         if source.notice:
-            REMARKS.print(source.notice, style="yellow", markup=False)
+            remark(source.notice, style="yellow")
         imported = stored_labels(source, edition)
         people = labels_of_file(labels) if labels else imported
         found = judge_agreement(source, edition, people, protocol or [], judge or [])

@@ -12,8 +12,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_table
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.items import partial_message, run_items
+from flows.parameters import Count, Usd
 from flows.stages import Failure
 from tasks.agent_sessions import ask_of, asking, check_agents
 from tasks.configuration.agents import FileDropAsk
@@ -39,8 +40,8 @@ async def ask(
     edition: str,
     agents: list[str],
     assignments: list[str] | None = None,
-    first: int | None = None,
-    budget_usd: float | None = None,
+    first: Count | None = None,
+    budget_usd: Usd | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Get the reports of an edition that the agents have not written yet.
@@ -57,7 +58,7 @@ async def ask(
         `Completed`, or a completed state named `Partial` when reports are still missing.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        open_warehouse(Path(warehouse), on_wait=remark) as store,
         spending(store, budget_usd) as budget,
         tags(f"edition:{edition}"),
     ):

@@ -6,7 +6,7 @@ import polars as pl
 import typer
 
 from flows.agents_cli import AgentArgument, EditionOption
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.edition_remarks import say_next
 from flows.ended import end
 from flows.options import Shown, WarehousePath
@@ -52,7 +52,7 @@ def ask(
     """
     if not estimate:
         check_agents(names, budget)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         check_edition(store, edition)
         check_askable(store, edition, assignment or ())
         if estimate:
@@ -106,7 +106,7 @@ def backfill(
         check_agents([agent], budget)
         deciders = [judge or load_judges().default, *([extractor] if extractor else [])]
         check_judges(deciders, budget)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         for name in edition or []:
             check_edition(store, name)
             check_askable(store, name)

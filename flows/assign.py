@@ -7,7 +7,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
 from tasks.assignments import assign_articles
@@ -55,7 +55,7 @@ async def assign(
     """
     asks_questions = "find_claims" in protocol_named(protocol).kinds
     with (
-        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        open_warehouse(Path(warehouse), on_wait=remark) as store,
         tags(f"edition:{edition}"),
     ):
         if not asks_questions:

@@ -10,9 +10,10 @@ from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_leaderboard, leave_table
 from flows.ask import ask
-from flows.console import REMARKS
+from flows.console import remark
 from flows.evaluate import evaluate
 from flows.fetch import fetch
+from flows.parameters import Count, Usd
 from tasks.configuration.models import load_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
@@ -28,8 +29,8 @@ async def backfill(
     protocols: list[str] | None = None,
     judge: str | None = None,
     extractor: str | None = None,
-    first: int | None = None,
-    budget_usd: float | None = None,
+    first: Count | None = None,
+    budget_usd: Usd | None = None,
     fetch_pages: bool = True,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
@@ -54,7 +55,7 @@ async def backfill(
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        open_warehouse(Path(warehouse), on_wait=remark) as store,
         spending(store, budget_usd),
         tags(f"agent:{agent}"),
     ):

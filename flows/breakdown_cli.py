@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import ANSWERS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, say_drafts
 from flows.wide_tables import Column, print_wide
@@ -81,7 +81,7 @@ def tokens(
 
 def _opened(source: Reading, edition: str) -> None:
     if source.notice:
-        REMARKS.print(source.notice, style="yellow", markup=False)
+        remark(source.notice, style="yellow")
     check_known(source, edition)
 
 

@@ -15,7 +15,7 @@ from flows.asking_cli import ask, backfill
 from flows.breakdown_cli import breakdown, tokens
 from flows.collecting_cli import assign, collect, edition
 from flows.compare_cli import register as register_comparisons
-from flows.console import QUIET, REMARKS, be_quiet, insist, passing_bars, wants_quiet
+from flows.console import QUIET, be_quiet, insist, passing_bars, remark, wants_quiet
 from flows.differences_cli import register as register_differences
 from flows.draft_cli import register as register_drafts
 from flows.edition_remarks import say_idle
@@ -48,8 +48,8 @@ from tasks.models.errors import ModelError
 from tasks.protocols.registry import by_default
 from tasks.resolving import NotPossible
 from tasks.sandbox.errors import SandboxError
-from tasks.selection import UnknownName, check_selection
-from tasks.site.folder import UnwritableSite
+from tasks.selection import LeaderboardBehind, UnknownName, check_selection
+from tasks.site.mark import UnwritableSite
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -99,8 +99,8 @@ Agents = Annotated[
 ]
 
 EXPECTED_ERRORS = (
-    AnnotationError, ConfigurationError, EditionError, ModelError, NotPossible, SandboxError,
-    ServerError, UnknownName, UnwritableSite, WarehouseError, WikiError,
+    AnnotationError, ConfigurationError, EditionError, LeaderboardBehind, ModelError, NotPossible,
+    SandboxError, ServerError, UnknownName, UnwritableSite, WarehouseError, WikiError,
 )  # fmt: skip
 """Errors whose message is for the user: shown without a traceback, exit code 1."""
 
@@ -126,13 +126,13 @@ def options(
 @app.command()
 def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Run everything on the bundled sample edition: no key, no network."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         chosen = {"edition": "sample", "protocols": [*by_default("wlc"), "reader"]}
         complete, outcome = run_flow("refresh", chosen | {"warehouse": str(store.path)})
         print_leaderboard(store, "sample", Format.TABLE)
     _say_where(warehouse, "sample")
     end(complete, outcome)
-    REMARKS.print(
+    remark(
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
@@ -145,8 +145,6 @@ def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
         "                                          a free agent joins the board\n"
         "  evergreen collect --edition NAME        a fresh edition from Wikipedia\n"
         "  evergreen import wlc PATH               a published edition, or your own in its layout",
-        markup=False,
-        highlight=False,
     )
 
 
@@ -162,7 +160,7 @@ def import_wlc(
     """Import an edition in the published Wiki Live Challenge layout; again changes nothing."""
     name = edition or path.resolve().name
     bars = passing_bars()
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store, bars:
+    with open_warehouse(warehouse, on_wait=remark) as store, bars:
         bar = bars.add_task(f"import {name}", total=None)
 
         def follow(agent_id: str, done: int, total: int) -> None:
@@ -174,20 +172,20 @@ def import_wlc(
             "AND severity = 'unreadable' ORDER BY path",
             [name],
         )
-    REMARKS.print(
+    remark(
         f"{name}: {summary.articles} articles, {summary.facts:,} facts, {summary.agents} agents, "
         f"{summary.reports} reports ({summary.new_reports} new or changed), "
-        f"{summary.claims:,} published claims, {summary.pages:,} pages."
+        f"{summary.claims:,} published claims, {summary.pages:,} pages.",
     )
     for row in issues.iter_rows(named=True):
-        REMARKS.print(f"not read: {row['path']}: {row['message']}", style="red", markup=False)
+        remark(f"not read: {row['path']}: {row['message']}", style="red")
     if summary.remarks:
-        REMARKS.print(
+        remark(
             f'{summary.remarks} remarks: evergreen sql "SELECT kind, path, message FROM '
             f"import_issues WHERE edition = '{name}'\"",
             style="dim",
         )
-    REMARKS.print(f"Next: evergreen evaluate --edition {name}")
+    remark(f"Next: evergreen evaluate --edition {name}")
 
 
 @app.command()
@@ -229,7 +227,7 @@ def evaluate(
     """Judge, score and rank what has not been yet; a second run does nothing."""
     agents = agent or []
     judge_name = judge or load_judges().default
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         protocols = protocols_for(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
         check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)
@@ -263,10 +261,10 @@ def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 420
 
 
 def _say_where(warehouse: Path, edition: str) -> None:
-    REMARKS.print(f"Warehouse  {warehouse}", highlight=False)
-    REMARKS.print(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}", highlight=False)
+    remark(f"Warehouse  {warehouse}")
+    remark(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}")
     server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"
-    REMARKS.print(f"Prefect    {server}", highlight=False)
+    remark(f"Prefect    {server}")
 
 
 def main() -> None:

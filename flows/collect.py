@@ -9,8 +9,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_failures, leave_table, leave_text, plain
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.items import partial_message, run_items
+from flows.parameters import Count
 from flows.progress import stage_progress
 from flows.stages import Failure
 from tasks.beginning import CollectionRequest, begin
@@ -46,7 +47,7 @@ async def collect(
     edition: str,
     created_from: datetime | None = None,
     created_to: datetime | None = None,
-    articles: int | None = None,
+    articles: Count | None = None,
     wiki_api: str | None = None,
     spread: bool | None = None,
     warehouse: str = "data/warehouse.duckdb",
@@ -73,7 +74,7 @@ async def collect(
         edition=edition, since=created_from, until=created_to, articles=articles,
         api_url=wiki_api, spread=spread,
     )  # fmt: skip
-    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
+    with open_warehouse(Path(warehouse), on_wait=remark) as store:
         collection = begin(store, asked, settings, utc_now())
         if collection.frozen_at:
             verified = _verified(store, collection)
@@ -92,7 +93,7 @@ async def collect(
 async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
     path, edition = str(store.path), collection.edition
     members = await list_candidates(path, edition)
-    REMARKS.print(f"{members:,} good articles were listed since the window began.")
+    remark(f"{members:,} good articles were listed since the window began.")
     async with stage_progress("first revisions", None) as progress:
         loop = asyncio.get_running_loop()
 
@@ -100,7 +101,7 @@ async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
             loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
 
         inside = await date_candidates(path, edition, follow)
-    REMARKS.print(f"{inside:,} of them were created in the window.")
+    remark(f"{inside:,} of them were created in the window.")
     failures = await run_items(
         "measure",
         [(batch[0].title, batch) for batch in unmeasured(store, edition)],
@@ -167,12 +168,10 @@ def _verified(store: Warehouse, collection: Collection) -> State[None]:
 
 
 def _say_window(collection: Collection) -> None:
-    REMARKS.print(
+    remark(
         f"{collection.edition}: good articles of {collection.api_url}, created from "
         f"{collection.created_since:%Y-%m-%d} to before {collection.created_until:%Y-%m-%d}, "
         f"snapshot of {collection.begun_at:%Y-%m-%d %H:%M} UTC.",
-        markup=False,
-        highlight=False,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, remark
 from flows.ended import end
 from flows.options import Shown, WarehousePath
 from flows.run import run_flow
@@ -90,7 +90,7 @@ def collect(
         edition=name, since=_utc(since), until=_utc(until), articles=articles, api_url=wiki_api,
         spread=spread,
     )  # fmt: skip
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         begin(store, asked, settings, utc_now())  # what is wrong with it is said at once
         complete, outcome = run_flow(
             "collect",
@@ -107,7 +107,7 @@ def collect(
         if complete and form is not Format.JSON:
             _describe(store, name, form)
     end(complete, outcome, form)
-    REMARKS.print(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
+    remark(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
 
 
 def assign(
@@ -143,7 +143,7 @@ def assign(
         check_judges([chosen], budget, batch=batch)
     else:
         _refuse({"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch})
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         check_edition(store, name)
         complete, outcome = run_flow(
             "assign",
@@ -161,11 +161,9 @@ def assign(
     if asks_questions and form is not Format.JSON:
         print_frame(became, form)
     what = QUESTIONS_READ if asks_questions else "prompt FROM assignments"
-    REMARKS.print(
+    remark(
         f"Read them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" "
         "--format json",
-        markup=False,
-        highlight=False,
     )
     end(complete, outcome, form, **({"questions": became} if asks_questions else {}))
 
@@ -197,7 +195,7 @@ def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehousePath = DEF
 @edition.command("verify")
 def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Compare every text, link and decision of a frozen edition with its manifest."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         problems = verify(store, name)
         document = stored_manifest(store, name)
     if problems:
@@ -206,6 +204,7 @@ def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None
     ANSWERS.print(
         f"{name} is as it was frozen: {len(document['articles'])} articles, manifest "
         f"{manifest_sha(json.dumps(document))}",
+        markup=False,
         highlight=False,
     )
 
@@ -213,9 +212,9 @@ def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None
 @edition.command("drop")
 def drop(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
     """Forget a collection that is not frozen, so that its name is free again."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         forget(store, name)
-    ANSWERS.print(f"{name} is forgotten: what was collected for it is gone.")
+    ANSWERS.print(f"{name} is forgotten: what was collected for it is gone.", markup=False)
 
 
 @edition.command("diff")
@@ -232,7 +231,7 @@ def diff(
         ANSWERS.print(line, markup=False, highlight=False)
     if found:
         raise typer.Exit(1)
-    ANSWERS.print(f"{first} and {second} have the same content.")
+    ANSWERS.print(f"{first} and {second} have the same content.", markup=False)
 
 
 def _describe(source: Any, name: str, form: Format) -> None:
@@ -262,6 +261,7 @@ def _describe(source: Any, name: str, form: Format) -> None:
         f"{document[MADE]['snapshot_at'][:16].replace('T', ' ')} UTC, created "
         f"{document['created'][0][:10]} to before {document['created'][1][:10]}. "
         f"Manifest {manifest_sha(json.dumps(document))}",
+        markup=False,
         highlight=False,
     )
 
@@ -272,4 +272,4 @@ def _utc(day: datetime | None) -> datetime | None:
 
 def _notice(text: str | None) -> None:
     if text:
-        REMARKS.print(text, style="yellow", markup=False)
+        remark(text, style="yellow")

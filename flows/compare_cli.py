@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from flows.console import REMARKS
+from flows.console import remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_agreement, say_drafts
 from flows.to_file import ToFile, answer
@@ -84,7 +84,7 @@ def register(app: typer.Typer) -> None:
 
 def _notice(text: str | None) -> None:
     if text:
-        REMARKS.print(text, style="yellow", markup=False)
+        remark(text, style="yellow")
 
 
 def _write(

@@ -12,24 +12,28 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-ANSWERS = Console(width=None if sys.stdout.isatty() else 120)
-"""Into a file or a pipe tables get room enough for every column."""
-REMARKS = Console(stderr=True, soft_wrap=True)
-"""Never wrapped by us: commands and paths in it can be copied."""
-INSISTED = Console(stderr=True, soft_wrap=True)
-"""What a person must know or do: said to stderr also by a quiet command."""
 QUIET = "EVERGREEN_QUIET"
 """The environment variable that asks for quiet; empty, 0, false and no do not."""
-
-
-def be_quiet() -> None:
-    """From now on neither progress nor remarks: only answers, and what went wrong."""
-    REMARKS.quiet = True
 
 
 def wants_quiet() -> bool:
     """Whether the environment asks for it."""
     return os.environ.get(QUIET, "").strip().lower() not in ("", "0", "false", "no")
+
+
+ANSWERS = Console(width=None if sys.stdout.isatty() else 120)
+"""Into a file or a pipe tables get room enough for every column."""
+REMARKS = Console(stderr=True, soft_wrap=True, quiet=wants_quiet())
+"""Never wrapped by us: commands and paths in it can be copied. Text goes through `remark`."""
+INSISTED = Console(stderr=True, soft_wrap=True)
+"""What a person must know or do: said to stderr also by a quiet command."""
+
+
+def be_quiet() -> None:
+    """From now on neither progress nor remarks: only answers, and what went wrong. So do the
+    processes that this one starts, such as the runs of `serve`."""
+    REMARKS.quiet = True
+    os.environ[QUIET] = "1"
 
 
 def insist(text: str, style: str | None = None) -> None:
@@ -45,7 +49,7 @@ def remark(text: str, style: str | None = None) -> None:
 def passing_bars() -> Progress:
     """Bars that leave nothing behind; none where nobody watches."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, say_drafts
 from flows.wide_tables import Column, print_wide
@@ -59,7 +59,7 @@ def print_differences(
     protocols = [named(each) for each in protocol or ()]
     with reading(warehouse) as source:
         if source.notice:
-            REMARKS.print(source.notice, style="yellow", markup=False)
+            remark(source.notice, style="yellow")
         found = differences(source, edition, name, protocols, metric or (), agent or ())
         say_drafts(source, edition, found["protocol"])
     if form is not Format.TABLE:

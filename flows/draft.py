@@ -7,7 +7,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_text, plain
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.items import partial_message, run_items
 from tasks.drafting import draft_article
 from tasks.judging import judging
@@ -45,7 +45,7 @@ async def draft(
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        open_warehouse(Path(warehouse), on_wait=remark) as store,
         tags(f"edition:{edition}"),
         spending(store, budget_usd),
     ):

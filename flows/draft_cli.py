@@ -7,7 +7,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.ended import end
 from flows.options import Shown, WarehousePath
 from flows.run import run_flow
@@ -52,7 +52,7 @@ def draft_rubrics(
     check_judges([judge], budget, batch=batch)
     if to.exists() and not to.is_dir():
         raise typer.BadParameter(f"{to} is no folder.", param_hint="to")
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         check_edition(store, edition)
         todo = pending_drafts(store, edition, to, assignment or [])
         complete, outcome = run_flow(
@@ -104,7 +104,7 @@ def import_rigorous_draft(
     Exit code 1 when any was not taken in.
     """
     refused = 0
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         check_edition(store, edition)
         for path in paths:
             try:

@@ -9,8 +9,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_leaderboard
-from flows.console import REMARKS
+from flows.console import remark
 from flows.items import partial_message
+from flows.parameters import Usd
 from flows.pointing import key_points_stage, pending_points
 from flows.stages import (
     Evaluation,
@@ -46,7 +47,7 @@ async def evaluate(
     judge: str | None = None,
     warehouse: str = "data/warehouse.duckdb",
     extractor: str | None = None,
-    budget_usd: float | None = None,
+    budget_usd: Usd | None = None,
     batch: bool = False,
     assignments: list[str] | None = None,
 ) -> State[None]:
@@ -69,7 +70,7 @@ async def evaluate(
         `Completed`, or a completed state named `Partial` when something is left to do: items
         that failed or stayed open, or a budget, quota or model that stopped the run.
     """
-    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
+    with open_warehouse(Path(warehouse), on_wait=remark) as store:
         run = Evaluation(
             warehouse=str(store.path),
             edition=edition,
@@ -102,7 +103,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
         failures += await key_points_stage(run, len(waiting))
     cells = chosen(run)
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
-        REMARKS.print(f"{len(pending)} of {len(cells)} cells are to be judged.")
+        remark(f"{len(pending)} of {len(cells)} cells are to be judged.")
         failures += await verdicts_stage(run, len(pending))
     failures += open_items(run)
     if groups := unscored_groups(run):

@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
 from flows.console import remark
-from flows.options import WarehousePath
+from flows.options import Printed, WarehousePath
 from flows.show_explained import print_explained
 from tasks.explaining import (
     Decision,
@@ -57,7 +57,7 @@ def explain(
     only_open: Annotated[
         bool, typer.Option("--open", help="Only what a later run may still decide.")
     ] = False,
-    form: Annotated[Literal["table", "json"], typer.Option("--format")] = "table",
+    form: Printed = "table",
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """What a report's figures rest on: each claim and fact with its verdict, evidence and page."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.options import WarehousePath
 from tasks.editions.drb2_results import TABLES
 from tasks.rubric_export import LINES, ExportSummary, export_drb2
@@ -25,7 +25,7 @@ def export_results(
     """Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv."""
     with reading(warehouse) as source:
         if source.notice:
-            REMARKS.print(source.notice, style="yellow", markup=False)
+            remark(source.notice, style="yellow")
         check_known(source, edition)
         try:
             summary = export_drb2(source, edition, judge, to)

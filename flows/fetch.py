@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.console import REMARKS
+from flows.console import remark
 from flows.items import partial_message
 from flows.progress import stage_progress
 from flows.stages import (
@@ -62,7 +62,7 @@ async def fetch(
         are left to ask for.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store,
+        open_warehouse(Path(warehouse), on_wait=remark) as store,
         spending(store, None),
         tags(f"edition:{edition}"),
     ):
@@ -99,7 +99,7 @@ async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[
         edition: its name in the warehouse.
         warehouse: the DuckDB file; waited for while another process owns it.
     """
-    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
+    with open_warehouse(Path(warehouse), on_wait=remark) as store:
         check_edition(store, edition)
         n = len(unread(store, edition, again=True))
         failures = await _read(store, edition, again=True)
@@ -134,7 +134,7 @@ async def _fetched(
     if not wanted:
         return []
     hosts = {urlsplit(page.url).netloc for page in wanted}
-    REMARKS.print(f"Pages to fetch ({way}): {len(wanted):,}, of hosts: {len(hosts):,}.")
+    remark(f"Pages to fetch ({way}): {len(wanted):,}, of hosts: {len(hosts):,}.")
     path = str(store.path)
     return await _followed(
         f"fetch {way}",

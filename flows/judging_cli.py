@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.console import ANSWERS, REMARKS, passing_bars, remark
+from flows.console import ANSWERS, passing_bars, remark
 from flows.edition_remarks import say_idle
 from flows.options import PROTOCOL_HELP, Shown, WarehousePath
 from flows.pages_cli import say_unfetched
@@ -92,7 +92,7 @@ def estimate(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Calls, tokens and dollars of an evaluation before anything is spent."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         chosen = protocols_for(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
         say_idle(store, edition, chosen)
@@ -121,7 +121,7 @@ def calls(
     """The ledger: what was asked, what came back, what it took and cost."""
     with reading(warehouse) as source:
         if source.notice:
-            REMARKS.print(source.notice, style="yellow", markup=False)
+            remark(source.notice, style="yellow")
         if show is not None:
             _show_call(source, show)
             return
@@ -169,7 +169,7 @@ def _export_calls(source: Any, filters: dict[str, str], path: Path) -> None:
     with path.open("w", encoding="utf-8") as lines:
         for row in frame.iter_rows(named=True):
             lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    REMARKS.print(f"{frame.height:,} calls written to {path}.", markup=False)
+    remark(f"{frame.height:,} calls written to {path}.")
 
 
 def _judge_row(name: str, entry: Any, is_default: bool) -> dict[str, Any]:

@@ -19,4 +19,8 @@ WarehousePath = Annotated[Path, WAREHOUSE_OPTION]
 Ended = Annotated[
     Literal["table", "json"], typer.Option("--format", help="How to say what the run did.")
 ]
+Printed = Annotated[
+    Literal["table", "json"], typer.Option("--format", help="How to print the answer.")
+]
+"""Of what is no table: CSV could not hold it."""
 Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]

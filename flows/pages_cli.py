@@ -81,7 +81,7 @@ def fetch(
     with _owned(warehouse, edition) as store:
         check_reported(store, edition, agent or ())
     if not load_web().named_operator():
-        REMARKS.print(
+        remark(
             "Nobody is named in the User-Agent; say whom site owners can write to: "
             "EVERGREEN_OPERATOR, or `operator` in configs/web.yaml.",
             style="yellow",
@@ -99,7 +99,7 @@ def fetch(
             print_frame(counted, form)
         _say_in_vain(source, edition)
     end(complete, outcome, form, pages=counted)
-    REMARKS.print(f"Next: evergreen evaluate --edition {edition}")
+    remark(f"Next: evergreen evaluate --edition {edition}")
 
 
 @pages.command("counts")
@@ -157,7 +157,7 @@ def show(
         shown = text if whole else text[:SHOWN_CHARACTERS]
         ANSWERS.print(shown, markup=False, highlight=False, soft_wrap=True)
         if len(shown) < len(text):
-            REMARKS.print(f"({len(text) - len(shown):,} characters more: --whole)")
+            remark(f"({len(text) - len(shown):,} characters more: --whole)")
 
 
 @pages.command("export")
@@ -178,7 +178,7 @@ def export(
             raise typer.BadParameter(
                 f"{to} cannot be written: {error.strerror or error}", param_hint="to"
             ) from None
-    REMARKS.print(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.", highlight=False)
+    remark(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.")
 
 
 @pages.command("read")
@@ -206,8 +206,7 @@ def walls(
             n = find_walls(store, edition)
         print_frame(store.frame(COUNTS, [edition]), form)
     following = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
-    REMARKS.print(f"{n:,} pages have another status now. {following}",
-                  markup=False, highlight=False)  # fmt: skip
+    remark(f"{n:,} pages have another status now. {following}")
 
 
 def say_unfetched(source: Readable, edition: str, protocols: Sequence[str]) -> None:
@@ -217,11 +216,11 @@ def say_unfetched(source: Readable, edition: str, protocols: Sequence[str]) -> N
     counted = source.frame(COUNTS, [edition])
     left = int(counted.filter(counted["status"] == "not fetched")["pages"].sum())
     if left:
-        REMARKS.print(
+        remark(
             f"Cited pages that were never fetched: {left:,}. What rests on them is open, and in no "
             f"estimate: `evergreen fetch --edition {edition}` asks for them.",
-            style="yellow", markup=False, highlight=False,
-        )  # fmt: skip
+            style="yellow",
+        )
 
 
 def _say_in_vain(source: Readable, edition: str) -> None:
@@ -229,25 +228,24 @@ def _say_in_vain(source: Readable, edition: str) -> None:
     refused = source.frame(REFUSED, [edition]).to_dicts()
     if refused:
         of = refused[0]
-        REMARKS.print(
+        remark(
             f"Refused: {of['n']:,} pages, such as {of['url']}: {of['error']}. (For test servers "
             "of your own: `allowed.hosts` in configs/web.yaml.)",
-            style="yellow", markup=False, highlight=False,
-        )  # fmt: skip
+            style="yellow",
+        )
     in_vain = source.frame(IN_VAIN, [edition]).item()
     if in_vain:
-        REMARKS.print(
+        remark(
             f"Pages that did not come: {in_vain:,}; `evergreen pages show URL --edition {edition}` "
             "says why, `fetch --again` asks for them once more.",
-            markup=False, highlight=False,
-        )  # fmt: skip
+        )
 
 
 @contextmanager
 def _owned(warehouse: Path, edition: str) -> Iterator[Warehouse]:
     """The warehouse for writing, if it is there and has the edition."""
     check_there(warehouse)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         check_edition(store, edition)
         yield store
 
@@ -276,7 +274,7 @@ def _ways(named: Sequence[str]) -> list[str]:
 def _reading(warehouse: Path, edition: str) -> Iterator[Reading]:
     with reading(warehouse) as source:
         if source.notice:
-            REMARKS.print(source.notice, style="yellow", markup=False)
+            remark(source.notice, style="yellow")
         check_known(source, edition)
         yield source
 

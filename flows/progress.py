@@ -15,7 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from flows.console import REMARKS
+from flows.console import REMARKS, remark
 
 UPDATE_SECONDS = 2.0
 """How often the artifact follows: a request each time."""
@@ -60,7 +60,7 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
         progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=f"{stage}: {to_do}"
     )
     columns = (
-        TextColumn("{task.description:<12}"),
+        TextColumn("{task.description:<12}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -68,7 +68,7 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
         TimeRemainingColumn(),
     )
     if not REMARKS.is_terminal:  # in a log there are no bars: one line when a stage begins
-        REMARKS.print(f"stage {stage}: {to_do}")
+        remark(f"stage {stage}: {to_do}")
     with Progress(*columns, console=REMARKS) as bars:
         yield StageProgress(bars, stage, total, artifact)
     if not total:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.options import WarehousePath
 from tasks.configuration.models import load_protocol
 from tasks.editions import deepresearch_bench, drb2, drgym, rigorous
@@ -56,7 +56,7 @@ def import_drgym(
     """Import DeepResearchGym's queries with their key points; again changes nothing."""
     name = edition or path.resolve().stem
     found = drgym.read_drgym(path, top)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         summary = import_queries(store, GYM, found.queries, name)
     remark(f"{name}: {_counted(summary, found.known)}")
     _say_next(name, "<id>.md")
@@ -70,7 +70,7 @@ def import_drb2(
     """Import DeepResearch Bench II's tasks with their rubrics; again changes nothing."""
     name = edition or path.resolve().stem
     tasks = drb2.read_drb2(path)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         summary = import_queries(store, BENCH_2, tasks, name)
     languages = sorted({str(task.settings.language) for task in tasks})
     remark(
@@ -95,7 +95,7 @@ def import_rigorous(
     name = edition or path.resolve().stem
     settings = checked_parameters(load_protocol(rigorous.PROTOCOL), RigorousParameters)
     queries = rigorous.read_rigorous(path, settings.domains, general)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         summary = import_queries(store, RIGOROUS, queries, name)
     themes = sorted({str(query.settings.theme) for query in queries})
     common = sum(item.dimension == rigorous.GENERAL for item in queries[0].items)
@@ -118,7 +118,7 @@ def import_deepresearch_bench(
     """Import DeepResearch Bench's tasks, criteria and references; again changes nothing."""
     name = edition or deepresearch_bench.LAYOUT
     tasks = deepresearch_bench.read_deepresearch_bench(path)
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         summary = import_queries(store, BENCH, tasks, name)
     remark(
         f"{name}: {summary.queries} tasks ({summary.new} new), {summary.items:,} criteria, "

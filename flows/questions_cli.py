@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS, remark
+from flows.console import remark
 from flows.options import WarehousePath
 from tasks.questions_import import import_answers, import_questions
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -20,7 +20,7 @@ def import_livedrbench(
 ) -> None:
     """Import questions in LiveDRBench's published format; again changes nothing."""
     name = edition or path.resolve().stem
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         summary = import_questions(store, path, name)
     remark(
         f"{name}: {summary.questions} questions in {len(summary.categories)} categories, "
@@ -38,7 +38,7 @@ def import_agent_answers(
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """Import one agent's answers to an edition's questions; again changes nothing."""
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         summary = import_answers(store, path, edition, agent)
     remark(f"{edition}: {summary.answers} answers of {agent} ({summary.new} new or changed).")
     if summary.unknown:

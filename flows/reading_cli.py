@@ -1,11 +1,11 @@
 """`evergreen leaderboard`, `status` and `sql`: what a warehouse says, also while a flow runs."""
 
 import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from flows.console import REMARKS
+from flows.console import remark
 from flows.options import Shown, WarehousePath
 from flows.show import Format, print_frame, print_leaderboard, print_status
 from tasks.judges.registry import judge as judge_named
@@ -42,7 +42,7 @@ def status(
     judge: Annotated[
         str | None, typer.Option("--judge", help="Whose verdicts and scores; the default judge's.")
     ] = None,
-    form: Annotated[Literal["table", "json", "csv"], typer.Option("--format")] = "table",
+    form: Shown = Format.TABLE,
     warehouse: WarehousePath = DEFAULT_PATH,
 ) -> None:
     """What is done, pending and failed, per stage; verdicts and scores of one judge."""
@@ -56,7 +56,7 @@ def status(
             for name in ([edition] if edition else known_editions(source))
             for row in edition_status(source, name, decider)
         ]
-    print_status(counts, decider.name, Format(form))
+    print_status(counts, decider.name, form)
 
 
 def sql(
@@ -82,4 +82,4 @@ def register(app: typer.Typer) -> None:
 
 def _notice(text: str | None) -> None:
     if text:
-        REMARKS.print(text, style="yellow", markup=False)
+        remark(text, style="yellow")

@@ -8,7 +8,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_leaderboard
-from flows.console import REMARKS
+from flows.console import remark
 from flows.evaluate import evaluate
 from tasks.configuration.editions import edition_folder
 from tasks.reports import import_published
@@ -39,7 +39,7 @@ async def refresh(
         The state of the evaluation: `Completed` or `Partial`.
     """
     folder = Path(source) if source else edition_folder(edition)
-    with open_warehouse(Path(warehouse), on_wait=REMARKS.print) as store:
+    with open_warehouse(Path(warehouse), on_wait=remark) as store:
         path, began = str(store.path), utc_now()
         await import_published(path, str(folder), edition, sorted(agents or []))
         outcome: Any = evaluate(edition, protocols, agents, judge, path, return_state=True)

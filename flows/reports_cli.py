@@ -50,7 +50,7 @@ def import_report_files(
     Exit code 0 when every file is in, 1 when any was left out or could not be read.
     """
     bars = passing_bars()
-    with open_warehouse(warehouse, on_wait=REMARKS.print) as store:
+    with open_warehouse(warehouse, on_wait=remark) as store:
         matched = match_reports(store, path, edition, agent)
         _preview(matched)
         with bars:

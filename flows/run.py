@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flows.console import REMARKS, insist
+from flows.console import REMARKS, insist, remark
 from flows.server import local_server
 
 
@@ -26,12 +26,12 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
         What the flow failed with.
     """
     if not REMARKS.is_terminal:  # where no status can be shown
-        REMARKS.print("Starting the Prefect server …")
+        remark("Starting the Prefect server …")
     with REMARKS.status("Starting the Prefect server …"):
         server = local_server(prefect_home())
         api_url = server.__enter__()
     try:
-        complete, outcome = _run(api_url, _flow(name), parameters)
+        complete, outcome = _run(api_url, flow_named(name), parameters)
     finally:
         server.__exit__(None, None, None)
     if REMARKS.quiet and not complete:  # a remark where there are any
@@ -39,7 +39,8 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
     return complete, outcome
 
 
-def _flow(name: str) -> Callable[..., Any]:
+def flow_named(name: str) -> Any:
+    """A flow by its name."""
     # Prefect reads its settings at import: only now, with the server up, may it be imported.
     from flows.ask import ask
     from flows.assign import assign
@@ -52,7 +53,7 @@ def _flow(name: str) -> Callable[..., Any]:
     from flows.refresh import refresh
     from flows.rejudge import rejudge
 
-    flows: dict[str, Callable[..., Any]] = {
+    flows = {
         "ask": ask, "assign": assign, "backfill": backfill, "collect": collect,
         "draft": draft, "evaluate": evaluate, "fetch": fetch, "publish": publish,
         "read": read, "refresh": refresh, "rejudge": rejudge,
@@ -75,10 +76,10 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     try:
         state = asyncio.run(flow(**parameters, return_state=True))
     except KeyboardInterrupt:
-        REMARKS.print("Stopped. What was committed is kept; run again to go on.")
+        remark("Stopped. What was committed is kept; run again to go on.")
         raise SystemExit(130) from None
     except TerminationSignal:
-        REMARKS.print("Ended from outside. What was committed is kept; run again to go on.")
+        remark("Ended from outside. What was committed is kept; run again to go on.")
         raise SystemExit(143) from None
     started = next(TASK_RUNS) - before - 1
     with REMARKS.status("Storing the run's history …"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.console import REMARKS, passing_bars, remark
+from flows.console import passing_bars, remark
 from flows.options import WarehousePath
 from flows.sandbox_remarks import Told, check_served, log, say_address, say_open
 from tasks.configuration.errors import ConfigurationError
@@ -115,7 +115,7 @@ def sandbox(
         asyncio.run(
             _served(folder, served, settings, listening, host, log if log_queries else None)
         )
-    REMARKS.print("Ended.")
+    remark("Ended.")
 
 
 async def _served(
@@ -142,7 +142,7 @@ def _built_or_stopped(source: "Source", settings: SandboxSettings, warehouse: Pa
     try:
         return asyncio.run(_built(source, settings, warehouse))
     except KeyboardInterrupt:
-        REMARKS.print("Stopped. What is built is kept; run again to go on.")
+        remark("Stopped. What is built is kept; run again to go on.")
         raise typer.Exit(130) from None
 
 
@@ -157,10 +157,9 @@ async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -
     now = built.current
     done = (f"{built.new:,} new or changed, {built.gone:,} gone, "
             f"{time.monotonic() - began:.1f} s")  # fmt: skip
-    REMARKS.print(
+    remark(
         f"{source.name}: {now.n_pages:,} pages in {now.n_passages:,} passages, "
         f"{_megabytes(folder):.0f} MB ({done})",
-        highlight=False,
     )
     remark(f"Index      {folder}")
     return folder
@@ -188,7 +187,7 @@ async def _followed(
             follow=follow,
             left_out=left_out,
             no_day=no_day,
-            wait=lambda: REMARKS.print("Another process builds this index; waiting for it."),
+            wait=lambda: remark("Another process builds this index; waiting for it."),
         )
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from flows.console import ANSWERS, REMARKS, remark
+from flows.console import ANSWERS, remark
 
 if TYPE_CHECKING:
     from tasks.sandbox.calls import Calls, Served
@@ -67,7 +67,7 @@ def say_address(address: str, served: "Served") -> None:
     ANSWERS.print(f"MCP        {address}/mcp", markup=False, highlight=False)
     ANSWERS.print(f"Try        curl{key} '{address}/search?{query}'", markup=False,
                   highlight=False, soft_wrap=True)  # fmt: skip
-    REMARKS.print("Ctrl-C ends it.")
+    remark("Ctrl-C ends it.")
 
 
 def say_open(host: str) -> None:

@@ -11,26 +11,10 @@ from prefect import serve as serve_deployments
 from prefect.deployments.runner import RunnerDeployment
 from prefect.types.entrypoint import EntrypointType
 
-from flows.ask import ask
-from flows.backfill import backfill
-from flows.collect import collect
-from flows.evaluate import evaluate
-from flows.fetch import fetch
-from flows.publish import publish
-from flows.refresh import refresh
-from flows.rejudge import rejudge
+from flows.run import flow_named
+from flows.serve_cli import NAMES
 
-SERVED: dict[str, Flow[..., Any]] = {
-    "ask": ask,
-    "backfill": backfill,
-    "collect": collect,
-    "evaluate": evaluate,
-    "fetch": fetch,
-    "publish": publish,
-    "refresh": refresh,
-    "rejudge": rejudge,
-}
-"""By name; each has one deployment, called after the warehouse."""
+SERVED: dict[str, Flow[..., Any]] = {name: flow_named(name) for name in NAMES}
 AT_ONCE = 1
 """Runs at once: one process owns the warehouse. One that waits for a decision takes no place."""
 

@@ -12,6 +12,7 @@ from flows.server import UI_PORT, local_server
 from tasks.warehouse.store import DEFAULT_PATH
 
 NAMES = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
+"""Of the flows that are served; each has one deployment, called after the warehouse."""
 
 
 def serve(

@@ -11,7 +11,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, remark
 from flows.wide_tables import Column, print_wide
 from tasks.boards import COUNTS, INTERVAL, Board, boards_of, ranges_note, ranking
 from tasks.configuration.models import load_judges
@@ -107,7 +107,7 @@ def print_leaderboard(
 def say_drafts(source: Readable, edition: str, protocols: Iterable[str]) -> None:
     """Say so where scores of these protocols rest on rubrics that nobody has reviewed."""
     if RIGOROUS in protocols and (drafts := drafts_of(source, edition)):
-        REMARKS.print(
+        remark(
             f"draft: Rigorous Bench measures {drafts} of {edition}'s assignments by rubrics that a "
             "model drafted and nobody has reviewed: its figures are provisional.",
             style="yellow",
@@ -121,7 +121,8 @@ def _judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> 
     provisional = rows["provisional"].any()
     if rows["value"].is_null().all():
         waits = " so far" if provisional else ""
-        ANSWERS.print(f"{named}: no figures, as nothing could be judged{waits}.", highlight=False)
+        nothing = f"{named}: no figures, as nothing could be judged{waits}."
+        ANSWERS.print(nothing, markup=False, highlight=False)
         return
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*ranked(rows, board), strict=True)

@@ -7,7 +7,7 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
-from flows.console import ANSWERS, REMARKS
+from flows.console import ANSWERS, remark
 from flows.show import Format, print_frame
 from tasks.configuration.models import load_judges
 from tasks.judges.registry import judge as registered
@@ -69,11 +69,10 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
         print_frame(frame, form)
         return
     if frame.is_empty():
-        REMARKS.print(
+        remark(
             f"{edition} has no verdicts of the judge {name} yet: `evergreen evaluate --edition "
             f"{edition} --judge {name}`.",
-            markup=False, highlight=False,
-        )  # fmt: skip
+        )
         return
     if name in known.judges and not registered(name).sees_conflict:
         frame = frame.with_columns(conflict=pl.lit(None))

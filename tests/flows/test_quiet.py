@@ -1,6 +1,8 @@
 """A quiet command: only answers and what went wrong; and what exit codes say."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,15 +10,17 @@ import polars as pl
 import pytest
 import typer
 
-from flows.console import REMARKS, be_quiet, insist, remark, wants_quiet
+from flows.console import QUIET, REMARKS, be_quiet, insist, remark, wants_quiet
 from flows.ended import end
 from flows.show import Format
 from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import ROOT
 from tests.tasks.annotated import sample_warehouse
 
 
 @pytest.fixture(autouse=True)
-def loud_afterwards() -> Iterator[None]:
+def loud_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(QUIET, "")
     yield
     REMARKS.quiet = False
 
@@ -39,20 +43,29 @@ def test_a_quiet_command_says_no_remark_but_what_must_be_known(
 def test_quiet_is_asked_for_by_an_option_or_the_environment(
     evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status = ("status", "--warehouse", warehouse, "--format", "json")
-    said = evergreen("import", "wlc", "data/sample", "--warehouse", warehouse)
+    importing = ("import", "wlc", "data/sample", "--warehouse", warehouse)
+    said = evergreen(*importing)
     assert said[0] == 0
     assert "3 articles" in said[2]
-    quiet = evergreen("--quiet", "import", "wlc", "data/sample", "--warehouse", warehouse)
-    assert quiet == (0, "", "")
+    assert evergreen("--quiet", *importing) == (0, "", "")
     REMARKS.quiet = False
-    monkeypatch.setenv("EVERGREEN_QUIET", "1")
-    code, answers, remarks = evergreen(*status)
+    monkeypatch.setenv(QUIET, "1")
+    assert evergreen(*importing) == (0, "", "")
+    code, answers, remarks = evergreen("status", "--warehouse", warehouse, "--format", "json")
     assert (code, remarks) == (0, "")
     assert json.loads(answers)[0]["edition"] == "sample"
     code, answers, remarks = evergreen("status", "--edition", "never", "--warehouse", warehouse)
     assert (code, answers) == (1, "")
     assert "no edition 'never'" in remarks
+
+
+def test_what_a_quiet_command_starts_is_quiet_too() -> None:
+    be_quiet()
+    code = "from flows.console import insist, remark; remark('a remark'); insist('an error')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "an error\n"
 
 
 @pytest.mark.parametrize(
@@ -89,5 +102,7 @@ def test_the_help_says_what_exit_codes_mean_and_wrong_usage_is_2(evergreen: Ever
         assert meaning in told
     assert "--quiet" in told
     assert evergreen("publish", "--edition", "sample")[0] == 2
+    at_once = ("--to", "site", "--approve", "--approval-hours", "0")
+    assert evergreen("publish", "--edition", "sample", *at_once)[0] == 2
     assert evergreen("rejudge", "--edition", "sample")[0] == 2
     assert evergreen("serve", "--only", "dance")[0] == 2
