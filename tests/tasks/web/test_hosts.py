@@ -92,14 +92,15 @@ def test_pages_that_wait_for_their_host_leave_the_places_to_others() -> None:
         ended.append(asked.headers["host"].partition(".")[0])
 
     with serving_pages(handler) as site:
-        urls = urls_of(site, "slow", 5)
+        # Three seconds: a busy machine may take one for the ten.
+        urls = urls_of(site, "slow", 2)
         urls += [url for number in range(10) for url in urls_of(site, f"quick{number}", 1)]
         settings = web_settings(
-            places(urls), manners={"at_once": 2, "per_host": 2, "seconds_between": 0.3}
+            places(urls), manners={"at_once": 1, "per_host": 1, "seconds_between": 3}
         )
         fetch(urls, settings)
         assert "slow" not in ended[1:11]
-        assert ended[11:] == ["slow"] * 4
+        assert ended[11:] == ["slow"]
 
 
 def test_a_host_that_asks_for_peace_is_left_alone_by_all_its_pages() -> None:
