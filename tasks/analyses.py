@@ -248,7 +248,7 @@ def _of_conflict(found: Analyses, _: Scored) -> Iterator[str]:
 
 def _of_cost(found: Analyses, _: Scored) -> Iterator[str]:
     yield (
-        "US dollars. What is not known is left empty and never counts as 0; `free` is said where "
+        "US dollars. What is not known is left empty and never counts as 0; “free” is said where "
         "it is known to cost nothing. Extracting claims by a model, and making assignments, is not "
         "in it."
     )
