@@ -14,8 +14,6 @@ from flows.run import run_flow
 from flows.show import ENTRY, Format, leaderboard_frame, print_frame, print_leaderboard
 from tasks.agent_estimates import estimate_reports
 from tasks.agent_sessions import check_agents
-from tasks.configuration.models import load_judges
-from tasks.judging import check_judges
 from tasks.selection import check_edition
 from tasks.unreported import check_askable, prompted_editions
 from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
@@ -100,12 +98,11 @@ def backfill(
     """Bring an agent into editions: its missing reports, the pages they cite, then only its
     cells, then the ranks.
 
-    The budget covers reports and verdicts together. No row of another agent is touched.
+    The budget covers reports and verdicts together. No report, verdict or score of another agent
+    is touched.
     """
     if not estimate:
         check_agents([agent], budget)
-        deciders = [judge or load_judges().default, *([extractor] if extractor else [])]
-        check_judges(deciders, budget)
     with open_warehouse(warehouse, on_wait=remark) as store:
         for name in edition or []:
             check_edition(store, name)

@@ -1,6 +1,7 @@
 """Bring an agent into editions that are there already: its reports, the pages they cite, its cells,
 the leaderboards."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.parameters import Count, Usd
 from tasks.configuration.models import load_judges
+from tasks.judging import check_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unreported import prompted_editions
@@ -54,13 +56,15 @@ async def backfill(
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
+    chosen = judge or load_judges().default
+    # Before the agent is paid: what could not be judged, or extracted, need not be asked for.
+    check_judges([chosen, *([extractor] if extractor else [])], budget_usd)
     with (
         open_warehouse(Path(warehouse), on_wait=remark) as store,
         spending(store, budget_usd),
         tags(f"agent:{agent}"),
     ):
-        path, began = str(store.path), utc_now()
-        chosen = judge or load_judges().default
+        began = utc_now()
         names = editions or prompted_editions(store)
         for name in names:
             check_edition(store, name)
@@ -68,18 +72,10 @@ async def backfill(
         ends: list[dict[str, str]] = []
         partial = False
         for name in names:
-            states: list[Any] = [
-                await ask(name, [agent], first=first, warehouse=path, return_state=True)
-            ]
-            if states[0].is_completed() and _has_reports(store, name, agent):
-                if fetch_pages:
-                    states.append(await fetch(name, [agent], extractor=extractor, warehouse=path,
-                                              return_state=True))  # fmt: skip
-                states.append(await evaluate(name, protocols, [agent], chosen, path, extractor,
-                                             return_state=True))  # fmt: skip
-            for state in states:
+            stages = _stages(store, name, agent, first, fetch_pages, protocols, chosen, extractor)
+            async for state in stages:
                 if not state.is_completed():
-                    await state.aresult()  # raises what it failed with
+                    await state.aresult()  # raises what it failed with: no later stage is paid for
                 partial |= state.name != "Completed"
                 said.append(str(state.message))
                 ends.append({"edition": name, "ended": str(state.name), "said": str(state.message)})
@@ -89,6 +85,31 @@ async def backfill(
     if not names:
         said.append("No edition has assignments with prompts: make them with `evergreen assign`.")
     return Completed(name="Partial" if partial else "Completed", message=" ".join(said))
+
+
+async def _stages(
+    store: Warehouse,
+    edition: str,
+    agent: str,
+    first: int | None,
+    fetch_pages: bool,
+    protocols: list[str] | None,
+    judge: str,
+    extractor: str | None,
+) -> AsyncIterator[State[Any]]:
+    """How each stage ended; the next begins when it is asked for."""
+    path = str(store.path)
+    asked: Any = ask(edition, [agent], first=first, warehouse=path, return_state=True)
+    yield await asked
+    if not _has_reports(store, edition, agent):
+        return
+    if fetch_pages:
+        fetched: Any = fetch(
+            edition, [agent], extractor=extractor, warehouse=path, return_state=True
+        )
+        yield await fetched
+    judged: Any = evaluate(edition, protocols, [agent], judge, path, extractor, return_state=True)
+    yield await judged
 
 
 def _has_reports(store: Warehouse, edition: str, agent: str) -> bool:

@@ -55,7 +55,7 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
 
     total: None where nobody can say beforehand how many there are.
     """
-    to_do = "as many as it takes" if total is None else f"{total} to do"
+    to_do = "not counted beforehand" if total is None else f"{total} to do"
     artifact = await acreate_progress_artifact(
         progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=f"{stage}: {to_do}"
     )

@@ -5,7 +5,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tasks.selection import UnknownName
 from tasks.warehouse.rows import Row
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.tables import TABLES
 from tests.flows.asked_runs import (
     KINDS,
@@ -69,6 +71,34 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
         again = backfill(evaluated, AGENT)
     assert (again.name, server.n_made) == ("Completed", jobs)
     assert of_others(evaluated) == after
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("decider", ["judge", "extractor"])
+def test_nothing_is_asked_for_that_nobody_could_judge(
+    sample: Path, agent_configs: Path, tmp_path: Path, decider: str
+) -> None:
+    path, server = askable(sample, tmp_path), KINDS[AGENT][1]()
+    with serving_agent(server, AGENT):
+        state = backfill(path, AGENT, editions=["sample"], **{decider: "nobody"})
+    assert "no judge is called 'nobody'" in state.message
+    assert server.n_made == 0
+
+
+@pytest.mark.long
+def test_no_later_stage_is_begun_where_one_has_failed(
+    sample: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(warehouse: Warehouse, edition: str) -> None:
+        raise UnknownName("the pages cannot be told")
+
+    path = askable(sample, tmp_path)
+    monkeypatch.setattr("flows.fetch.check_edition", broken)
+    with serving_agent(KINDS[AGENT][1](), AGENT):
+        state = backfill(path, AGENT, editions=["sample"], fetch_pages=True)
+    assert "the pages cannot be told" in state.message
+    assert value(path, f"SELECT count(*) FROM reports WHERE agent = '{AGENT}'") == N_ARTICLES
+    assert value(path, f"SELECT count(*) FROM cells WHERE agent = '{AGENT}'") == 0
 
 
 @pytest.mark.long

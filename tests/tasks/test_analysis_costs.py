@@ -180,6 +180,18 @@ def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
     assert of_reports(warehouse, "paid")["a"]["judging_usd"] == 1.0
 
 
+def test_what_was_asked_in_vain_at_an_unknown_price_is_missing_from_the_sum(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(
+        Change(Report, [report("a", "x")]),
+        Change(Job, [job("a", "x", 0.5), job("a", "never came", None, "lost")]),
+    )
+    row = of_reports(warehouse)["a"]
+    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (1, 0.5, "at least")
+    assert row["usd_per_report"] is None
+
+
 def test_a_report_of_which_one_attempt_has_no_price_is_not_priced(warehouse: Warehouse) -> None:
     warehouse.write(
         Change(Report, [report("a", "x")]),
@@ -190,12 +202,14 @@ def test_a_report_of_which_one_attempt_has_no_price_is_not_priced(warehouse: War
 
 
 def test_money_is_summed_in_one_order_whichever_came_first(tmp_path: Path) -> None:
-    jobs = [job("a", name, usd) for name, usd in (("x", 0.1), ("y", 0.2), ("z", 0.3))]
+    dollars = (("done", 0.1), ("failed", 0.2), ("lost", 0.3))
+    jobs = [job("a", "x", usd, state) for state, usd in dollars]
+    jobs += [job("b", name, usd) for name, (_, usd) in zip("xyz", dollars, strict=True)]
     sums = set()
     for name, ordered in (("as asked", jobs), ("backwards", jobs[::-1])):
         with open_warehouse(tmp_path / f"{name}.duckdb") as opened:
             for one in ordered:
                 opened.write(Change(Job, [one]))
-            row = of_reports(opened)["a"]
-            sums.add((row["jobs_usd"], row["reports_usd"]))
+            found = of_reports(opened)
+            sums.add(tuple((row["jobs_usd"], row["reports_usd"]) for row in found.values()))
     assert len(sums) == 1

@@ -87,7 +87,7 @@ def test_views_of_the_wiki_protocols_hold_nothing_of_another(warehouse: Warehous
     def shown(view: str) -> list[dict[str, Any]]:
         return records(warehouse, f"SELECT * FROM {view} ORDER BY ALL")
 
-    views = ("citation_verdicts", "fact_verdicts", "leaderboard_wide")
+    views = ("citation_verdicts", "fact_verdicts", "coverage_by_fact", "leaderboard_wide")
     before = [shown(view) for view in views]
     copied = [
         row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})
