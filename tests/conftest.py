@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,42 @@ PREFECT_HOME.mkdir(exist_ok=True)
 os.environ.pop("PREFECT_API_URL", None)
 os.environ.update(prefect_environment(PREFECT_HOME))
 
+LONGEST = ("test_production", "test_month", "test_lake", "test_research_faults")
+
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Tidy up behind a run; what a failed one left may tell why."""
     of_a_worker = hasattr(session.config, "workerinput")
     if not of_a_worker and exitstatus == pytest.ExitCode.OK:
         shutil.rmtree(PREFECT_HOME, ignore_errors=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--lake", action="store_true", help="Run on DuckLakes with their catalogs in Postgres."
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes minutes comes first, so that it is not begun when all else is done; what only a
+    file has is not asked of a lake."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else 99)
+    if config.getoption("--lake"):
+        left_out = [item for item in items if item.get_closest_marker("file_only")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warehouses(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Files, or with `--lake` a lake in the place of each."""
+    if not request.config.getoption("--lake"):
+        yield
+        return
+    from tests.lakes import lakes_for_files
+    from tests.rigs.postgres import running
+
+    with running(tmp_path_factory.mktemp("postgres")) as postgres, lakes_for_files(postgres):
+        yield

@@ -1,4 +1,11 @@
-"""What can go wrong with the warehouse file, each saying what to do."""
+"""What can go wrong with the warehouse, each saying what to do."""
+
+
+def first_line(said: BaseException | str) -> str:
+    """What went wrong, without what stands below it; the error's name where it says nothing.
+    At most 500 characters."""
+    text = str(said).strip() or type(said).__name__
+    return text.splitlines()[0][:500]
 
 
 class WarehouseError(Exception):
@@ -23,6 +30,11 @@ class UnwritableWarehouse(WarehouseError):
 
 class WarehouseBusy(WarehouseError):
     """Another process owns the warehouse and we were asked not to wait."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(f"{line}. Wait for it to end, or choose another file with --warehouse.")
+        self.line = line
+        """Who owns it."""
 
 
 class LostWarehouse(WarehouseError):

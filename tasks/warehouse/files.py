@@ -6,11 +6,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
+from tasks.warehouse.location import Where, location
 
 
-def files_folder(warehouse: Path) -> Path:
-    """Where the files of a warehouse lie: `files/<its file's stem>` beside it."""
-    return warehouse.resolve().parent / "files" / warehouse.stem
+def files_folder(warehouse: Where) -> Path:
+    """Where the files of a warehouse lie: `files/<its name>` beside it."""
+    return location(warehouse).beside("files")
 
 
 class FileStore:

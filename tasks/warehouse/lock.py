@@ -55,10 +55,12 @@ def own(
     *,
     wait_seconds: float | None = None,
     on_wait: Callable[[str], None] | None = None,
+    doing: str | None = None,
 ) -> Iterator[None]:
     """Hold the warehouse's lock.
 
     Args:
+        doing: what those who wait are told we do; this process's command unless given.
         wait_seconds: None waits as long as it takes, 0 does not wait.
         on_wait: told once, in one line, whom we wait for.
 
@@ -69,7 +71,7 @@ def own(
     lock = FileLock(lock_path(warehouse))
     _acquire(lock, warehouse, wait_seconds, on_wait)
     try:
-        _holder_path(warehouse).write_text(_myself().model_dump_json(), "utf-8")
+        _holder_path(warehouse).write_text(_myself(doing).model_dump_json(), "utf-8")
         yield
     finally:
         with suppress(OSError):
@@ -93,9 +95,7 @@ def _acquire(
             who = holder_of(warehouse)
             line = f"{warehouse} is in use by {who or 'another process'}"
             if deadline is not None and time.monotonic() >= deadline:
-                raise WarehouseBusy(
-                    f"{line}. Wait for it to end, or choose another file with --warehouse."
-                ) from None
+                raise WarehouseBusy(line) from None
             if on_wait and not told:
                 on_wait(f"{line}; waiting for it to finish.")
                 told = True
@@ -111,11 +111,12 @@ def _holder_path(warehouse: Path) -> Path:
     return warehouse.with_name(warehouse.name + ".holder.json")
 
 
-def _myself() -> Holder:
+def _myself(doing: str | None) -> Holder:
+    what = doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     return Holder(
         pid=os.getpid(),
         host=socket.gethostname(),
         user=getpass.getuser(),
-        command=json.dumps(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]])[:200])[1:-1],
+        command=json.dumps(what[:200])[1:-1],
         since=utc_now().strftime("%Y-%m-%d %H:%M:%S UTC"),
     )

@@ -12,10 +12,13 @@ from tasks.warehouse.errors import (
     ForeignWarehouse,
     NewerWarehouse,
     UnwritableWarehouse,
+    first_line,
 )
+from tasks.warehouse.location import DuckLake, Where, location
 from tasks.warehouse.rows import utc_now
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
+_COMMENT = re.compile(r"^COMMENT ON COLUMN [^']*'(?:[^']|'')*'\s*;", re.M)
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -42,7 +45,7 @@ def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection
         raise DamagedWarehouse(_damaged(path, error)) from error
 
 
-def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
+def migrate(connection: duckdb.DuckDBPyConnection, where: Where) -> str:
     """Bring an open database to the newest schema; a new file gets it whole.
 
     Returns:
@@ -52,11 +55,12 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
         ForeignWarehouse: there are tables, but not ours.
         NewerWarehouse: its schema is newer than this code.
     """
-    present = check_schema(connection, path)
+    where = location(where)
+    present = check_schema(connection, where)
     pending = [(number, sql) for number, sql in migrations() if number > present]
     for number, sql in pending:
         connection.execute("BEGIN")
-        connection.execute(sql)
+        connection.execute(_for_lake(sql) if isinstance(where, DuckLake) else sql)
         if number == 1:
             connection.execute(
                 "INSERT INTO warehouse_info VALUES ($1, 1, $2)",
@@ -64,12 +68,18 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
             )
         connection.execute("UPDATE warehouse_info SET schema_version = $1", [number])
         connection.execute("COMMIT")
-    if pending:
+    if pending and not isinstance(where, DuckLake):  # a lake's is all of its maintenance
         connection.execute("CHECKPOINT")
     return warehouse_id(connection)
 
 
-def check_schema(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+def _for_lake(sql: str) -> str:
+    """A lake has no comments on the columns of views; where they are read, they are read from these
+    files."""
+    return _COMMENT.sub("", sql)
+
+
+def check_schema(connection: duckdb.DuckDBPyConnection, path: Where) -> int:
     """The schema version of an open database: 0 for an empty one."""
     tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
     if not tables:
@@ -102,12 +112,12 @@ def _explained(path: Path, error: duckdb.Error) -> Exception:
     text = str(error)
     if "version number" in text or "newer version of DuckDB" in text:
         return NewerWarehouse(
-            f"{path} was written by another DuckDB version ({_first_line(text)}). "
+            f"{path} was written by another DuckDB version ({first_line(text)}). "
             "Nothing was changed; install the locked dependencies again, or update Evergreen."
         )
     if re.search(r"permission denied|read-only file|no space left|cannot open file", text, re.I):
         return UnwritableWarehouse(
-            f"{path} cannot be opened for writing ({_first_line(text)}). Check the folder's "
+            f"{path} cannot be opened for writing ({first_line(text)}). Check the folder's "
             "permissions and free space, or choose another file with --warehouse."
         )
     return DamagedWarehouse(_damaged(path, error))
@@ -115,10 +125,6 @@ def _explained(path: Path, error: duckdb.Error) -> Exception:
 
 def _damaged(path: Path, error: duckdb.Error) -> str:
     return (
-        f"{path} is not a readable warehouse ({_first_line(str(error))}). It was left as it is; "
+        f"{path} is not a readable warehouse ({first_line(error)}). It was left as it is; "
         "restore a copy, or choose another file with --warehouse."
     )
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0]

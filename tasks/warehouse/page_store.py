@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
+from tasks.warehouse.location import Where, location
 
 PACKING = 3
 """gzip's level: pages of text become a fifth; more takes longer than the network."""
@@ -19,9 +20,9 @@ GZIP = 31
 _NUMBERS = count()
 
 
-def pages_folder(warehouse: Path) -> Path:
-    """Where the pages of a warehouse lie: `pages/<its file's stem>` beside it."""
-    return warehouse.resolve().parent / "pages" / warehouse.stem
+def pages_folder(warehouse: Where) -> Path:
+    """Where the pages of a warehouse lie: `pages/<its name>` beside it."""
+    return location(warehouse).beside("pages")
 
 
 class PageStore:

@@ -3,16 +3,18 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 
 from tasks.warehouse.errors import WarehouseBusy, WarehouseError
+from tasks.warehouse.lake import connect_lake, is_made
+from tasks.warehouse.location import DuckDBFile, DuckLake, Location, Where, location
 from tasks.warehouse.lock import holder_of, own
 from tasks.warehouse.migrate import check_schema, connect, migrations
 from tasks.warehouse.snapshot import open_snapshot
+from tasks.warehouse.sql import quoted
 
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 
@@ -30,46 +32,60 @@ class Reading:
         return self.connection.sql(sql, params=list(parameters)).pl()
 
 
-def check_there(path: Path) -> None:
-    """Raise WarehouseError where there is no warehouse: for commands that begin none."""
-    if not path.exists():
+def check_there(where: Where) -> None:
+    """Raise WarehouseError where there is no warehouse: for commands that begin none. Of a lake its
+    catalog must answer."""
+    where = location(where)
+    assert isinstance(where, DuckDBFile | DuckLake)
+    if not (is_made(where) if isinstance(where, DuckLake) else where.path.exists()):
         raise WarehouseError(
-            f"{path}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
+            f"{where}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
             "an edition first, or name another file with --warehouse."
         )
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Reading]:
+def reading(where: Where) -> Iterator[Reading]:
     """Open the warehouse for reading without ever holding up a flow that writes.
 
     Raises:
         WarehouseError: there is no warehouse, or it is busy and was never exported.
     """
-    check_there(path)
+    where = location(where)
+    check_there(where)
+    if isinstance(where, DuckLake):
+        with connect_lake(where, read_only=True) as connection:
+            yield _current(connection, where)
+        return
+    assert isinstance(where, DuckDBFile)
     try:
-        with own(path, wait_seconds=0):
-            connection = connect(path, read_only=True)
-            with connection:
-                if check_schema(connection, path) < migrations()[-1][0]:
-                    raise WarehouseError(
-                        f"{path} has an older schema; run `evergreen evaluate` or `evergreen "
-                        "import` once, which brings it up to date."
-                    )
-                _lock_down(connection)
-                yield Reading(connection, None)
+        with (
+            own(where.path, wait_seconds=0),
+            connect(where.path, read_only=True) as connection,
+        ):
+            yield _current(connection, where)
     except WarehouseBusy:
-        connection, exported_at = open_snapshot(path)
+        connection, exported_at = open_snapshot(where)
         with connection:
             _lock_down(connection)
             yield Reading(
                 connection,
-                f"{path} is in use by {holder_of(path) or 'another process'}: this is its last "
-                f"export, of {exported_at:%Y-%m-%d %H:%M:%S} UTC.",
+                f"{where} is in use by {holder_of(where.path) or 'another process'}: this is its "
+                f"last export, of {exported_at:%Y-%m-%d %H:%M:%S} UTC.",
             )
 
 
-def query(path: Path, sql: str) -> tuple[pl.DataFrame, str | None]:
+def _current(connection: duckdb.DuckDBPyConnection, where: Location) -> Reading:
+    if check_schema(connection, where) < migrations()[-1][0]:
+        raise WarehouseError(
+            f"{where} has an older schema; run `evergreen evaluate` or `evergreen import` once, "
+            "which brings it up to date."
+        )
+    _lock_down(connection, where.data if isinstance(where, DuckLake) else None)
+    return Reading(connection, None)
+
+
+def query(path: Where, sql: str) -> tuple[pl.DataFrame, str | None]:
     """Answer one SELECT; also the notice, if the answer is from a snapshot.
 
     Raises:
@@ -90,7 +106,9 @@ def query(path: Path, sql: str) -> tuple[pl.DataFrame, str | None]:
             raise WarehouseError(f"The query failed: {error}") from error
 
 
-def _lock_down(connection: duckdb.DuckDBPyConnection) -> None:
-    """No files, no network, no changed settings from inside a query."""
+def _lock_down(connection: duckdb.DuckDBPyConnection, rows: str | None = None) -> None:
+    """No files but those of its `rows`, no network, no changed settings from inside a query."""
+    if rows:
+        connection.execute(f"SET allowed_directories = [{quoted(rows)}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.labels import HumanLabel
+from tasks.warehouse.location import Where, location
 from tasks.warehouse.migrate import migrations
 from tasks.warehouse.rows import Row, utc_now
 from tasks.warehouse.store import Warehouse
@@ -43,12 +44,12 @@ class Manifest(BaseModel):
     rows: dict[str, int]
 
 
-def exports_folder(warehouse: Path) -> Path:
-    """Where the snapshots of a warehouse lie: `exports/<its file's stem>` beside it."""
-    return warehouse.resolve().parent / "exports" / warehouse.stem
+def exports_folder(warehouse: Where) -> Path:
+    """Where the snapshots of a warehouse lie: `exports/<its name>` beside it."""
+    return location(warehouse).beside("exports")
 
 
-def latest_snapshot(warehouse: Path, edition: str) -> Path:
+def latest_snapshot(warehouse: Where, edition: str) -> Path:
     """Where the latest snapshot of an edition is, if one has been exported."""
     return exports_folder(warehouse) / _file_safe(edition) / "latest"
 
@@ -59,7 +60,7 @@ def export_edition(warehouse: Warehouse, edition: str) -> Path:
     Raises:
         UnwritableWarehouse: the folder cannot be written.
     """
-    folder = exports_folder(warehouse.path) / _file_safe(edition)
+    folder = exports_folder(warehouse.location) / _file_safe(edition)
     now = utc_now()
     target = folder / now.strftime("%Y%m%dT%H%M%S.%fZ")
     try:
@@ -82,7 +83,7 @@ def export_edition(warehouse: Warehouse, edition: str) -> Path:
     return target
 
 
-def latest_manifests(warehouse: Path) -> list[tuple[Path, Manifest]]:
+def latest_manifests(warehouse: Where) -> list[tuple[Path, Manifest]]:
     """(folder, manifest) of the latest snapshot of every exported edition."""
     found = []
     for link in sorted(exports_folder(warehouse).glob("*/latest")):
@@ -91,7 +92,7 @@ def latest_manifests(warehouse: Path) -> list[tuple[Path, Manifest]]:
     return found
 
 
-def open_snapshot(warehouse: Path) -> tuple[duckdb.DuckDBPyConnection, datetime]:
+def open_snapshot(warehouse: Where) -> tuple[duckdb.DuckDBPyConnection, datetime]:
     """A read-only database over the latest snapshots, with the warehouse's tables and views.
 
     Returns:

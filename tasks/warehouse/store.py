@@ -1,9 +1,9 @@
-"""The only place that opens DuckDB for writing."""
+"""The only place that opens a warehouse for writing: a DuckDB file, or a DuckLake."""
 
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -11,13 +11,18 @@ import duckdb
 import polars as pl
 
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
+from tasks.warehouse.lake import connect_lake, migrating, use
+from tasks.warehouse.location import DuckDBFile, DuckLake, Location, Where, location
 from tasks.warehouse.lock import own
 from tasks.warehouse.migrate import connect, migrate
 from tasks.warehouse.rows import Row
+from tasks.warehouse.sql import quoted
+from tasks.warehouse.turns import LakeTurns, OwnTurns
 from tasks.warehouse.writer import Change, Writer, explained
 
 RowT = TypeVar("RowT", bound=Row)
-DEFAULT_PATH = Path("data/warehouse.duckdb")
+DEFAULT: Any = "data/warehouse.duckdb"
+"""Where the warehouse is unless somebody says."""
 
 
 class Readable(Protocol):
@@ -30,12 +35,18 @@ class Readable(Protocol):
 class Warehouse:
     """An open warehouse: read from any thread, write through the one writer."""
 
-    def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, identity: str) -> None:
-        self.path = path
+    def __init__(
+        self, where: Location, connection: duckdb.DuckDBPyConnection, identity: str
+    ) -> None:
+        self.location = where
+        self.url = where.url
+        """How another task of this process, or another process, reaches it."""
         self.id = identity
-        """A uuid made when the file was: part of every cache key, so caches never cross files."""
+        """A uuid made when it was: part of every cache key, so caches never cross warehouses."""
+        self.turns = LakeTurns(where, identity) if isinstance(where, DuckLake) else OwnTurns()
+        """For work that other processes may be at, too."""
         self._connection = connection
-        self._writer = Writer(connection.cursor())
+        self._writer = Writer(self._new_cursor(), self.turns.committing)
         self._local = threading.local()
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
@@ -55,8 +66,7 @@ class Warehouse:
 
     def copy_to(self, file: Path, select: str, parameters: Sequence[Any] = ()) -> int:
         """Write the result of a query as one Parquet file; how many rows it has."""
-        quoted = str(file).replace("'", "''")
-        sql = f"COPY ({select}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)"
+        sql = f"COPY ({select}) TO {quoted(str(file))} (FORMAT parquet, COMPRESSION zstd)"
         row = self._cursor().execute(sql, list(parameters)).fetchone()
         return int(row[0]) if row else 0
 
@@ -70,59 +80,85 @@ class Warehouse:
 
     def close(self) -> None:
         self._writer.close()
+        self.turns.close()
         self._connection.close()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         if not hasattr(self._local, "cursor"):
-            self._local.cursor = self._connection.cursor()
+            self._local.cursor = self._new_cursor()
         cursor: duckdb.DuckDBPyConnection = self._local.cursor
         return cursor
 
+    def _new_cursor(self) -> duckdb.DuckDBPyConnection:
+        cursor = self._connection.cursor()
+        return use(cursor) if isinstance(self.location, DuckLake) else cursor
 
-_open: dict[Path, Warehouse] = {}
+
+_open: dict[str, Warehouse] = {}
 
 
 @contextmanager
 def open_warehouse(
-    path: Path,
+    where: Where,
     *,
     wait_seconds: float | None = None,
     on_wait: Callable[[str], None] | None = None,
+    doing: str | None = None,
 ) -> Iterator[Warehouse]:
-    """Open (or make) the warehouse at `path`, waiting while another process owns it.
+    """Open (or make) a warehouse; a file is waited for while another process owns it.
 
     Opening it again inside the same process gives the one that is open: a flow that runs
-    inside another flow shares it.
+    inside another flow shares it. Nobody owns a lake: there, work takes turns (see `turns`).
+
+    doing: what those who wait are told we do; this process's command unless given.
 
     Raises:
         WarehouseError: damaged, foreign, newer, unwritable, or busy (see `errors`).
     """
-    path = path.resolve()
-    if path in _open:
-        yield _open[path]
+    where = location(where)
+    if where.url in _open:
+        yield _open[where.url]
         return
-    _make_folder(path)
-    with own(path, wait_seconds=wait_seconds, on_wait=on_wait):
-        connection = connect(path)
+    with _owned(where, wait_seconds, on_wait, doing):
+        connection = connect_lake(where) if isinstance(where, DuckLake) else _file(where)
         try:
-            warehouse = Warehouse(path, connection, migrate(connection, path))
+            with migrating(where) if isinstance(where, DuckLake) else nullcontext():
+                identity = migrate(connection, where)
+            warehouse = Warehouse(where, connection, identity)
         except BaseException as error:
             connection.close()
             raise explained(error) from error
-        _open[path] = warehouse
+        _open[where.url] = warehouse
         try:
             yield warehouse
         finally:
-            del _open[path]
+            del _open[where.url]
             warehouse.close()
 
 
-def opened(path: str | Path) -> Warehouse:
-    """The warehouse that this process has open at `path`: how a task reaches it by key."""
+def opened(where: Where) -> Warehouse:
+    """The warehouse that this process has open there: how a task reaches it by key."""
     try:
-        return _open[Path(path).resolve()]
+        return _open[location(where).url]
     except KeyError:
-        raise WarehouseError(f"{path} is not open in this process; run inside a flow.") from None
+        raise WarehouseError(f"{where} is not open in this process; run inside a flow.") from None
+
+
+def _owned(
+    where: Location,
+    wait_seconds: float | None,
+    on_wait: Callable[[str], None] | None,
+    doing: str | None,
+) -> AbstractContextManager[None]:
+    if not isinstance(where, DuckDBFile):
+        return nullcontext()
+    _make_folder(where.path)
+    return own(where.path, wait_seconds=wait_seconds, on_wait=on_wait, doing=doing)
+
+
+def _file(where: Location) -> duckdb.DuckDBPyConnection:
+    assert isinstance(where, DuckDBFile)
+    return connect(where.path)
 
 
 def _make_folder(path: Path) -> None:

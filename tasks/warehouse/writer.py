@@ -7,16 +7,16 @@ one bad change never takes its neighbours with it.
 
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
 
-from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse
+from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse, first_line
 from tasks.warehouse.migrate import migrations
 from tasks.warehouse.rows import Row
 
@@ -53,10 +53,18 @@ class _Unit:
 
 
 class Writer:
-    """Owns the writing connection; `submit` from any thread."""
+    """Owns the writing connection; `submit` from any thread.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    committing: the context of every transaction, where other processes write, too.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        committing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._connection = connection
+        self._committing = committing
         self._queue: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="warehouse-writer", daemon=True)
@@ -112,6 +120,10 @@ class Writer:
             unit.done.set_result(None)
 
     def _transaction(self, units: list[_Unit]) -> None:
+        with self._committing():
+            self._committed(units)
+
+    def _committed(self, units: list[_Unit]) -> None:
         self._connection.execute("BEGIN")
         try:
             appended: dict[type[Row], list[Row]] = {}
@@ -195,7 +207,7 @@ def explained(error: BaseException) -> BaseException:
     text = str(error).strip()
     if isinstance(error, duckdb.IOException | duckdb.FatalException):
         return UnwritableWarehouse(
-            f"The warehouse could not be written ({text.splitlines()[0]}). What was "
+            f"The warehouse could not be written ({first_line(text)}). What was "
             "acknowledged is safe; free some space or fix the permissions, then run again."
         )
     return error

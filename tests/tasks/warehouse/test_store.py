@@ -20,7 +20,7 @@ from tasks.warehouse.errors import (
 )
 from tasks.warehouse.reading import query, reading
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.rows import Edition, Report, Status, content_sha
+from tasks.warehouse.rows import Edition, Report, Status, content_sha, storable
 from tasks.warehouse.snapshot import export_edition, latest_manifests
 from tasks.warehouse.store import open_warehouse, opened
 from tasks.warehouse.tables import TABLES
@@ -141,6 +141,7 @@ def test_the_warehouse_keeps_its_id(path: Path) -> None:
         assert warehouse.id == first
 
 
+@pytest.mark.file_only
 def test_a_second_process_waits_and_is_told_who_holds_the_warehouse(path: Path) -> None:
     program = textwrap.dedent("""
         import sys
@@ -178,6 +179,7 @@ def test_a_second_process_waits_and_is_told_who_holds_the_warehouse(path: Path) 
     assert f"pid {holder.pid}" in said[0]
 
 
+@pytest.mark.file_only
 def test_what_was_acknowledged_survives_kill_minus_9(path: Path) -> None:
     program = textwrap.dedent("""
         import os, signal, sys
@@ -202,6 +204,7 @@ def test_what_was_acknowledged_survives_kill_minus_9(path: Path) -> None:
     assert set(acknowledged) <= set(kept)
 
 
+@pytest.mark.file_only
 def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
     path.write_bytes(b"not a database" * 1000)
     with pytest.raises(DamagedWarehouse, match=r"warehouse\.duckdb"), open_warehouse(path):
@@ -209,6 +212,7 @@ def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
     assert path.read_bytes() == b"not a database" * 1000
 
 
+@pytest.mark.file_only
 def test_a_foreign_database_is_refused_and_left_as_it_is(path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE customers (name VARCHAR)")
@@ -218,6 +222,7 @@ def test_a_foreign_database_is_refused_and_left_as_it_is(path: Path) -> None:
         assert connection.execute("SHOW TABLES").fetchall() == [("customers",)]
 
 
+@pytest.mark.file_only
 def test_a_newer_schema_is_refused(path: Path) -> None:
     with open_warehouse(path):
         pass
@@ -250,6 +255,7 @@ def test_an_export_holds_the_editions_rows_and_replaces_the_one_before(path: Pat
         assert len(kept) == 2
 
 
+@pytest.mark.file_only
 def test_reading_while_another_holds_it_answers_from_the_export_and_says_so(path: Path) -> None:
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(Report, [report("x")]))
@@ -289,3 +295,19 @@ def test_reading_a_warehouse_that_is_not_there_says_what_to_do(path: Path) -> No
     with pytest.raises(WarehouseError, match="evergreen demo"), reading(path):
         pass
     assert not path.exists()
+
+
+@pytest.mark.parametrize("text", ["a'b", '"', "\\", "\ud800", "'); DROP TABLE editions; --"])
+def test_whatever_stands_in_a_text_it_is_stored_replaced_and_found(
+    tmp_path: Path, text: str
+) -> None:
+    names = [storable(f"{text}{number}") for number in range(20)]
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        warehouse.write(Change(Edition, [edition(name) for name in names]))
+        again = Edition(edition=names[0], source="again")
+        warehouse.write(Change(Edition, [again], replacing={"edition": names[0]}))
+        found = warehouse.rows(Edition, "edition IN (SELECT unnest($1))", [names[:3]])
+        assert {row.edition: row.source for row in found} == {
+            names[0]: "again", names[1]: "test", names[2]: "test",
+        }  # fmt: skip
+        assert len(warehouse.rows(Edition, "true")) == len(names)
