@@ -1,15 +1,17 @@
 """Assign an edition's articles: what each agent is asked."""
 
-from pathlib import Path
+from functools import partial
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
+from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
+from flows.task_runs import result_of
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
 from tasks.inverting import invert_article
@@ -18,7 +20,7 @@ from tasks.protocols.registry import protocol as protocol_named
 from tasks.spending import spending
 from tasks.uninverted import inverter_named, pending_articles
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 ARTICLES_AT_ONCE = 16
 """Whose questions are being made; how many calls are under way is for the judge's limits to say."""
@@ -48,18 +50,18 @@ async def assign(
         articles: make questions of so many articles, drawn by lot; of all unless given.
         budget_usd: what this run may spend on models at most; no cap unless given.
         batch: ask models through their batch APIs.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
     asks_questions = "find_claims" in protocol_named(protocol).kinds
     with (
-        open_warehouse(Path(warehouse), on_wait=remark) as store,
+        await at_work(warehouse, f"assignments of {edition}") as store,
         tags(f"edition:{edition}"),
     ):
         if not asks_questions:
-            new = assign_articles(str(store.path), edition)
+            new = await result_of(partial(assign_articles, store.url, edition, return_state=True))
             said = f"{_prompted(store, edition)} assignments to write an article, {new} of them new"
             await leave_text("assignments", f"{said}.", f"{edition}: what agents are asked.")
             return Completed(message=f"{edition}: {said}.")
@@ -93,7 +95,7 @@ async def _questions(
         return await run_items(
             "invert",
             [(pending.title, pending) for pending in todo],
-            lambda _, pending: invert_article(str(store.path), pending, judge, return_state=True),
+            lambda _, pending: invert_article(store.url, pending, judge, return_state=True),
             at_once=len(todo) if decider.batch else ARTICLES_AT_ONCE,
             room=decider.room,
         )

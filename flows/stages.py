@@ -8,17 +8,16 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import count
+from functools import partial
 from typing import Any, TypeVar
 
 from prefect import flow, tags
-from prefect.client.schemas.objects import State
 
 from flows.console import remark
 from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
 from flows.progress import StageProgress, stage_progress
 from flows.server import is_local
-from tasks.agent_jobs import NoReport
+from flows.task_runs import error_of, finished, reason_of, result_of
 from tasks.cases import loading
 from tasks.cells import CellPlan, plan_cells
 from tasks.claims import extract_for
@@ -31,14 +30,12 @@ from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import protocol
 from tasks.scores import score_agent, unscored
 from tasks.unextracted import Unextracted, unextracted
-from tasks.verdicts import judge_cell, write_failure
+from tasks.verdicts import cell_turn, judge_cell, write_failure
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import opened
 
 KeyT = TypeVar("KeyT")
-TASK_RUNS = count()
-"""Counts the task runs this process has started, to know when their history is complete."""
 CELLS_AT_ONCE = 64
 """Of a judge that waits for a model; how many calls are under way is for its limits to say."""
 PREFETCH = 2
@@ -133,24 +130,19 @@ async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
 
 @flow(name="verdicts", flow_run_name="verdicts · {run.edition}", validate_parameters=False)
 async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
-    """Judge every cell that is pending or failed before, a cell a task."""
+    """Judge every cell that is pending or failed before, a cell a task. In a warehouse of several
+    processes those that another one is at are waited for at the end."""
     todo = [plan for plan in chosen(run) if plan.state in ("pending", "failed")]
     pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
     store = opened(run.warehouse)
     failures: list[Failure] = []
     stops: list[StopsTheStage] = []
     left: list[CellPlan] = []
+    elsewhere: list[CellPlan] = []
 
-    async def one(plan: CellPlan, progress: StageProgress) -> None:
-        async with slots:
-            await decider.room()
-            async with pace:
-                pass
-            if stops:
-                left.append(plan)
-                return
-            with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
-                state = await finished(judge_cell(run.warehouse, plan, return_state=True))
+    async def judged(plan: CellPlan) -> None:
+        with tags(f"agent:{plan.agent}", f"protocol:{plan.protocol}"):
+            state = await finished(partial(judge_cell, run.warehouse, plan, return_state=True))
         error = await error_of(state)
         if isinstance(error, StopsTheStage):
             stops.append(error)
@@ -158,7 +150,22 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
         elif error:
             await write_failure(store, plan, error)
             item = f"{plan.protocol} · {plan.agent} · {plan.title}"
-            failures.append(Failure("verdicts", item, first_line(error)))
+            failures.append(Failure("verdicts", item, reason_of(error)))
+
+    async def one(plan: CellPlan, progress: StageProgress, *, wait: bool = False) -> None:
+        async with slots:
+            await decider.room()  # before the turn: what waits for room is anybody's
+            async with pace:
+                pass
+            if stops:
+                left.append(plan)
+                return
+            async with cell_turn(store, plan, wait=wait) as standing:
+                if standing == "taken":
+                    elsewhere.append(plan)
+                    return
+                if standing == "ours":
+                    await judged(plan)
         await progress.advance()
 
     async with judging(store, run.judge, batch=run.batch, say=remark) as decider:
@@ -168,6 +175,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
         with loading(store, todo):
             async with stage_progress("verdicts", len(todo)) as progress:
                 await _all(one(plan, progress) for plan in todo)
+                await _all(one(plan, progress, wait=True) for plan in elsewhere)
     if stops:
         failures.append(Failure("verdicts", f"{len(left)} cells are left to judge", str(stops[0])))
     return failures
@@ -207,7 +215,8 @@ async def leaderboard_stage(run: Evaluation) -> str:
     """Aggregate the scores and export the snapshot; where it was written."""
     protocols = [protocol(name) for name in run.protocols]
     rows = leaderboard_rows(opened(run.warehouse), run.edition, protocols)
-    return await publish_leaderboard(run.warehouse, run.edition, rows)
+    publish = partial(publish_leaderboard, run.warehouse, run.edition, rows, return_state=True)
+    return str(await result_of(publish))
 
 
 def unscored_groups(run: Evaluation) -> list[tuple[str, str, list[CellPlan]]]:
@@ -230,9 +239,9 @@ async def _each(
 
         async def one(name: str, key: KeyT, items: int) -> None:
             with tags(f"agent:{name}"):
-                state = await finished(start(key))
+                state = await finished(partial(start, key))
             if error := await error_of(state):
-                failures.append(Failure(stage, name, first_line(error)))
+                failures.append(Failure(stage, name, reason_of(error)))
             await progress.advance(items)
 
         await _all(one(name, key, items) for name, (key, items) in work.items())
@@ -247,26 +256,3 @@ async def _all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
                 group.create_task(coroutine)
     except* WarehouseError as errors:
         raise errors.exceptions[0] from None
-
-
-async def finished(task_run: Any) -> State[Any]:
-    """The final state of a task called with `return_state=True` (whose types say less)."""
-    next(TASK_RUNS)
-    state: State[Any] = await task_run
-    return state
-
-
-async def error_of(state: State[Any]) -> BaseException | None:
-    """What a finished task failed with; errors of the warehouse are raised."""
-    if state.is_completed():
-        return None
-    error = await state.aresult(raise_on_failure=False)
-    if isinstance(error, WarehouseError):
-        raise error
-    return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
-
-
-def first_line(error: BaseException) -> str:
-    """What went wrong; the error's name only where its words are not meant for people."""
-    named = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
-    return f"{named}{error}".splitlines()[0][:500]

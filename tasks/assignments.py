@@ -14,6 +14,6 @@ from tasks.warehouse.store import opened
     cache_policy=NO_CACHE,
     persist_result=False,
 )
-def assign_articles(warehouse_path: str, edition: str) -> int:
+async def assign_articles(warehouse_path: str, edition: str) -> int:
     """An assignment to write each article that has none yet; how many are new."""
     return assign_writing(opened(warehouse_path), edition)

@@ -54,7 +54,7 @@ def check_edition(warehouse: Warehouse, edition: str) -> None:
     editions = warehouse.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
     if edition not in editions:
         raise UnknownName(
-            f"{warehouse.path} has no edition {edition!r}; it has: "
+            f"{warehouse.location} has no edition {edition!r}; it has: "
             f"{', '.join(editions) or 'none yet'}. Import one (`evergreen import --help` "
             "lists what there is), or collect one with `evergreen collect`."
         )

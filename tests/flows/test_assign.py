@@ -25,7 +25,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GeminiServer]:
 @pytest.fixture
 def warehouse(api: str, tmp_path: Path) -> Path:
     with edition(tmp_path, BRIDGES_ARTICLE) as store:
-        return store.path
+        return Path(store.url)
 
 
 ASSIGN = ("assign", "--edition", "e", "--protocol", "claim_discovery", "--judge", "gemini")

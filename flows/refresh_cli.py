@@ -1,0 +1,205 @@
+"""`evergreen refresh`: a month from the wiki to the published site; and what it would take."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from flows.console import ANSWERS, insist, passing_bars, remark
+from flows.ended import end
+from flows.options import Ended, WarehouseAt
+from flows.run import run_flow
+from flows.show import ENTRY, Format, leaderboard_frame, print_leaderboard
+from tasks.beginning import begin
+from tasks.configuration.refresh import load_refresh
+from tasks.configuration.wikipedia import load_wikipedia
+from tasks.planned import Account, Planned, account_of
+from tasks.planning import plan_month, refusals
+from tasks.refreshing import Month, Wishes, check_month, month_of, spent_before
+from tasks.warehouse.location import DuckDBFile, Location
+from tasks.warehouse.reading import reading
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import DEFAULT, Warehouse, open_warehouse
+
+DAYS = ["%Y-%m-%d"]
+UNKNOWN = "unknown"
+
+
+def refresh(
+    edition: Annotated[
+        str | None,
+        typer.Option(
+            "--edition",
+            help="Its name, e.g. 2026-12; this month's if not given. It does not set the window.",
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option("--from", formats=DAYS, help="First day (UTC) of the articles' creation."),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option("--to", formats=DAYS, help="The day after the last; today if not given."),
+    ] = None,
+    articles: Annotated[int | None, typer.Option(min=1, help="How many to choose.")] = None,
+    wiki_api: Annotated[
+        str | None, typer.Option("--wiki-api", help="Another wiki's api.php.")
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", help="To be asked; may be given again."),
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
+    ] = None,
+    extractor: Annotated[
+        str | None, typer.Option("--extractor", help="As for `evaluate`: a judge that extracts.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0.0, help="USD the month may spend in all its runs."),
+    ] = None,
+    batch: Annotated[
+        bool | None,
+        typer.Option("--batch/--live", help="Ask judges' models through their batch APIs."),
+    ] = None,
+    publish: Annotated[
+        bool, typer.Option("--publish/--no-publish", help="Write the site, where there is one.")
+    ] = True,
+    site: Annotated[
+        Path | None, typer.Option("--site", help="The site's folder; replaced as a whole.")
+    ] = None,
+    approve: Annotated[
+        bool | None,
+        typer.Option(
+            "--approve/--no-approve", help="Have a person decide in the Prefect UI what is shown."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say what would be done, asked and spent; nothing is written."
+        ),
+    ] = False,
+    form: Ended = "table",
+    warehouse: WarehouseAt = DEFAULT,
+) -> None:
+    """Make a month's edition, have it written, judged and published: all that is still to be done.
+
+    What is not given is as configs/refresh.yaml has it. Interrupted or killed, the same command
+    goes on where it was; a finished month is verified, and nothing is bought again. Exit code 1
+    when something is left to do, or when --dry-run finds that it would not begin.
+    """
+    wishes = Wishes(
+        edition=edition, created_from=_utc(since), created_to=_utc(until), articles=articles,
+        wiki_api=wiki_api, agents=tuple(agent) if agent else None, judge=judge,
+        extractor=extractor, batch=batch, budget_usd=budget, site=str(site) if site else None,
+        approve=approve, publish=publish,
+    )  # fmt: skip
+    settings = load_refresh()
+    if dry_run:
+        with _looked_at(warehouse) as store:
+            _say_plan(store, month_of(store, settings, wishes, utc_now()), form)
+        return
+    with open_warehouse(warehouse, on_wait=remark) as store:
+        month = month_of(store, settings, wishes, utc_now())
+        check_month(store, month)
+        begin(store, month.collection, load_wikipedia(), utc_now())  # said at once if it cannot be
+    # The flow opens the warehouse itself: while a person decides nothing holds it.
+    given = wishes.model_copy(update={"edition": month.edition}).model_dump(exclude={"publish"})
+    complete, outcome = run_flow(
+        "refresh", given | {"to_publish": publish, "warehouse": warehouse.url}
+    )
+    with reading(warehouse) as source:
+        board = leaderboard_frame(source, month.edition)
+        if form != "json":
+            print_leaderboard(source, month.edition, Format.TABLE)
+    end(complete, outcome, Format(form), leaderboard=board.select(ENTRY))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `evergreen`."""
+    app.command()(refresh)
+
+
+def _say_plan(store: Warehouse, month: Month, form: str) -> None:
+    why_not = refusals(store, month)
+    with passing_bars() as bars:
+        bar = bars.add_task("cells", total=None)
+        plan = plan_month(store, month, lambda n: bars.advance(bar, n))
+    account = account_of(plan, month.budget_usd, spent_before(store, month))
+    if form == "json":
+        print(json.dumps(_plan_record(month, plan, account, why_not), ensure_ascii=False, indent=1))
+    else:
+        _print_steps(month, plan)
+        _print_account(account, begins=not why_not)
+        for why in why_not:
+            insist(f"It would not begin: {why}", style="red")
+        remark("Nothing was asked, bought or written.")
+    if why_not:
+        raise typer.Exit(1)
+
+
+def _plan_record(
+    month: Month, plan: list[Planned], account: Account, why_not: list[str]
+) -> dict[str, Any]:
+    return {
+        "edition": month.edition,
+        "steps": [row.model_dump() for row in plan],
+        "account": account.model_dump() | {"verdict": account.verdict},
+        "would_not_begin": why_not,
+    }
+
+
+def _print_steps(month: Month, plan: list[Planned]) -> None:
+    table = Table(title=f"{month.edition}: what is left to do", box=box.SIMPLE_HEAD)
+    for name in ("Step", "To do", "Asked", "Times", "USD", "USD at most"):
+        numbers = name in ("Times", "USD", "USD at most")
+        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for row in plan:
+        to_do = f"{row.to_do} ({row.note})" if row.note else row.to_do
+        times = UNKNOWN if row.n is None else f"{row.n:,}"
+        table.add_row(row.step, to_do, row.asked, times, _usd(row.usd), _usd(row.usd_at_most))
+    ANSWERS.print(table, markup=False)
+
+
+def _print_account(account: Account, *, begins: bool) -> None:
+    least = "at least " if account.unknown else ""
+    rows = {
+        "budget": "no cap" if account.budget_usd is None else _usd(account.budget_usd),
+        "spent by earlier runs": _usd(account.spent_usd),
+        "expected now": f"{least}{_usd(account.expected_usd)}",
+        "at most now": f"{least}{_usd(account.at_most_usd)}",
+    }
+    if begins:
+        rows["so the budget is"] = account.verdict
+    table = Table("USD", "", box=box.SIMPLE_HEAD)
+    for name, value in rows.items():
+        table.add_row(name, value)
+    ANSWERS.print(table, markup=False)
+
+
+def _usd(usd: float | None) -> str:
+    return UNKNOWN if usd is None else f"{usd:,.2f}"
+
+
+@contextmanager
+def _looked_at(warehouse: Location) -> Iterator[Warehouse]:
+    """The warehouse; where there is none yet, an empty one that is thrown away."""
+    if isinstance(warehouse, DuckDBFile) and not warehouse.path.exists():
+        with TemporaryDirectory() as folder, open_warehouse(Path(folder) / "none.duckdb") as store:
+            yield store
+        return
+    with open_warehouse(warehouse, on_wait=remark) as store:
+        yield store
+
+
+def _utc(day: datetime | None) -> datetime | None:
+    return day.replace(tzinfo=UTC) if day else None
