@@ -3,10 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from flows.progress import StageProgress, stage_progress
-from flows.stages import Failure, error_of, finished, first_line
+from flows.stages import Failure
+from flows.task_runs import error_of, finished, reason_of
 from tasks.models.errors import StopsTheStage
 from tasks.wikipedia.errors import WikiUnreachable
 
@@ -56,12 +58,12 @@ async def run_items(
                 left[of] += 1
                 return
             progress.say(f"{stage}: {title[:SHOWN_TITLE]}")
-            error = await error_of(await finished(start(title, item)))
+            error = await error_of(await finished(partial(start, title, item)))
             if isinstance(error, STOPS):
                 stopped[of] = error
                 left[of] += 1
             elif error:
-                failures.append(Failure(stage, title, first_line(error)))
+                failures.append(Failure(stage, title, reason_of(error)))
             await progress.advance(size(item))
 
     if work:

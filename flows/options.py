@@ -1,21 +1,34 @@
 """Options that several commands have."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from flows.show import Format
 from tasks.protocols.registry import PROTOCOLS
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.location import Location, location
+
+
+def _located(text: str) -> Location:
+    try:
+        return location(text)
+    except WarehouseError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 WAREHOUSE_OPTION = typer.Option(
-    "--warehouse", envvar="EVERGREEN_WAREHOUSE", help="The DuckDB file that holds everything."
+    "--warehouse",
+    envvar="EVERGREEN_WAREHOUSE",
+    parser=_located,
+    metavar="PATH|URL",
+    help="What holds everything: a DuckDB file, or ducklake:postgres:…?files=… for several hosts.",
 )
 PROTOCOL_HELP = (
     f"One of {', '.join(sorted(PROTOCOLS))}, or a rubric of your own by its file or name; may be "
     "given again. Those made for its kind of edition if not given."
 )
-WarehousePath = Annotated[Path, WAREHOUSE_OPTION]
+WarehouseAt = Annotated[Location, WAREHOUSE_OPTION]
 Ended = Annotated[
     Literal["table", "json"], typer.Option("--format", help="How to say what the run did.")
 ]

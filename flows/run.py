@@ -45,6 +45,7 @@ def flow_named(name: str) -> Any:
     from flows.ask import ask
     from flows.assign import assign
     from flows.backfill import backfill
+    from flows.bring_in import bring_in
     from flows.collect import collect
     from flows.draft import draft
     from flows.evaluate import evaluate
@@ -54,9 +55,9 @@ def flow_named(name: str) -> Any:
     from flows.rejudge import rejudge
 
     flows = {
-        "ask": ask, "assign": assign, "backfill": backfill, "collect": collect,
-        "draft": draft, "evaluate": evaluate, "fetch": fetch, "publish": publish,
-        "read": read, "refresh": refresh, "rejudge": rejudge,
+        "ask": ask, "assign": assign, "backfill": backfill, "bring_in": bring_in,
+        "collect": collect, "draft": draft, "evaluate": evaluate, "fetch": fetch,
+        "publish": publish, "read": read, "refresh": refresh, "rejudge": rejudge,
     }  # fmt: skip
     return flows[name]
 
@@ -65,7 +66,7 @@ def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> 
     from prefect.exceptions import TerminationSignal
 
     from flows.history import wait_until_stored
-    from flows.stages import TASK_RUNS
+    from flows.task_runs import TASK_RUNS
 
     # What Prefect has imported stays for good: looking through it for garbage again and again
     # took 7 % of a run with many calls.

@@ -1,18 +1,33 @@
 """`evergreen serve`: the flows as deployments of a Prefect server."""
 
-import os
+import asyncio
+import warnings
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from flows.console import REMARKS, insist
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from flows.run import prefect_home
 from flows.server import UI_PORT, local_server
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.configuration.refresh import load_refresh
+from tasks.warehouse.location import Location
+from tasks.warehouse.store import DEFAULT
 
 NAMES = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
 """Of the flows that are served; each has one deployment, called after the warehouse."""
+AT_ONCE = 3
+"""One works, and those that wait for the warehouse say so in their states."""
+RESUMES = 5
+"""How often one run is begun again: what ends it each time is no accident."""
+
+
+Times = Annotated[
+    int,
+    typer.Option("--resumes", min=0, max=100, help="How often a run that was killed goes on."),
+]
 
 
 def serve(
@@ -20,32 +35,79 @@ def serve(
         list[str] | None,
         typer.Option("--only", help=f"One of {', '.join(NAMES)}; may be given again."),
     ] = None,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name", help="What the deployments are called; the warehouse's name if not."
+        ),
+    ] = "",
+    pool: Annotated[
+        str,
+        typer.Option(
+            "--pool",
+            help="Take runs from this work pool, as other hosts do; it is made if it is not there.",
+        ),
+    ] = "",
+    at_once: Annotated[
+        int,
+        typer.Option(
+            "--at-once",
+            min=1,
+            max=64,
+            help="Runs at once. Those that need the same DuckDB file wait for each other.",
+        ),
+    ] = AT_ONCE,
+    resumes: Times = RESUMES,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Where the UI is, if this starts the server.")
     ] = UI_PORT,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
-    """Serve the flows: start them from the Prefect UI, with a form for their parameters.
+    """Serve the flows: by schedule (configs/refresh.yaml), or from the Prefect UI by a form.
 
-    One run at a time, each in a process of its own, until Ctrl-C. With PREFECT_API_URL they are
-    served to that server. Keys are taken from this command's environment.
+    Each run has a process of its own. One that was killed is noticed and goes on where it was. With
+    PREFECT_API_URL they are served to that server. Keys are taken from this command's environment.
     """
-    for name in only or ():
-        if name not in NAMES:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(NAMES)}.", param_hint="only")
+    for each in only or ():
+        if each not in NAMES:
+            raise typer.BadParameter(f"{each!r} is none of {', '.join(NAMES)}.", param_hint="only")
+    load_refresh()  # what is wrong with it is said before a server is started
     with REMARKS.status("Starting the Prefect server …"):
         server = local_server(prefect_home(), port)
         api_url = server.__enter__()
     try:
-        from flows.serve import serve as serve_flows  # Prefect reads its settings at import
+        from flows import serve as serving  # Prefect reads its settings at import
 
-        ui = api_url.removesuffix("/").removesuffix("/api")
-        names = ", ".join(only or NAMES)
-        insist(f"Served: {names} on {os.path.relpath(warehouse)}. Start them at {ui}/deployments")
-        insist("Ctrl-C ends it.")
-        serve_flows(warehouse, only or ())
+        served = serving.deployments(warehouse, only or NAMES, name)
+        asyncio.run(serving.check_names(served))
+        # Ended by SIGTERM, Prefect forgets to wait for a coroutine of its own.
+        warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
+        serve_them = partial(serving.serve_pool, pool=pool) if pool else serving.serve
+        asyncio.run(
+            serve_them(
+                served,
+                at_once=at_once,
+                resumes=resumes,
+                say=insist,
+                ready=lambda: _say(only or NAMES, warehouse, api_url),
+            )
+        )
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # Prefect's word for SIGTERM is no Exception
+        if type(error).__name__ != "TerminationSignal":
+            raise
     finally:
         server.__exit__(None, None, None)
+
+
+def _say(names: Sequence[str], warehouse: Location, api_url: str) -> None:
+    ui = api_url.removesuffix("/").removesuffix("/api")
+    insist(f"Served: {', '.join(names)} on {warehouse}. Start them at {ui}/deployments")
+    schedule = load_refresh().schedule
+    if "refresh" in names and schedule:
+        insist(f"refresh begins by itself: {schedule.cron} ({schedule.timezone}).")
+    insist("Ctrl-C ends it; schedules stay.")
 
 
 def register(app: typer.Typer) -> None:

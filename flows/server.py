@@ -82,6 +82,8 @@ def prefect_environment(home: Path, environ: Mapping[str, str] | None = None) ->
     preferred = {
         "PREFECT_LOGGING_LEVEL": "INFO",
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING",
+        # By which a run that was killed is noticed (flows/resuming.py); the least that can be.
+        "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
         # Code that runs in a task may also run outside one, without a warning each time.
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
     }

@@ -14,6 +14,7 @@ import pytest
 from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
 
+from tasks.warehouse.location import location
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
 
@@ -72,7 +73,7 @@ def test_the_form_says_what_becomes_of_a_run_that_nobody_answers() -> None:
 def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Path) -> None:
     from flows.serve import deployments
 
-    made = deployments(tmp_path / "mine.duckdb", ["evaluate", "publish"])
+    made = deployments(location(tmp_path / "mine.duckdb"), ["evaluate", "publish"])
     assert [each.flow_name for each in made] == ["evaluate", "publish"]
     for each in made:
         assert each.name == "mine"
@@ -82,9 +83,9 @@ def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Pat
         assert "Args" not in each.description
 
 
-def until(what: str, found: Any) -> Any:
+def until(what: str, found: Any, seconds: float = DEADLINE_SECONDS) -> Any:
     """What `found` gives, once it gives anything."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    deadline = time.monotonic() + seconds
     while not (value := found()):
         if time.monotonic() > deadline:
             pytest.fail(f"there is still no {what}")
