@@ -80,7 +80,7 @@ async def read_into(
     Raises:
         LostBytes: what was fetched of some pages is missing or damaged; all others are read.
     """
-    folder = pages_folder(warehouse.path)
+    folder = pages_folder(warehouse.location)
     lost: list[DamagedWarehouse] = []
 
     async def read(page: ToRead) -> Page | None:

@@ -39,7 +39,7 @@ def a_text(text: str, **more: object) -> Page:
 
 
 def kept(warehouse: Warehouse, content: bytes) -> str:
-    with PageStore(pages_folder(warehouse.path)).receive() as page:
+    with PageStore(pages_folder(warehouse.location)).receive() as page:
         page.write(content)
         return page.keep()
 
@@ -54,7 +54,7 @@ def read(warehouse: Warehouse, *, again: bool = False) -> None:
 
 def fetch(warehouse: Warehouse, site: Site, *, again: bool = False) -> None:
     async def run() -> None:
-        store = PageStore(pages_folder(warehouse.path))
+        store = PageStore(pages_folder(warehouse.location))
         async with fetching(web_settings([site.place]), store, "direct", loopback) as fetcher:
             wanted = unfetched(warehouse, EDITION, "direct", again=again)
             await fetch_into(warehouse, EDITION, fetcher, wanted)
@@ -114,7 +114,7 @@ def test_a_page_whose_bytes_are_lost_keeps_no_other_from_being_read(tmp_path: Pa
             for number, sha in enumerate(shas)
         ]
         warehouse.write(Change(Fetch, fetches))
-        packed_path(pages_folder(warehouse.path), shas[3]).unlink()
+        packed_path(pages_folder(warehouse.location), shas[3]).unlink()
         with pytest.raises(LostBytes, match=r"The bytes of 1 pages are lost; the first: .*missing"):
             read(warehouse)
         assert len(warehouse.rows(Page, "status = 'ok'")) == 29

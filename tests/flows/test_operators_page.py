@@ -1,0 +1,107 @@
+"""docs/operators.md: its commands can be given, its messages are those of the code, and no
+variable is forgotten."""
+
+import ast
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from flows.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "operators.md").read_text("utf-8")
+GIVEN_TO_AGENTS = {"EVERGREEN_ARCHIVE", "EVERGREEN_ASSIGNMENT", "EVERGREEN_CACHE"}
+"""What Evergreen sets for programs that it starts; nobody else does."""
+
+
+def blocks(language: str) -> list[str]:
+    found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return [line for block in found for line in block.splitlines() if line.strip()]
+
+
+def commands() -> list[str]:
+    """Every command of ours on the page, from its name to its end."""
+    spans = re.findall(r"`(evergreen [^`]+)`", PAGE)
+    lines = [line[line.index("evergreen ") :] for line in blocks("sh") if "evergreen " in line
+             and not line.startswith(("export", "git", "make"))]  # fmt: skip
+    ended = [re.split(r"\s+[#>]|\s*(?:\|\||&&|;)\s*", each)[0].strip() for each in spans + lines]
+    return sorted(set(ended))
+
+
+@pytest.mark.parametrize("command", commands())
+def test_a_command_on_the_page_can_be_given(command: str) -> None:
+    words = shlex.split(command)[1:]
+    at: Any = typer.main.get_command(app)
+    while True:
+        with at.make_context("evergreen", list(words), resilient_parsing=False) as context:
+            left = [*context._protected_args, *context.args] if hasattr(at, "commands") else []
+            if not left:
+                break
+            name, inner, words = at.resolve_command(context, left)
+            assert inner is not None, f"{name} is no command"
+            at = inner
+
+
+def test_there_are_commands_and_messages() -> None:
+    assert len(commands()) > 25
+    assert len(blocks("text")) > 20
+
+
+@cache
+def said() -> list[str]:
+    """Every text in the code; what is put into one stands as \0."""
+    found = []
+    for path in [*(ROOT / "flows").glob("*.py"), *(ROOT / "tasks").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [
+                    str(part.value) if isinstance(part, ast.Constant) else "\0"
+                    for part in node.values
+                ]
+                found.append("".join(parts))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append(node.value)
+    return found
+
+
+@pytest.mark.parametrize("message", blocks("text"))
+def test_a_message_on_the_page_is_one_of_the_code(message: str) -> None:
+    fragments = [part.strip() for part in message.split("…")]
+    assert sum(map(len, fragments)) > 15, "too little to be found by"
+    lost = [part for part in fragments if not any(part in text for text in said())]
+    assert lost == [], "the code says nothing like it"
+
+
+def test_every_variable_of_ours_is_on_the_page() -> None:
+    sources = [*(ROOT / "flows").glob("*.py"), *(ROOT / "tasks").rglob("*.py"),
+               *(ROOT / "configs").glob("*.yaml")]  # fmt: skip
+    named = {
+        name
+        for path in sources
+        for name in re.findall(r"\bEVERGREEN_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))
+    }
+    listed = set(re.findall(r"EVERGREEN_[A-Z_]*[A-Z]\b", PAGE))
+    assert named - GIVEN_TO_AGENTS == listed
+
+
+def test_the_exit_codes_are_those_of_the_help() -> None:
+    help_text = " ".join((app.info.epilog or "").split())
+    codes = re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE)
+    assert codes == ["0", "1", "2", "130", "143"]
+    assert all(code in help_text for code in codes)
+
+
+def test_its_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGE):
+        assert (ROOT / "docs" / target).exists(), target
+    headings = {
+        re.sub(r"[^\w\- ]", "", line.lstrip("# ")).strip().lower().replace(" ", "-")
+        for line in PAGE.splitlines() if line.startswith("#")
+    }  # fmt: skip
+    for anchor in re.findall(r"\]\(#([^)]+)\)", PAGE):
+        assert anchor in headings, anchor

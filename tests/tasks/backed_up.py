@@ -1,0 +1,109 @@
+"""A warehouse with something in every table, and with pages and files, to be backed up."""
+
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tasks.warehouse.files import FileStore, files_folder
+from tasks.warehouse.jobs import ReportFile
+from tasks.warehouse.location import Where, location
+from tasks.warehouse.page_store import PageStore, pages_folder
+from tasks.warehouse.pages import Fetch
+from tasks.warehouse.rows import Edition
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.tables import TABLES
+from tasks.warehouse.writer import Change
+
+ROOT = Path(__file__).resolve().parents[2]
+VALUES: dict[str, str] = {
+    "VARCHAR": "CASE WHEN i = 0 THEN '' ELSE 'é\n''\" \\ 𝄞 {n} ' || i END",
+    "BIGINT": "9007199254740993 * i + {n}",
+    "INTEGER": "i * 1000 + {n}",
+    "DOUBLE": "i / 3.0 + {n}",
+    "BOOLEAN": "i % 2 = 0",
+    "DATE": "DATE '1999-12-31' + i::INTEGER",
+    "TIMESTAMP": "TIMESTAMP '2026-11-22 23:59:59.999999' + i * INTERVAL 1 MICROSECOND",
+}
+"""By type, an expression that gives another value for each `i`; {n} is the column's number."""
+N_ROWS = 5
+FILE = b"%PDF-1.7 a report"
+
+
+def filled(where: Where) -> Where:
+    """Make a warehouse with `N_ROWS` rows in each table, a page, and a file."""
+    with open_warehouse(where) as warehouse:
+        for model in TABLES:
+            fill(warehouse, model.table)
+        warehouse.write(Change(Edition, [Edition(edition="kept", source="test")]))
+        keep_page(warehouse, "https://example.org/", b"<p>A page.</p>" * 100)
+        keep_file(warehouse, "a", FILE)
+    return where
+
+
+def fill(warehouse: Warehouse, table: str) -> None:
+    """Rows with values of every kind; every third one is null where it may be."""
+    columns = warehouse.frame(f"DESCRIBE {table}").rows(named=True)
+    chosen = []
+    for n, column in enumerate(columns):
+        value = VALUES[column["column_type"]].format(n=n)
+        if column["column_name"] == "sha":
+            value = "NULL" if column["null"] == "YES" else f"'{sha256(FILE).hexdigest()}'"
+        elif column["null"] == "YES":
+            value = f"CASE WHEN (i + {n}) % 3 <> 0 THEN {value} END"
+        chosen.append(f'{value} AS "{column["column_name"]}"')
+    select = f"SELECT {', '.join(chosen)} FROM range({N_ROWS}) AS r(i)"
+    # The writer takes rows; what is written here needs no meaning, only types.
+    warehouse._writer._connection.execute(f"INSERT INTO {table} BY NAME {select}")
+
+
+def keep_page(warehouse: Warehouse, url: str, content: bytes) -> str:
+    with PageStore(pages_folder(warehouse.location)).receive() as receiving:
+        receiving.write(content)
+        sha = receiving.keep()
+    fetch = Fetch(edition="kept", url=url, source="direct", asked_url=url, outcome="fetched",
+                  sha=sha)  # fmt: skip
+    warehouse.write(Change(Fetch, [fetch]))
+    return sha
+
+
+def keep_file(warehouse: Warehouse, assignment: str, content: bytes) -> str:
+    sha = FileStore(files_folder(warehouse.location)).put(content)
+    row = ReportFile(
+        edition="kept",
+        agent="a",
+        assignment=assignment,
+        number=0,
+        name="a.pdf",
+        media_type="application/pdf",
+        sha=sha,
+        n_bytes=len(content),
+        reader="test",
+    )
+    warehouse.write(Change(ReportFile, [row]))
+    return sha
+
+
+def contents(where: Where) -> dict[str, Any]:
+    """All that a warehouse holds: the rows of every table, and the bytes of its stores."""
+    with open_warehouse(where) as warehouse:
+        found: dict[str, Any] = {
+            table: warehouse.frame(f"SELECT * FROM {table} ORDER BY ALL").rows()
+            for table in ("warehouse_info", *(model.table for model in TABLES))
+        }
+    for store in ("pages", "files"):
+        folder = location(where).beside(store)
+        found[f"bytes of {store}"] = {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*") if path.is_file()
+        }  # fmt: skip
+    return found
+
+
+def in_a_process(code: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run Python code in a process of its own, from the project's folder."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
