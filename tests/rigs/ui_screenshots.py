@@ -1,10 +1,11 @@
 """Pictures of a flow run as people see it: the real Prefect UI in headless Chromium.
 
-    python tests/rigs/ui_screenshots.py --api URL --flow-run ID [--flow-run ID]... --out DIR
+    python tests/rigs/ui_screenshots.py --api URL --flow-run ID [--deployment ID]... --out DIR
 
 Takes the run's page, its task runs, its subflow runs, its artifacts and the page of each
-artifact. Needs Debian's chromium and chromium-driver, and selenium. The browser can reach the
-loopback and nothing else; what it tried to reach beyond is printed.
+artifact; of a deployment its page with the schedule, and the form that a run is begun by. Needs
+Debian's chromium and chromium-driver, and selenium. The browser can reach the loopback
+and nothing else; what it tried to reach beyond is printed.
 """
 
 import argparse
@@ -72,6 +73,20 @@ def take(api_url: str, flow_run_id: str, out: Path) -> list[Path]:
         if foreign := foreign_hosts(driver):
             print(f"the page tried to reach {', '.join(sorted(foreign))}", file=sys.stderr)
     return files
+
+
+def take_deployment(api_url: str, deployment_id: str, out: Path) -> list[Path]:
+    """Photograph a deployment's page and the form of its parameters; return the files."""
+    ui_url = api_url.removesuffix("/").removesuffix("/api")
+    found = httpx.get(f"{api_url}/deployments/{deployment_id}").raise_for_status().json()
+    flow = httpx.get(f"{api_url}/flows/{found['flow_id']}").raise_for_status().json()["name"]
+    page = f"{ui_url}/v2/deployments/deployment/{deployment_id}"
+    out.mkdir(parents=True, exist_ok=True)
+    with browser() as driver:
+        return [
+            photograph(driver, page, found["name"], out / f"{flow}-deployment.png"),
+            photograph(driver, f"{page}/run", "warehouse", out / f"{flow}-form.png"),
+        ]
 
 
 def artifacts_of(api_url: str, flow_run_id: str) -> list[dict[str, Any]]:
@@ -173,7 +188,8 @@ def main() -> int:
     """Read the command line, take the pictures, print their paths."""
     parser = argparse.ArgumentParser(description="Screenshots of flow runs in the Prefect UI.")
     parser.add_argument("--api", required=True, help="API URL, e.g. http://127.0.0.1:4200/api")
-    parser.add_argument("--flow-run", required=True, action="append", help="id of a flow run")
+    parser.add_argument("--flow-run", default=[], action="append", help="id of a flow run")
+    parser.add_argument("--deployment", default=[], action="append", help="id of a deployment")
     parser.add_argument("--out", required=True, type=Path, help="folder for the PNG files")
     options = parser.parse_args()
     if not available():
@@ -181,6 +197,9 @@ def main() -> int:
         return 1
     for flow_run_id in options.flow_run:
         for file in take(options.api, flow_run_id, options.out):
+            print(file)
+    for deployment_id in options.deployment:
+        for file in take_deployment(options.api, deployment_id, options.out):
             print(file)
     return 0
 

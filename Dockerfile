@@ -1,0 +1,36 @@
+# One image for the Prefect server, the worker and the sandbox: docker-compose.yml says which.
+FROM python:3.11.14-slim-bookworm AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+WORKDIR /opt/evergreen
+RUN python -m venv .venv
+ENV PATH=/opt/evergreen/.venv/bin:$PATH
+# The locks before the code, which changes more often. As in the Makefile: they are complete.
+COPY requirements.lock requirements-sandbox.lock ./
+RUN pip install --require-hashes --no-deps -r requirements.lock -r requirements-sandbox.lock
+COPY LICENSE README.md pyproject.toml ./
+COPY flows flows
+COPY tasks tasks
+COPY configs configs
+COPY data/sample data/sample
+# In place: the code looks for configs/ and data/ beside itself.
+RUN pip install --no-deps --no-build-isolation -e . \
+    && pip check \
+    && python -m compileall -q flows tasks
+
+FROM python:3.11.14-slim-bookworm
+# A number, so that Kubernetes and the like see that it is not root.
+RUN useradd --uid 10001 --user-group --create-home evergreen \
+    && install -d -o evergreen -g evergreen /srv/evergreen /srv/evergreen/data /srv/evergreen/data/site
+COPY --from=build /opt/evergreen /opt/evergreen
+ENV PATH=/opt/evergreen/.venv/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    HOME=/tmp \
+    EVERGREEN_WAREHOUSE=/srv/evergreen/warehouse.duckdb \
+    EVERGREEN_PREFECT_HOME=/srv/evergreen/prefect \
+    PREFECT_RUNNER_SERVER_ENABLE=true
+USER 10001:10001
+WORKDIR /srv/evergreen
+HEALTHCHECK --interval=30s --timeout=10s --start-period=180s --retries=4 \
+    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8080/health', timeout=8)"]
+CMD ["evergreen", "serve"]

@@ -1,0 +1,91 @@
+"""Months in this process: the flow and the command, in a world of their own."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tasks.configuration.agents import agent_entry, load_agents
+from tasks.configuration.models import load_judges
+from tasks.configuration.refresh import load_refresh
+from tasks.configuration.web import load_web
+from tasks.configuration.wikipedia import load_wikipedia
+from tasks.judges.registry import judge, judge_entry
+from tasks.models.prices import load_prices
+from tests.rigs.month_places import SINCE, UNTIL, month_pages
+from tests.rigs.month_world import World, world
+from tests.rigs.paper_wiki import paper_wiki
+
+EDITION = "2025-12"
+ARTICLES = 2
+READ_HERE = (agent_entry, judge, judge_entry, load_agents, load_judges, load_prices, load_refresh,
+             load_web, load_wikipedia)  # fmt: skip
+
+
+@contextmanager
+def lived_in(outside: World) -> Iterator[World]:
+    """This process reads that world's configuration, and finds everybody in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in outside.environment.items():
+            patch.setenv(name, value)
+        for function in READ_HERE:
+            before = function.__defaults__ or ()
+            patch.setattr(function, "__defaults__", (*before[:-1], outside.configs))
+        yield outside
+
+
+@contextmanager
+def small_world(folder: Path) -> Iterator[World]:
+    """Few articles on a wiki on paper, judged without a model; this process lives in it."""
+    with (
+        paper_wiki(month_pages(ARTICLES)) as wiki,
+        world(folder, wiki, judge="offline", articles=ARTICLES) as found,
+        lived_in(found),
+    ):
+        yield found
+
+
+def renew(outside: World) -> None:
+    """As it was in the beginning, for the next test."""
+    outside.scripts.clear()
+    outside.configure(publish={"to": str(site_of(outside))})
+    outside.renewed()
+
+
+def site_of(outside: World) -> Path:
+    return outside.configs.parent / "site"
+
+
+def collect(path: Path) -> None:
+    """The edition's articles, frozen."""
+    from flows.collect import collect as flow
+
+    running: Any = flow(EDITION, SINCE, UNTIL, warehouse=str(path), return_state=True)
+    state: Any = asyncio.run(running)
+    assert state.name == "Completed", state.message
+
+
+def steps_of(api: str, state: Any) -> dict[str, str]:
+    """How each step ended, by the table that the run has left."""
+    ids = [str(state.state_details.flow_run_id)]
+    asked = {"artifacts": {"flow_run_id": {"any_": ids}, "key": {"any_": ["steps"]}}}
+    [found] = httpx.post(f"{api}/artifacts/filter", json=asked).json()
+    return {row["step"]: row["ended"] for row in json.loads(found["data"])}
+
+
+def refresh(path: Path, **parameters: Any) -> Any:
+    """The flow; its final state."""
+    from flows.refresh import refresh as flow
+
+    async def run() -> Any:
+        asked: dict[str, Any] = {
+            "edition": EDITION, "created_from": SINCE, "created_to": UNTIL, "warehouse": str(path),
+        }  # fmt: skip
+        return await flow(**asked | parameters, return_state=True)
+
+    return asyncio.run(run())
