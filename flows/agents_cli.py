@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.show import Format, print_frame
 from tasks.agent_sessions import ask_of, check_agents, open_asked
 from tasks.agents.kinds import Place
@@ -20,7 +20,7 @@ from tasks.unreported import job_frame, jobs_frame
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_manifests
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 agents = typer.Typer(
     invoke_without_command=True,
@@ -50,7 +50,7 @@ def list_agents(context: typer.Context, form: Shown = Format.TABLE) -> None:
 
 
 @agents.command("check")
-def check(agent: AgentArgument, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def check(agent: AgentArgument, warehouse: WarehouseAt = DEFAULT) -> None:
     """Make one cheap call to an agent, and say what is wrong if it cannot be asked."""
     ask = ask_of(agent)
     if isinstance(ask, FileDropAsk):
@@ -93,7 +93,7 @@ def jobs(
         typer.Option("--remote-id", help="The provider's id of a lost job, found by you."),
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Every report that was asked for: its job, what became of it, what it cost; one whole.
 
@@ -144,7 +144,7 @@ def cost(
         float | None, typer.Option("--minutes", min=0.0, help="Of a person, per report.")
     ] = None,
     note: Annotated[str | None, typer.Option("--note", help="E.g. which subscription.")] = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Enter what it cost people to get reports by hand; again replaces."""
     if usd is None and minutes is None:

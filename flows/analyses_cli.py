@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from flows.console import remark
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.show import Format, say_drafts
 from flows.to_file import ToFile, answer
 from flows.wide_tables import Column, print_wide
@@ -19,7 +19,7 @@ from tasks.configuration.models import load_judges
 from tasks.judges.registry import judge_entry
 from tasks.protocols.registry import named, title_of
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 
 def analyse(
@@ -39,7 +39,7 @@ def analyse(
     ] = None,
     form: Shown = Format.TABLE,
     to: ToFile = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Difficulty per category and what goes with it, agents over categories, leakage, conflict,
     cost, and figures over time."""

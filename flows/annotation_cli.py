@@ -9,7 +9,7 @@ import polars.selectors as cs
 import typer
 
 from flows.console import ANSWERS, remark
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from flows.show import Format, print_frame
 from tasks.annotating import import_labels, make_annotation_sheet, write_sheet
 from tasks.annotation_kinds import KINDS
@@ -17,7 +17,7 @@ from tasks.human_labels import FILE_COLUMNS, labels_of_file, stored_labels
 from tasks.judge_agreement import JudgeAgreement, judge_agreement
 from tasks.preferences import PreferenceTables, preference_tables
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 LARGEST_SEED = 2**31 - 1
 """What the warehouse's column holds."""
@@ -48,7 +48,7 @@ def make(
         typer.Option("--seed", min=0, max=LARGEST_SEED, help="Another seed draws another sheet."),
     ] = 0,
     to: Annotated[Path, typer.Option("--to", help="The folder for the two files.")] = Path(),
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Draw a sheet: SHEET.csv and SHEET.html, the same questions; either can be filled in."""
     with open_warehouse(warehouse, on_wait=remark) as store:
@@ -69,7 +69,7 @@ def make(
 def import_filled(
     file: Annotated[Path, typer.Argument(help="A filled CSV.")],
     annotator: Annotated[str, typer.Option("--annotator", help="Who filled it in.")],
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Check and un-blind what a person filled in, and keep it; again changes nothing."""
     with open_warehouse(warehouse, on_wait=remark) as store:
@@ -101,7 +101,7 @@ def agreement(
         ),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Agreement of judges with each other and with people, beside dollars per article."""
     with reading(warehouse) as source:

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 from prefect import flow, tags
@@ -12,9 +11,10 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_table
+from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message, run_items
-from flows.parameters import Count, Usd
+from flows.parameters import AskedAgent, Count, Usd
 from flows.stages import Failure
 from tasks.agent_sessions import ask_of, asking, check_agents
 from tasks.configuration.agents import FileDropAsk
@@ -26,7 +26,7 @@ from tasks.spending import spending
 from tasks.unreported import Unreported, check_askable, unreported
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 COSTS = """
 SELECT agent, asked_reports, jobs, round(usd, 4) AS usd, jobs_without_cost, searches, input_tokens,
@@ -38,7 +38,7 @@ FROM report_costs WHERE edition = $1 AND agent IN (SELECT unnest($2)) ORDER BY a
 @flow(name="ask", flow_run_name="ask · {edition}")
 async def ask(
     edition: str,
-    agents: list[str],
+    agents: list[AskedAgent],
     assignments: list[str] | None = None,
     first: Count | None = None,
     budget_usd: Usd | None = None,
@@ -52,13 +52,13 @@ async def ask(
         assignments: only these; all that have a prompt unless named.
         first: so many of the missing reports of each agent, in the assignments' order.
         budget_usd: what this run may spend at most; no cap unless given.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Partial` when reports are still missing.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=remark) as store,
+        await at_work(warehouse, f"reports of {edition}") as store,
         spending(store, budget_usd) as budget,
         tags(f"edition:{edition}"),
     ):
@@ -121,7 +121,7 @@ async def _reports(
             await open_agents.enter_async_context(asking(store, edition, agent, _say))
 
         def start(_: str, item: Unreported) -> Any:
-            return get_report(str(store.path), item, return_state=True)
+            return get_report(store.url, item, return_state=True)
 
         failures = await run_items(
             "reports",

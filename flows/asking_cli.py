@@ -9,14 +9,14 @@ from flows.agents_cli import AgentArgument, EditionOption
 from flows.console import remark
 from flows.edition_remarks import say_next
 from flows.ended import end
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
 from flows.show import ENTRY, Format, leaderboard_frame, print_frame, print_leaderboard
 from tasks.agent_estimates import estimate_reports
 from tasks.agent_sessions import check_agents
 from tasks.selection import check_edition
 from tasks.unreported import check_askable, prompted_editions
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 BudgetOption = Annotated[
     float | None,
@@ -42,7 +42,7 @@ def ask(
     budget: BudgetOption = None,
     estimate: EstimateOption = False,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Get the reports of an edition that agents have not written yet; nothing is bought twice.
 
@@ -64,7 +64,7 @@ def ask(
                 "assignments": assignment,
                 "first": first,
                 "budget_usd": budget,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
             },
         )
         end(complete, outcome, form)
@@ -93,7 +93,7 @@ def backfill(
         bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
     ] = True,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Bring an agent into editions: its missing reports, the pages they cite, then only its
     cells, then the ranks.
@@ -123,7 +123,7 @@ def backfill(
                 "first": first,
                 "budget_usd": budget,
                 "fetch_pages": fetch,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
             },
         )
         boards = [leaderboard_frame(store, name).select(ENTRY) for name in names]

@@ -2,7 +2,6 @@
 the leaderboards."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 from prefect import flow, tags
@@ -11,26 +10,26 @@ from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_leaderboard, leave_table
 from flows.ask import ask
-from flows.console import remark
+from flows.at_work import at_work
 from flows.evaluate import evaluate
 from flows.fetch import fetch
-from flows.parameters import Count, Usd
+from flows.parameters import AskedAgent, Count, JudgeName, ProtocolName, Usd
 from tasks.configuration.models import load_judges
 from tasks.judging import check_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unreported import prompted_editions
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 
 @flow(name="backfill", flow_run_name="backfill · {agent}")
 async def backfill(
-    agent: str,
+    agent: AskedAgent,
     editions: list[str] | None = None,
-    protocols: list[str] | None = None,
-    judge: str | None = None,
-    extractor: str | None = None,
+    protocols: list[ProtocolName] | None = None,
+    judge: JudgeName | None = None,
+    extractor: JudgeName | None = None,
     first: Count | None = None,
     budget_usd: Usd | None = None,
     fetch_pages: bool = True,
@@ -51,7 +50,7 @@ async def backfill(
         first: of each edition only so many of the missing reports.
         budget_usd: what this run may spend at most, on reports and verdicts together.
         fetch_pages: ask for the pages that its reports cite and nobody has fetched.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do.
@@ -60,7 +59,7 @@ async def backfill(
     # Before the agent is paid: what could not be judged, or extracted, need not be asked for.
     check_judges([chosen, *([extractor] if extractor else [])], budget_usd)
     with (
-        open_warehouse(Path(warehouse), on_wait=remark) as store,
+        await at_work(warehouse) as store,
         spending(store, budget_usd),
         tags(f"agent:{agent}"),
     ):
@@ -98,7 +97,7 @@ async def _stages(
     extractor: str | None,
 ) -> AsyncIterator[State[Any]]:
     """How each stage ended; the next begins when it is asked for."""
-    path = str(store.path)
+    path = store.url
     asked: Any = ask(edition, [agent], first=first, warehouse=path, return_state=True)
     yield await asked
     if not _has_reports(store, edition, agent):

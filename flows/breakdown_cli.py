@@ -6,7 +6,7 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.show import Format, print_frame, say_drafts
 from flows.wide_tables import Column, print_wide
 from tasks import breakdowns
@@ -18,7 +18,7 @@ from tasks.protocols.registry import named
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.selection import UnknownName, check_known
 from tasks.warehouse.reading import Reading, reading
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 ProtocolOption = Annotated[str, typer.Option("--protocol", help="By its name, as `evaluate` has.")]
@@ -36,7 +36,7 @@ def breakdown(
         list[str] | None, typer.Option("--metric", help="Only this one; may be given again.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """An agent's figures by language or theme of the tasks, each with the reports it rests on."""
     chosen = protocol_named(named(protocol))
@@ -66,7 +66,7 @@ def tokens(
     ] = "agent",
     judge: Annotated[str | None, typer.Option("--judge", help="Only this judge's.")] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """What judging took: calls, tokens and dollars by agent, report or batch."""
     chosen = protocol_named(named(protocol))

@@ -12,23 +12,28 @@ from flows.agents_cli import agents
 from flows.analyses_cli import register as register_analyses
 from flows.annotation_cli import agreement, annotate
 from flows.asking_cli import ask, backfill
+from flows.backup_cli import register as register_backups
 from flows.breakdown_cli import breakdown, tokens
 from flows.collecting_cli import assign, collect, edition
+from flows.compact_cli import register as register_compaction
 from flows.compare_cli import register as register_comparisons
 from flows.console import QUIET, be_quiet, insist, passing_bars, remark, wants_quiet
 from flows.differences_cli import register as register_differences
+from flows.doctor_cli import register as register_doctor
 from flows.draft_cli import register as register_drafts
 from flows.edition_remarks import say_idle
 from flows.ended import end
 from flows.explain_cli import register as register_explaining
 from flows.export_cli import register as register_exports
 from flows.judging_cli import calls, estimate, judges
-from flows.options import PROTOCOL_HELP, WAREHOUSE_OPTION, Shown, WarehousePath
+from flows.log_level import LOG_LEVEL, LOG_LEVEL_HELP, LogLevel, set_log_level
+from flows.options import PROTOCOL_HELP, WAREHOUSE_OPTION, Shown, WarehouseAt
 from flows.pages_cli import fetch, pages, say_unfetched
 from flows.publish_cli import register as register_publishing
 from flows.queries_cli import register as register_queries
 from flows.questions_cli import register as register_questions
 from flows.reading_cli import register as register_reading
+from flows.refresh_cli import register as register_refreshing
 from flows.rejudge_cli import register as register_rejudging
 from flows.reports_cli import register as register_reports
 from flows.run import prefect_home, run_flow
@@ -51,8 +56,9 @@ from tasks.sandbox.errors import SandboxError
 from tasks.selection import LeaderboardBehind, UnknownName, check_selection
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.location import Location
 from tasks.warehouse.snapshot import exports_folder
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 from tasks.wikipedia.errors import WikiError
 
 app = typer.Typer(
@@ -89,9 +95,13 @@ register_analyses(app)
 register_reading(app)
 register_explaining(app)
 register_schema(app)
+register_refreshing(app)
 register_rejudging(app)
 register_publishing(app)
 register_serving(app)
+register_backups(app)
+register_compaction(app)
+register_doctor(app)
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 Agents = Annotated[
@@ -107,7 +117,7 @@ EXPECTED_ERRORS = (
 
 @app.callback()
 def options(
-    warehouse: Annotated[Path | None, WAREHOUSE_OPTION] = None,
+    warehouse: Annotated[Location | None, WAREHOUSE_OPTION] = None,
     quiet: Annotated[
         bool,
         typer.Option(
@@ -116,19 +126,24 @@ def options(
             help=f"No progress and no remarks, only answers and errors ({QUIET}=1).",
         ),
     ] = False,
+    log_level: Annotated[
+        LogLevel | None, typer.Option("--log-level", envvar=LOG_LEVEL, help=LOG_LEVEL_HELP)
+    ] = None,
 ) -> None:
     if quiet or wants_quiet():
         be_quiet()
+    if log_level:
+        set_log_level(log_level)
     if warehouse:  # given before the command's name: the command reads it from the environment
         os.environ["EVERGREEN_WAREHOUSE"] = str(warehouse)
 
 
 @app.command()
-def demo(warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def demo(warehouse: WarehouseAt = DEFAULT) -> None:
     """Run everything on the bundled sample edition: no key, no network."""
     with open_warehouse(warehouse, on_wait=remark) as store:
         chosen = {"edition": "sample", "protocols": [*by_default("wlc"), "reader"]}
-        complete, outcome = run_flow("refresh", chosen | {"warehouse": str(store.path)})
+        complete, outcome = run_flow("bring_in", chosen | {"warehouse": store.url})
         print_leaderboard(store, "sample", Format.TABLE)
     _say_where(warehouse, "sample")
     end(complete, outcome)
@@ -155,7 +170,7 @@ def import_wlc(
         str | None, typer.Option(help="What to call it; the folder's name if not given.")
     ] = None,
     agent: Agents = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import an edition in the published Wiki Live Challenge layout; again changes nothing."""
     name = edition or path.resolve().name
@@ -222,7 +237,7 @@ def evaluate(
         ),
     ] = False,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Judge, score and rank what has not been yet; a second run does nothing."""
     agents = agent or []
@@ -239,7 +254,7 @@ def evaluate(
                 "protocols": list(protocols),
                 "agents": agents,
                 "judge": judge_name,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
                 "extractor": extractor,
                 "budget_usd": budget,
                 "batch": batch,
@@ -260,7 +275,7 @@ def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 420
     serve_ui(prefect_home(), port)
 
 
-def _say_where(warehouse: Path, edition: str) -> None:
+def _say_where(warehouse: Location, edition: str) -> None:
     remark(f"Warehouse  {warehouse}")
     remark(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}")
     server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"

@@ -2,18 +2,20 @@
 
 import asyncio
 from datetime import datetime
-from pathlib import Path
+from functools import partial
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_failures, leave_table, leave_text, plain
+from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message, run_items
 from flows.parameters import Count
 from flows.progress import stage_progress
 from flows.stages import Failure
+from flows.task_runs import result_of
 from tasks.beginning import CollectionRequest, begin
 from tasks.candidates import (
     close_edition,
@@ -30,7 +32,7 @@ from tasks.manifests import verify
 from tasks.processes.pool import HELPERS
 from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.wikis import connected
 
 DECISIONS = """
@@ -64,7 +66,7 @@ async def collect(
         articles: how many to choose.
         wiki_api: another wiki than that of `configs/wikipedia.yaml`.
         spread: choose over categories in turn.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something could not be had.
@@ -74,7 +76,7 @@ async def collect(
         edition=edition, since=created_from, until=created_to, articles=articles,
         api_url=wiki_api, spread=spread,
     )  # fmt: skip
-    with open_warehouse(Path(warehouse), on_wait=remark) as store:
+    with await at_work(warehouse, f"collecting {edition}") as store:
         collection = begin(store, asked, settings, utc_now())
         if collection.frozen_at:
             verified = _verified(store, collection)
@@ -91,8 +93,8 @@ async def collect(
 
 
 async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
-    path, edition = str(store.path), collection.edition
-    members = await list_candidates(path, edition)
+    path, edition = store.url, collection.edition
+    members = await result_of(partial(list_candidates, path, edition, return_state=True))
     remark(f"{members:,} good articles were listed since the window began.")
     async with stage_progress("first revisions", None) as progress:
         loop = asyncio.get_running_loop()
@@ -100,7 +102,7 @@ async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
         def follow(n: int) -> None:
             loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
 
-        inside = await date_candidates(path, edition, follow)
+        inside = await result_of(partial(date_candidates, path, edition, follow, return_state=True))
     remark(f"{inside:,} of them were created in the window.")
     failures = await run_items(
         "measure",
@@ -135,7 +137,7 @@ async def _closed(store: Warehouse, collection: Collection, failures: list[Failu
             "window.",
         )
     else:
-        sha = await close_edition(str(store.path), edition)
+        sha = await result_of(partial(close_edition, store.url, edition, return_state=True))
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
         fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
         outcome = Completed(message=f"{edition} is frozen: {n} articles{fewer}, manifest {sha}.")

@@ -8,7 +8,7 @@ import typer
 
 from flows.console import ANSWERS, remark
 from flows.ended import end
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from tasks.beginning import CollectionRequest, begin, forget
@@ -22,7 +22,7 @@ from tasks.selection import check_edition
 from tasks.uninverted import inverter_named
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 edition = typer.Typer(
     no_args_is_help=True, help="Editions: list, show, verify what was frozen, compare two."
@@ -78,7 +78,7 @@ def collect(
         typer.Option("--spread/--no-spread", help="Choose over the categories in turn."),
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Make an edition of new Good Articles and freeze it; a frozen one is verified instead.
 
@@ -101,7 +101,7 @@ def collect(
                 "articles": articles,
                 "wiki_api": wiki_api,
                 "spread": spread,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
             },
         )
         if complete and form is not Format.JSON:
@@ -130,7 +130,7 @@ def assign(
         bool, typer.Option("--batch", help="Ask models through their batch APIs.")
     ] = False,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Make what agents are asked, kept for good: to write each article, or questions out of it.
 
@@ -154,7 +154,7 @@ def assign(
                 "articles": articles,
                 "budget_usd": budget,
                 "batch": batch,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
             },
         )
         became = store.frame(QUESTIONS, [name])
@@ -177,7 +177,7 @@ def _refuse(options: dict[str, object]) -> None:
 
 
 @edition.command("list")
-def list_editions(form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def list_editions(form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) -> None:
     """The editions there are, collected and imported."""
     with reading(warehouse) as source:
         _notice(source.notice)
@@ -185,7 +185,7 @@ def list_editions(form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT
 
 
 @edition.command("show")
-def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) -> None:
     """What a frozen edition consists of; JSON is its whole manifest."""
     with reading(warehouse) as source:
         _notice(source.notice)
@@ -193,7 +193,7 @@ def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehousePath = DEF
 
 
 @edition.command("verify")
-def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def verify_edition(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     """Compare every text, link and decision of a frozen edition with its manifest."""
     with open_warehouse(warehouse, on_wait=remark) as store:
         problems = verify(store, name)
@@ -210,7 +210,7 @@ def verify_edition(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None
 
 
 @edition.command("drop")
-def drop(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def drop(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     """Forget a collection that is not frozen, so that its name is free again."""
     with open_warehouse(warehouse, on_wait=remark) as store:
         forget(store, name)
@@ -221,7 +221,7 @@ def drop(name: Which, warehouse: WarehousePath = DEFAULT_PATH) -> None:
 def diff(
     first: Which,
     second: Annotated[str, typer.Argument(help="Another frozen edition.")],
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """What two frozen editions have that the other has not. Exit code 1 if they differ."""
     with reading(warehouse) as source:

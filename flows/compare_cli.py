@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.console import remark
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.show import Format, print_agreement, say_drafts
 from flows.to_file import ToFile, answer
 from tasks.agreement import extraction_agreement
@@ -23,7 +23,7 @@ from tasks.judges.registry import judge_entry
 from tasks.protocols.registry import named, title_of
 from tasks.selection import check_known
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 FEW = 10
 """Agents or reports below which a correlation can be chance."""
@@ -52,7 +52,7 @@ def compare_protocols(
     ] = True,
     form: Shown = Format.TABLE,
     to: ToFile = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """The same reports under all protocols: agents by metrics, and which metrics agree."""
     name, _ = judge_entry(judge)
@@ -67,7 +67,7 @@ def compare_protocols(
 def compare_extraction(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Published claims against those extracted offline from the same reports."""
     with reading(warehouse) as source:

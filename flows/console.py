@@ -42,8 +42,14 @@ def insist(text: str, style: str | None = None) -> None:
 
 
 def remark(text: str, style: str | None = None) -> None:
-    """Say it to people, as it stands: nothing in it is markup."""
+    """Say it to people, as it stands: nothing in it is markup. Inside a run it stands in the run's
+    log in the Prefect UI, too."""
     REMARKS.print(text, style=style, markup=False, highlight=False)
+    context = sys.modules.get("prefect.context")  # not loaded only to find that nothing runs
+    if context and (context.FlowRunContext.get() or context.TaskRunContext.get()):
+        from prefect import get_run_logger
+
+        get_run_logger().info("%s", text)
 
 
 def passing_bars() -> Progress:

@@ -6,7 +6,7 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.show import Format, print_frame, say_drafts
 from flows.wide_tables import Column, print_wide
 from tasks.boards import OPEN
@@ -16,7 +16,7 @@ from tasks.judges.registry import judge_entry
 from tasks.metrics.ranks import SURE
 from tasks.protocols.registry import at_hand, named, title_of
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 LEAST_P = 0.001
 """Smaller ones are only said to be smaller."""
@@ -52,7 +52,7 @@ def print_differences(
         str | None, typer.Option("--judge", help="Whose scores; the default judge's if not given.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """How any two agents differ by a metric: how much, how surely, and on how many articles."""
     name, _ = judge_entry(judge)

@@ -7,6 +7,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_text, plain
+from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message, run_items
 from tasks.drafting import draft_article
@@ -14,7 +15,6 @@ from tasks.judging import judging
 from tasks.spending import spending
 from tasks.undrafted import pending_drafts
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import open_warehouse
 
 DRAFTS_AT_ONCE = 8
 """How many calls are under way is for the judge's limits to say."""
@@ -39,13 +39,13 @@ async def draft(
         assignments: only these; all that ask for an article unless given.
         budget_usd: what this run may spend on models at most; no cap unless given.
         batch: ask models through their batch APIs.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=remark) as store,
+        await at_work(warehouse, f"drafts of {edition}") as store,
         tags(f"edition:{edition}"),
         spending(store, budget_usd),
     ):
@@ -57,9 +57,7 @@ async def draft(
             failures = await run_items(
                 "draft",
                 [(pending.title, pending) for pending in todo],
-                lambda _, pending: draft_article(
-                    str(store.path), pending, judge, return_state=True
-                ),
+                lambda _, pending: draft_article(store.url, pending, judge, return_state=True),
                 at_once=len(todo) if decider.batch else DRAFTS_AT_ONCE,
                 room=decider.room,
             )

@@ -9,7 +9,7 @@ import typer
 
 from flows.console import remark
 from flows.ended import end
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from tasks.drafts_import import import_draft
@@ -18,7 +18,7 @@ from tasks.editions.rigorous_drafts import read_draft
 from tasks.judging import check_judges
 from tasks.selection import check_edition
 from tasks.undrafted import drafter_named, pending_drafts
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 drafts = typer.Typer(
     no_args_is_help=True, help="Let a model draft what reports are measured by; a person reviews."
@@ -44,7 +44,7 @@ def draft_rubrics(
         bool, typer.Option("--batch", help="Ask models through their batch APIs.")
     ] = False,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, links
     from its references, and a test of difficulty. A file that is there is never written over."""
@@ -64,7 +64,7 @@ def draft_rubrics(
                 "assignments": assignment or [],
                 "budget_usd": budget,
                 "batch": batch,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
             },
         )
     rows = [_row(pending.path) for pending in todo if pending.path.exists()]
@@ -97,7 +97,7 @@ def import_rigorous_draft(
             "already has if not given."
         ),
     ] = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Take in drafted bundles that a person has reviewed; again changes nothing.
 

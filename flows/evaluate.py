@@ -2,16 +2,16 @@
 
 from collections import Counter
 from datetime import datetime
-from pathlib import Path
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_leaderboard
+from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message
-from flows.parameters import Usd
+from flows.parameters import JudgeName, ProtocolName, Usd
 from flows.pointing import key_points_stage, pending_points
 from flows.stages import (
     Evaluation,
@@ -36,17 +36,18 @@ from tasks.selection import check_selection
 from tasks.spending import spending
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import open_warehouse, opened
+from tasks.warehouse.store import opened
+from tasks.warehouse.turns import turn
 
 
 @flow(name="evaluate", flow_run_name="evaluate · {edition}")
 async def evaluate(
     edition: str,
-    protocols: list[str] | None = None,
+    protocols: list[ProtocolName] | None = None,
     agents: list[str] | None = None,
-    judge: str | None = None,
+    judge: JudgeName | None = None,
     warehouse: str = "data/warehouse.duckdb",
-    extractor: str | None = None,
+    extractor: JudgeName | None = None,
     budget_usd: Usd | None = None,
     batch: bool = False,
     assignments: list[str] | None = None,
@@ -58,7 +59,7 @@ async def evaluate(
         protocols: those that are made for editions of its source, unless named.
         agents: all of the edition's unless named.
         judge: the default of `configs/judges.yaml` unless named.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
         extractor: a judge that extracts the facts and claims nobody has published; the offline
             extraction unless named.
         budget_usd: what this run may spend on models at most; no cap unless given.
@@ -70,9 +71,9 @@ async def evaluate(
         `Completed`, or a completed state named `Partial` when something is left to do: items
         that failed or stayed open, or a budget, quota or model that stopped the run.
     """
-    with open_warehouse(Path(warehouse), on_wait=remark) as store:
+    with await at_work(warehouse) as store:
         run = Evaluation(
-            warehouse=str(store.path),
+            warehouse=store.url,
             edition=edition,
             protocols=protocols_for(store, edition, protocols or ()),
             agents=tuple(agents or ()),
@@ -92,24 +93,27 @@ async def evaluate(
 
 
 async def _stages(run: Evaluation) -> list[Failure]:
-    """Every stage that has something pending, in the order of the data."""
+    """Every stage that has something pending, in the order of the data. Processes that share a
+    warehouse share the cells; the other stages, which take minutes, are done by one at a time."""
     store = opened(run.warehouse)
     failures: list[Failure] = []
-    if todo := pending_extractions(run):
-        failures += await claims_stage(run, len(todo))
-    if texts := undiagnosed(store, run.edition, run.agents):
-        failures += await diagnostics_stage(run, sum(map(len, texts.values())))
-    if waiting := pending_points(run):
-        failures += await key_points_stage(run, len(waiting))
+    async with turn(store.turns, f"extraction of {run.edition}", remark):
+        if todo := pending_extractions(run):
+            failures += await claims_stage(run, len(todo))
+        if texts := undiagnosed(store, run.edition, run.agents):
+            failures += await diagnostics_stage(run, sum(map(len, texts.values())))
+        if waiting := pending_points(run):
+            failures += await key_points_stage(run, len(waiting))
     cells = chosen(run)
     if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
         remark(f"{len(pending)} of {len(cells)} cells are to be judged.")
         failures += await verdicts_stage(run, len(pending))
     failures += open_items(run)
-    if groups := unscored_groups(run):
-        failures += await scores_stage(run, len(groups))
-    if not is_current(store, run.edition, _leaderboard(run)):
-        await leaderboard_stage(run)
+    async with turn(store.turns, f"scoring of {run.edition}", remark):
+        if groups := unscored_groups(run):
+            failures += await scores_stage(run, len(groups))
+        if not is_current(store, run.edition, _leaderboard(run)):
+            await leaderboard_stage(run)
     return failures
 
 

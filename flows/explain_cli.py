@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from flows.console import remark
-from flows.options import Printed, WarehousePath
+from flows.options import Printed, WarehouseAt
 from flows.show_explained import print_explained
 from tasks.explaining import (
     Decision,
@@ -24,7 +24,7 @@ from tasks.protocols.registry import named
 from tasks.selection import UnknownName, check_known
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import OPEN_STATUSES
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 Numbered = TypeVar("Numbered", ExplainedClaim, ExplainedFact)
 OPEN_OUTCOMES = {"open", "never_fetched"}
@@ -58,7 +58,7 @@ def explain(
         bool, typer.Option("--open", help="Only what a later run may still decide.")
     ] = False,
     form: Printed = "table",
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """What a report's figures rest on: each claim and fact with its verdict, evidence and page."""
     judges = [judge_named(name).name for name in judge or ()]

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from flows.console import remark
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from tasks.editions.drb2_results import TABLES
 from tasks.rubric_export import LINES, ExportSummary, export_drb2
 from tasks.selection import check_known
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 SHOWN = 5
 
@@ -20,7 +20,7 @@ def export_results(
     edition: Annotated[str, typer.Option("--edition", help="One that was imported by drb2.")],
     judge: Annotated[str, typer.Option("--judge", help="Whose verdicts.")],
     to: Annotated[Path, typer.Option("--to", help="A folder; made if it is not there.")],
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv."""
     with reading(warehouse) as source:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,18 +11,18 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
+from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message
+from flows.parameters import JudgeName
 from flows.progress import stage_progress
 from flows.stages import (
     Evaluation,
     Failure,
     claims_stage,
-    error_of,
-    finished,
-    first_line,
     pending_extractions,
 )
+from flows.task_runs import error_of, finished, reason_of
 from tasks.archiving import Follow, sources
 from tasks.configuration.models import load_judges
 from tasks.configuration.web import load_web
@@ -33,7 +33,7 @@ from tasks.unfetched import unfetched, unread
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 
@@ -44,7 +44,7 @@ async def fetch(
     agents: list[str] | None = None,
     fallbacks: list[FetchSource] | None = None,
     again: bool = False,
-    extractor: str | None = None,
+    extractor: JudgeName | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Ask for every cited page that nobody has asked for yet, and take out what it says.
@@ -55,14 +55,14 @@ async def fetch(
         fallbacks: other ways to pages that do not come; those of `configs/web.yaml` unless named.
         again: also pages that were asked for in vain before.
         extractor: a judge that extracts the claims nobody has; the offline extraction unless named.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed` when every cited page has its status, whatever that is; `Partial` when pages
         are left to ask for.
     """
     with (
-        open_warehouse(Path(warehouse), on_wait=remark) as store,
+        await at_work(warehouse, "pages") as store,
         spending(store, None),
         tags(f"edition:{edition}"),
     ):
@@ -97,9 +97,9 @@ async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[
 
     Args:
         edition: its name in the warehouse.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
     """
-    with open_warehouse(Path(warehouse), on_wait=remark) as store:
+    with await at_work(warehouse, "pages") as store:
         check_edition(store, edition)
         n = len(unread(store, edition, again=True))
         failures = await _read(store, edition, again=True)
@@ -116,7 +116,7 @@ async def _claims(
 ) -> list[Failure]:
     """What reports cite is known once their claims are."""
     run = Evaluation(
-        warehouse=str(store.path),
+        warehouse=store.url,
         edition=edition,
         protocols=(),
         agents=tuple(agents),
@@ -135,7 +135,7 @@ async def _fetched(
         return []
     hosts = {urlsplit(page.url).netloc for page in wanted}
     remark(f"Pages to fetch ({way}): {len(wanted):,}, of hosts: {len(hosts):,}.")
-    path = str(store.path)
+    path = store.url
     return await _followed(
         f"fetch {way}",
         len(wanted),
@@ -147,7 +147,7 @@ async def _read(store: Warehouse, edition: str, *, again: bool = False) -> list[
     todo = unread(store, edition, again=again)
     if not todo:
         return []
-    path = str(store.path)
+    path = store.url
     return await _followed(
         "read",
         len(todo),
@@ -166,6 +166,6 @@ async def _followed(stage: str, total: int, start: Callable[[Follow], Any]) -> l
             told.add(task)
             task.add_done_callback(told.discard)
 
-        error = await error_of(await finished(start(follow)))
+        error = await error_of(await finished(partial(start, follow)))
         await asyncio.gather(*told)
-    return [Failure(stage, "pages", first_line(error))] if error else []
+    return [Failure(stage, "pages", reason_of(error))] if error else []

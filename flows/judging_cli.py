@@ -12,7 +12,7 @@ import typer
 
 from flows.console import ANSWERS, passing_bars, remark
 from flows.edition_remarks import say_idle
-from flows.options import PROTOCOL_HELP, Shown, WarehousePath
+from flows.options import PROTOCOL_HELP, Shown, WarehouseAt
 from flows.pages_cli import say_unfetched
 from flows.show import Format, print_frame
 from tasks.calls import calls_summary
@@ -31,7 +31,7 @@ from tasks.unextracted import unextracted
 from tasks.unpointed import go_by_key_points, unpointed
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import DEFAULT_PATH, Warehouse, open_warehouse
+from tasks.warehouse.store import DEFAULT, Warehouse, open_warehouse
 
 
 class CallStatus(StrEnum):
@@ -89,7 +89,7 @@ def estimate(
         str | None, typer.Option("--extractor", help="As for `evaluate`: a judge that extracts.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Calls, tokens and dollars of an evaluation before anything is spent."""
     with open_warehouse(warehouse, on_wait=remark) as store:
@@ -116,7 +116,7 @@ def calls(
         Path | None, typer.Option("--export", help="Write them, a call a line, as JSON Lines.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """The ledger: what was asked, what came back, what it took and cost."""
     with reading(warehouse) as source:

@@ -10,7 +10,7 @@ import typer
 
 from flows.console import ANSWERS, REMARKS, remark
 from flows.ended import end
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
 from flows.show import Format, print_frame
 from flows.show_references import print_references
@@ -21,9 +21,10 @@ from tasks.judges.registry import judge as check_judge
 from tasks.page_export import write_export
 from tasks.published_walls import find_walls
 from tasks.selection import UnknownName, check_edition, check_known, check_reported
+from tasks.warehouse.location import Location
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.reading import Reading, check_there, reading
-from tasks.warehouse.store import DEFAULT_PATH, Readable, Warehouse, open_warehouse
+from tasks.warehouse.store import DEFAULT, Readable, Warehouse, open_warehouse
 
 pages = typer.Typer(
     no_args_is_help=True, help="The archive: pages as they were when they were fetched."
@@ -69,7 +70,7 @@ def fetch(
         typer.Option("--extractor", help="A judge that extracts the claims nobody has."),
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Fetch every page that an edition's reports cite, once, and keep it for ever.
 
@@ -104,7 +105,7 @@ def fetch(
 
 @pages.command("counts")
 def counts(
-    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
+    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT
 ) -> None:
     """What became of the cited pages, by status and by the way they came."""
     with _reading(warehouse, edition) as source:
@@ -118,7 +119,7 @@ def references(
         str | None, typer.Option("--judge", help="Whose verdicts; the default judge's.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Per agent: claims that cite nothing, whose pages did not come, and what the others said."""
     with _reading(warehouse, edition) as source:
@@ -133,7 +134,7 @@ def show(
     raw: Annotated[
         bool, typer.Option("--raw", help="Its bytes as they came, to standard output.")
     ] = False,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """One page of the archive: how it was had, and what it says."""
     with _reading(warehouse, edition) as source:
@@ -166,7 +167,7 @@ def export(
     to: Annotated[
         Path, typer.Option("--to", help="A file: NAME.warc.gz, or NAME.jsonl.gz with texts only.")
     ],
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Write an edition's archive as one file: WARC with bytes and texts, or texts alone."""
     if not to.name.endswith((".warc.gz", ".jsonl.gz")):
@@ -182,7 +183,7 @@ def export(
 
 
 @pages.command("read")
-def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> None:
+def read(edition: EditionOption, warehouse: WarehouseAt = DEFAULT) -> None:
     """Take the text out of all fetched pages anew, after a change of the reader; fetches nothing.
 
     Cells whose pages say something else now are judged again by the next evaluation.
@@ -197,7 +198,7 @@ def read(edition: EditionOption, warehouse: WarehousePath = DEFAULT_PATH) -> Non
 
 @pages.command("walls")
 def walls(
-    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehousePath = DEFAULT_PATH
+    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT
 ) -> None:
     """Look at the texts that a published edition brought as at those that we fetch: tests for
     robots and the like are no pages. Nothing is asked; doing it again changes nothing."""
@@ -242,7 +243,7 @@ def _say_in_vain(source: Readable, edition: str) -> None:
 
 
 @contextmanager
-def _owned(warehouse: Path, edition: str) -> Iterator[Warehouse]:
+def _owned(warehouse: Location, edition: str) -> Iterator[Warehouse]:
     """The warehouse for writing, if it is there and has the edition."""
     check_there(warehouse)
     with open_warehouse(warehouse, on_wait=remark) as store:
@@ -271,7 +272,7 @@ def _ways(named: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _reading(warehouse: Path, edition: str) -> Iterator[Reading]:
+def _reading(warehouse: Location, edition: str) -> Iterator[Reading]:
     with reading(warehouse) as source:
         if source.notice:
             remark(source.notice, style="yellow")
@@ -286,7 +287,7 @@ def _print_record(record: dict[str, Any]) -> None:
     ANSWERS.print()
 
 
-def _print_bytes(warehouse: Path, url: str, fetches: Sequence[dict[str, Any]]) -> None:
+def _print_bytes(warehouse: Location, url: str, fetches: Sequence[dict[str, Any]]) -> None:
     shas = [fetch["sha"] for fetch in fetches if fetch["sha"]]
     if not shas:
         raise UnknownName(f"{url}: nobody has its bytes; only its text, or nothing, came.")

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,18 +21,19 @@ from flows.artifacts import (
     markdown_table,
     plain,
 )
-from flows.console import insist, remark
-from flows.parameters import Hours
+from flows.at_work import at_work
+from flows.console import insist
+from flows.parameters import Hours, JudgeName
 from flows.progress import stage_progress
 from flows.show import leaderboard_frame
-from flows.stages import finished
+from flows.task_runs import result_of
 from tasks.current_figures import check_current
 from tasks.published_changes import board_of
 from tasks.published_material import Snapshots
 from tasks.selection import check_edition, check_scored
 from tasks.site.mark import check_target
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse, opened
+from tasks.warehouse.store import Warehouse, opened
 
 if TYPE_CHECKING:
     from tasks.publishing import Published
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 async def publish(
     edition: str,
     to: str,
-    judges: list[str] | None = None,
+    judges: list[JudgeName] | None = None,
     snapshots: Snapshots = "passages",
     approve: bool = False,
     approval_hours: Hours = 72.0,
@@ -59,7 +61,7 @@ async def publish(
         approval_hours: how long to wait for that. Afterwards nothing is published: a run of the
             command line ends as `Declined`; a run of a deployment stays suspended, and fails when
             somebody resumes it.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Declined` when a person said no, or, to a run
@@ -74,7 +76,7 @@ async def publish(
     note, agreed = "", ""
     while True:
         with (
-            open_warehouse(Path(warehouse), on_wait=remark) as store,
+            await at_work(warehouse) as store,
             tags(f"edition:{edition}"),
         ):
             check_publishable(store, edition, chosen, Path(to))
@@ -132,10 +134,9 @@ async def written(
     snapshots: Snapshots = "passages",
 ) -> "Published":
     """The site as it was written by a task of this run; what it failed with is raised."""
-    state = await finished(
-        write_site(str(store.path), edition, str(to), judges, snapshots, return_state=True)
+    published: Published = await result_of(
+        partial(write_site, store.url, edition, str(to), judges, snapshots, return_state=True)
     )
-    published: Published = await state.aresult()
     return published
 
 

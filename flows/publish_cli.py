@@ -7,7 +7,7 @@ import typer
 
 from flows.console import remark
 from flows.ended import end
-from flows.options import Ended, WarehousePath
+from flows.options import Ended, WarehouseAt
 from flows.parameters import MOST_HOURS
 from flows.run import run_flow
 from flows.show import Format
@@ -15,7 +15,7 @@ from tasks.published_material import Snapshots
 from tasks.selection import check_edition, check_scored
 from tasks.site.mark import check_target
 from tasks.warehouse.reading import check_there
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 
 def _positive(hours: float) -> float:
@@ -47,7 +47,7 @@ def publish(
         typer.Option(callback=_positive, max=MOST_HOURS, help="How long to wait for it."),
     ] = 72.0,
     form: Ended = "table",
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Write an edition's results as a site that needs no server: leaderboard, evidence, data.
 
@@ -70,7 +70,7 @@ def publish(
             "snapshots": snapshots,
             "approve": approve,
             "approval_hours": approval_hours,
-            "warehouse": str(warehouse.resolve()),
+            "warehouse": warehouse.url,
         },
     )
     end(complete, outcome, Format(form))

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from flows.console import remark
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from tasks.configuration.models import load_protocol
 from tasks.editions import deepresearch_bench, drb2, drgym, rigorous
 from tasks.protocols.rigorous_parameters import RigorousParameters
 from tasks.protocols.versions import checked_parameters
 from tasks.queries_import import PublishedSet, QueriesSummary, import_queries
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 GYM = PublishedSet(layout=drgym.LAYOUT, title="DeepResearchGym")
 BENCH_2 = PublishedSet(
@@ -51,7 +51,7 @@ def import_drgym(
             f"{drgym.TOP:,} if not given, as published.",
         ),
     ] = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import DeepResearchGym's queries with their key points; again changes nothing."""
     name = edition or path.resolve().stem
@@ -65,7 +65,7 @@ def import_drgym(
 def import_drb2(
     path: Annotated[Path, typer.Argument(help="Your copy of tasks_and_rubrics.jsonl.")],
     edition: EditionName = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import DeepResearch Bench II's tasks with their rubrics; again changes nothing."""
     name = edition or path.resolve().stem
@@ -89,7 +89,7 @@ def import_rigorous(
         Path | None,
         typer.Option(help="The JSON file with the general rubrics (`grr`), if PATH has none."),
     ] = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import queries in Rigorous Bench's published format; again changes nothing."""
     name = edition or path.resolve().stem
@@ -113,7 +113,7 @@ def import_deepresearch_bench(
         str | None,
         typer.Option("--edition", help="What to call it; deepresearch_bench if not given."),
     ] = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import DeepResearch Bench's tasks, criteria and references; again changes nothing."""
     name = edition or deepresearch_bench.LAYOUT

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from flows.console import remark
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from tasks.questions_import import import_answers, import_questions
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 
 def import_livedrbench(
@@ -16,7 +16,7 @@ def import_livedrbench(
     edition: Annotated[
         str | None, typer.Option(help="What to call it; the file's name if not given.")
     ] = None,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import questions in LiveDRBench's published format; again changes nothing."""
     name = edition or path.resolve().stem
@@ -35,7 +35,7 @@ def import_agent_answers(
     ],
     agent: Annotated[str, typer.Option("--agent", help="Whose answers they are.")],
     edition: Annotated[str, typer.Option("--edition", help="An edition with questions.")],
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import one agent's answers to an edition's questions; again changes nothing."""
     with open_warehouse(warehouse, on_wait=remark) as store:

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from flows.console import remark
-from flows.options import Shown, WarehousePath
+from flows.options import Shown, WarehouseAt
 from flows.show import Format, print_frame, print_leaderboard, print_status
 from tasks.judges.registry import judge as judge_named
 from tasks.protocols.registry import named
 from tasks.selection import check_known, check_scored
 from tasks.status import edition_status, known_editions
 from tasks.warehouse.reading import query, reading
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 
 def leaderboard(
@@ -26,7 +26,7 @@ def leaderboard(
         str | None, typer.Option("--judge", help="Only this judge's; every judge's if not given.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """The leaderboard of an edition; JSON and CSV hold every metric, as shares 0-1."""
     protocols = [named(each) for each in protocol or ()]
@@ -43,7 +43,7 @@ def status(
         str | None, typer.Option("--judge", help="Whose verdicts and scores; the default judge's.")
     ] = None,
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """What is done, pending and failed, per stage; verdicts and scores of one judge."""
     decider = judge_named(judge)
@@ -64,7 +64,7 @@ def sql(
         str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN); - reads it from stdin.")
     ],
     form: Shown = Format.TABLE,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Read-only SQL over the warehouse; while a flow runs, over its last export."""
     frame, notice = query(warehouse, sys.stdin.read() if select == "-" else select)

@@ -9,9 +9,10 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.artifacts import leave_costs, leave_leaderboard, leave_table, leave_text, markdown_table
+from flows.at_work import at_work
 from flows.console import remark
 from flows.evaluate import evaluate
-from flows.parameters import Usd
+from flows.parameters import JudgeName, ProtocolName, Usd
 from flows.publish import written
 from flows.rejudge_tables import (
     agreement_rows,
@@ -39,17 +40,17 @@ from tasks.published_changes import (
 from tasks.rejudging import Rejudged, rejudged, selected
 from tasks.spending import spending
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 
 @flow(name="rejudge", flow_run_name="rejudge · {edition} · {judge}")
 async def rejudge(
     edition: str,
-    judge: str,
-    against: str | None = None,
+    judge: JudgeName,
+    against: JudgeName | None = None,
     agents: list[str] | None = None,
     assignments: list[str] | None = None,
-    protocols: list[str] | None = None,
+    protocols: list[ProtocolName] | None = None,
     budget_usd: Usd | None = None,
     batch: bool = False,
     publish_to: str | None = None,
@@ -71,7 +72,7 @@ async def rejudge(
         publish_to: a folder in which the site is written twice, before and after, with what
             differs between them. A run that goes on with one that was ended compares with what
             that one found.
-        warehouse: the DuckDB file; waited for while another process owns it.
+        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is left to judge.
@@ -81,11 +82,11 @@ async def rejudge(
     if to:
         check_changes_folder(to)
     with (
-        open_warehouse(Path(warehouse), on_wait=remark) as store,
+        await at_work(warehouse, f"rejudging {edition}") as store,
         spending(store, budget_usd),
         tags(f"edition:{edition}", f"judge:{judge}"),
     ):
-        path, began = str(store.path), utc_now()
+        path, began = store.url, utc_now()
         selection, other = selected(store, edition, judge, against, agents, assignments, protocols)
         before = await _begun(store, edition, judge, to) if to else None
         outcome: Any = evaluate(

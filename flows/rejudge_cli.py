@@ -9,7 +9,7 @@ import typer
 
 from flows.console import ANSWERS, remark
 from flows.ended import end
-from flows.options import PROTOCOL_HELP, Ended, WarehousePath
+from flows.options import PROTOCOL_HELP, Ended, WarehouseAt
 from flows.rejudge_tables import (
     agreement_rows,
     changed_rows,
@@ -23,7 +23,7 @@ from flows.wide_tables import Column, print_wide
 from tasks.published_changes import SiteChanges, read_changes
 from tasks.rejudging import Rejudged, chosen_report, rejudged, selected
 from tasks.warehouse.reading import check_there
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 SHOWN_VERDICTS, SHOWN_FILES = 20, 20
 NUMBERS = {"items", "assignments", "alike", "kappa", "change", "exchanged", "before", "after"}
@@ -61,7 +61,7 @@ def rejudge(
         ),
     ] = None,
     form: Ended = "table",
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Judge the same reports by another judge, and show how far they agree and what changes.
 
@@ -88,7 +88,7 @@ def rejudge(
                 "budget_usd": budget,
                 "batch": batch,
                 "publish_to": str(publish) if publish else None,
-                "warehouse": str(store.path),
+                "warehouse": store.url,
             },
         )
         found = rejudged(store, chosen, other, judge)

@@ -8,11 +8,11 @@ from rich.table import Table
 
 from flows.console import REMARKS, passing_bars, remark
 from flows.edition_remarks import say_next
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
 from tasks.reports_matching import Given, Matched, match_reports
-from tasks.warehouse.store import DEFAULT_PATH, open_warehouse
+from tasks.warehouse.store import DEFAULT, open_warehouse
 
 
 def import_report_files(
@@ -43,7 +43,7 @@ def import_report_files(
         bool,
         typer.Option("--replace", help="Also replace reports that an agent was asked for."),
     ] = False,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import reports from files; again changes nothing.
 

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.console import passing_bars, remark
-from flows.options import WarehousePath
+from flows.options import WarehouseAt
 from flows.sandbox_remarks import Told, check_served, log, say_address, say_open
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.selection import UnknownName, check_known
+from tasks.warehouse.location import Location
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_snapshot
-from tasks.warehouse.store import DEFAULT_PATH
+from tasks.warehouse.store import DEFAULT
 
 if TYPE_CHECKING:
     from tasks.sandbox.bans import Ban
@@ -77,7 +78,7 @@ def sandbox(
     build_only: Annotated[
         bool, typer.Option("--build-only", help="Build or update the index, then end.")
     ] = False,
-    warehouse: WarehousePath = DEFAULT_PATH,
+    warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Serve an archive's pages to agents: search, fetch, and both as MCP tools.
 
@@ -138,7 +139,7 @@ async def _served(
     await serve(application(calls, host), listening, lambda: say_address(address, served))
 
 
-def _built_or_stopped(source: "Source", settings: SandboxSettings, warehouse: Path) -> Path:
+def _built_or_stopped(source: "Source", settings: SandboxSettings, warehouse: Location) -> Path:
     try:
         return asyncio.run(_built(source, settings, warehouse))
     except KeyboardInterrupt:
@@ -146,7 +147,7 @@ def _built_or_stopped(source: "Source", settings: SandboxSettings, warehouse: Pa
         raise typer.Exit(130) from None
 
 
-async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -> Path:
+async def _built(source: "Source", settings: SandboxSettings, warehouse: Location) -> Path:
     began = time.monotonic()
     left_out, no_day = Told("left out"), Told("date not read")
     try:
@@ -166,7 +167,7 @@ async def _built(source: "Source", settings: SandboxSettings, warehouse: Path) -
 
 
 async def _followed(
-    source: "Source", settings: SandboxSettings, warehouse: Path, left_out: Told, no_day: Told
+    source: "Source", settings: SandboxSettings, warehouse: Location, left_out: Told, no_day: Told
 ) -> tuple[Path, "Built"]:
     """Build under a bar."""
     from tasks.sandbox.index import Follow
@@ -196,7 +197,7 @@ def _settings(ranking: Ranking | None, per_minute: int | None) -> SandboxSetting
     return load_sandbox().model_copy(update={n: v for n, v in said.items() if v is not None})
 
 
-def _snapshot(warehouse: Path, edition: str) -> Path:
+def _snapshot(warehouse: Location, edition: str) -> Path:
     """The edition's last export.
 
     Raises:

@@ -21,6 +21,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.models.errors import Misconfigured, NoPrice
 from tasks.secrets import how_to_give, secret
 from tasks.spending import budget_of
+from tasks.warehouse.location import Where, location
 from tasks.warehouse.snapshot import export_edition, latest_snapshot
 from tasks.warehouse.store import Warehouse
 
@@ -129,12 +130,12 @@ def place_of(warehouse: Warehouse, edition: str, ask: Any) -> Place:
     """Where an agent may work; one that reads the archive gets the edition's snapshot."""
     archive: Path | None = None
     if getattr(ask, "archive", False):
-        archive = latest_snapshot(warehouse.path, edition)
+        archive = latest_snapshot(warehouse.location, edition)
         if not (archive / "pages.parquet").exists():
             export_edition(warehouse, edition)
-    return Place(work=work_folder(warehouse.path), archive=archive)
+    return Place(work=work_folder(warehouse.location), archive=archive)
 
 
-def work_folder(warehouse: Path) -> Path:
-    """Where programs work: `agents/<the warehouse's stem>` beside it."""
-    return warehouse.resolve().parent / "agents" / warehouse.stem
+def work_folder(warehouse: Where) -> Path:
+    """Where programs work: `agents/<the warehouse's name>` beside it."""
+    return location(warehouse).beside("agents")

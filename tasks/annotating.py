@@ -160,7 +160,7 @@ def _sheet_of(
     if sheet is None:
         raise AnnotationError(
             f"{path}, column item_id: none of its {len(ids)} rows is an item of a sheet made from "
-            f"{warehouse.path}; import it where the sheet was made."
+            f"{warehouse.location}; import it where the sheet was made."
         )
     return {item.item_id: item for item in warehouse.rows(AnnotationItem, "sheet = $1", [sheet])}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 
 import numpy as np
 import polars as pl
@@ -9,10 +10,17 @@ from numpy.typing import NDArray
 
 from tasks.warehouse.calls import Call
 from tasks.warehouse.store import Readable, Warehouse
+from tasks.warehouse.turns import turn
 from tasks.warehouse.writer import Change
 
 LOOKUP_SECONDS = 0.02
 """How long a lookup waits for others: one question to DuckDB for all of them."""
+LOOK_UP = """
+SELECT * REPLACE ('' AS system_prompt, '' AS prompt, '' AS reply_schema)
+FROM calls WHERE request_id IN (SELECT unnest($1))
+"""
+"""Who asks knows what was asked. Prompts are most of the ledger, and DuckDB would unpack all of
+them at each lookup."""
 PREFIX = 16
 """Hex digits of a request's id that are held in memory: 8 bytes for each call ever made."""
 
@@ -21,26 +29,29 @@ class WarehouseLedger:
     """The calls table as the gateway uses it.
 
     What has never been asked is known without a question to DuckDB: the ids of all requests
-    are held as a sorted array of their first 64 bits.
+    are held as a sorted array of their first 64 bits. Where other processes buy answers, too, that
+    is asked each time, and one of them at a time asks for the same request.
     """
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
+        self._shared = warehouse.turns.shared
         self._before = _prefixes(warehouse)
         self._since: set[str] = set()
         self._wanted: dict[str, asyncio.Future[list[Call]]] = {}
-        self._lookups: set[asyncio.Task[None]] = set()
+        self._looking: asyncio.Task[None] | None = None
 
     async def attempts(self, request_id: str) -> Sequence[Call]:
-        """Everything known of a request, by attempt."""
-        if request_id not in self._since and not self._may_hold(request_id):
+        """Everything known of a request but its prompts, by attempt."""
+        known = self._shared or request_id in self._since or self._may_hold(request_id)
+        if not known:
             return ()
-        if not self._wanted:
-            lookup = asyncio.create_task(self._look_up())
-            self._lookups.add(lookup)
-            lookup.add_done_callback(self._lookups.discard)
         if request_id not in self._wanted:
             self._wanted[request_id] = asyncio.get_running_loop().create_future()
+        # One lookup at a time, which goes through the whole ledger: who comes meanwhile is looked
+        # up together, so that there are the fewer of them the longer one takes.
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look_up())
         return await self._wanted[request_id]
 
     def _may_hold(self, request_id: str) -> bool:
@@ -58,6 +69,10 @@ class WarehouseLedger:
         await self._warehouse.write_async(change)
         self._since.add(call.request_id)
 
+    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        """Within the block no other process asks for this request."""
+        return turn(self._warehouse.turns, f"request {request_id}")
+
     def known_version(self, provider: str, model: str) -> str | None:
         """What the model answered as the first time it was ever asked."""
         version: str | None = self._warehouse.value(
@@ -68,15 +83,19 @@ class WarehouseLedger:
         return version
 
     async def _look_up(self) -> None:
-        await asyncio.sleep(LOOKUP_SECONDS)
-        wanted, self._wanted = self._wanted, {}
+        while self._wanted:
+            await asyncio.sleep(LOOKUP_SECONDS)
+            wanted, self._wanted = self._wanted, {}
+            await self._answer(wanted)
+
+    async def _answer(self, wanted: dict[str, asyncio.Future[list[Call]]]) -> None:
         try:
-            calls = await asyncio.to_thread(
-                self._warehouse.rows, Call, "request_id IN (SELECT unnest($1))", [list(wanted)]
-            )
+            frame = await asyncio.to_thread(self._warehouse.frame, LOOK_UP, [list(wanted)])
+            calls = [Call.model_validate(record) for record in frame.to_dicts()]
         except BaseException as error:
             for waiting in wanted.values():
-                waiting.set_exception(error)
+                if not waiting.done():
+                    waiting.set_exception(error)
             return
         found: dict[str, list[Call]] = {request_id: [] for request_id in wanted}
         for call in sorted(calls, key=lambda call: call.attempt):

@@ -82,7 +82,7 @@ class _Inputs:
         self.pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, of_reports)}
         scanned = any(r.status == "scanned" for (r, *_) in self.of_report[Report].values())
         self.files = scans(warehouse, edition) if scanned else {}
-        self.folder = files_folder(warehouse.path)
+        self.folder = files_folder(warehouse.location)
 
     def case(self, plan: CellPlan) -> Case:
         """The inputs of one cell."""

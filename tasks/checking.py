@@ -1,5 +1,7 @@
 """Whether a judge can be reached and answers as it should: one cheap call, kept nowhere."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
+
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import VerifyClaims
 from tasks.judges.registry import judge
@@ -21,6 +23,9 @@ QUESTION = VerifyClaims(
 
 class NoLedger:
     """A check is asked anew each time."""
+
+    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def attempts(self, request_id: str) -> list[Call]:
         return []

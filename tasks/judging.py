@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 
@@ -21,6 +21,7 @@ from tasks.models.prices import ModelPrice, load_prices
 from tasks.spending import budget_of
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.turns import turn
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,23 @@ async def judging(
     """
     name, entry = judge_entry(judge_name)
     budget = budget_of(warehouse)
-    if isinstance(entry, LlmJudgeEntry):
-        opened = await _opened(warehouse, name, entry, budget, say if batch else None)
-    else:
-        opened = Session(judge(name), None, budget)
+    async with AsyncExitStack() as stack:
+        if batch:  # who takes up the open batches of a judge is the only one to
+            await stack.enter_async_context(turn(warehouse.turns, f"batches of {name}", say))
+        if isinstance(entry, LlmJudgeEntry):
+            opened = await _opened(warehouse, name, entry, budget, say if batch else None)
+        else:
+            opened = Session(judge(name), None, budget)
+        async with _at_work(warehouse, name, opened):
+            yield opened
+
+
+@asynccontextmanager
+async def _at_work(warehouse: Warehouse, name: str, opened: Session) -> AsyncIterator[None]:
+    """The session can be had by its key; what it has under way is waited for at the end."""
     _sessions[warehouse, name] = opened
     try:
-        yield opened
+        yield
     except BaseException:
         # Who is interrupted waits for what is under way, but neither for another try nor for a
         # batch: the next run goes on.

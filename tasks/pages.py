@@ -26,7 +26,7 @@ async def fetch_pages(
 ) -> None:
     """Ask for every page that is wanted in this way; all have a row in `fetches` at the end."""
     warehouse = opened(warehouse_path)
-    store = PageStore(pages_folder(warehouse.path))
+    store = PageStore(pages_folder(warehouse.location))
     store.sweep()
     wanted = unfetched(warehouse, edition, way, agents, again=again)
     async with fetching(load_web(), store, way) as fetcher:

@@ -122,7 +122,7 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     )
     if not asked:
         raise UnknownName(
-            f"{warehouse.path} has no questions of an edition {edition!r}. Make them with "
+            f"{warehouse.location} has no questions of an edition {edition!r}. Make them with "
             f"`evergreen assign --edition {edition} --protocol claim_discovery --judge JUDGE`, or "
             "import some with `evergreen import livedrbench PATH`."
         )

@@ -122,7 +122,7 @@ class _Importer:
         self._accept_guesses = accept_guesses
         self._replace = replace
         self._names = {name: entry.name for name, entry in load_agents(configs).agents.items()}
-        self._kept = FileStore(files_folder(warehouse.path))
+        self._kept = FileStore(files_folder(warehouse.location))
         self._questions = set(
             warehouse.frame(
                 "SELECT assignment FROM assignments WHERE edition = $1 AND kind = 'find_claims'",

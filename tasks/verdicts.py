@@ -1,6 +1,9 @@
 """Stage verdicts: one Prefect task per cell; everything a cell decides is committed at once."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -16,6 +19,7 @@ from tasks.retrying import is_transient
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.turns import taken
 from tasks.warehouse.writer import Change
 
 RETRIES = 2
@@ -40,6 +44,45 @@ async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
     else:
         decided = await decide_with(plan.protocol, decider, case, plan.protocol_version)
     await write_cell(warehouse, plan, decided)
+
+
+Standing = Literal["ours", "taken", "done"]
+
+
+@asynccontextmanager
+async def cell_turn(warehouse: Warehouse, plan: CellPlan, *, wait: bool) -> AsyncIterator[Standing]:
+    """Have a cell to oneself for the block, where other processes judge the same edition.
+
+    Args:
+        wait: for another process that is at it; without, such a cell is `taken`.
+
+    Yields:
+        `ours`: it is to be judged here. `done`: another process has judged it since it was
+        planned; what stayed open then is for the next run to ask again.
+    """
+    turns, key = warehouse.turns, f"cell {plan.cell_id}"
+    if not turns.shared:
+        yield "ours"
+        return
+    if wait:
+        await taken(turns, key)
+    elif not await asyncio.to_thread(turns.take, key):
+        yield "taken"
+        return
+    try:
+        yield await asyncio.to_thread(_standing, warehouse, plan, waited=wait)
+    finally:
+        turns.leave(key)
+
+
+def _standing(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> Standing:
+    found = warehouse.frame("SELECT status, n_open FROM cells WHERE cell_id = $1", [plan.cell_id])
+    if found.is_empty():
+        return "ours"
+    status, n_open = found.row(0)
+    was_there = plan.state == "failed" or plan.state_reason is not None
+    judged = status == "done" and not n_open
+    return "done" if judged or waited or not was_there else "ours"
 
 
 async def write_cell(warehouse: Warehouse, plan: CellPlan, decided: list[Decided]) -> None:

@@ -34,16 +34,9 @@ class Sums:
     def figures(self, counts: Array) -> Array:
         """A row per agent, a column per row of `counts` (how often each cluster counts): the mean
         over the categories that have anything of the categories' shares; NaN without any."""
-        above, below = (
-            self._summed(counts, self.numerators),
-            self._summed(counts, self.denominators),
+        return self._means(
+            self._summed(counts, self.numerators), self._summed(counts, self.denominators)
         )
-        there = below > 0
-        shares = np.divide(above, below, out=np.zeros_like(above), where=there)
-        n_there = there.sum(axis=2)
-        with np.errstate(invalid="ignore"):
-            found: Array = np.where(n_there > 0, shares.sum(axis=2) / n_there, np.nan)
-        return found.T
 
     def whole(self) -> Array:
         """The figure of each agent over all clusters."""
@@ -51,12 +44,21 @@ class Sums:
 
     def by_cluster(self) -> Array:
         """A row per agent, a column per cluster: the figure of that cluster alone."""
-        return self.figures(np.eye(self.n_clusters))
+        return self._means(self.numerators, self.denominators)
 
     def is_linear(self) -> bool:
         """Whether all agents divide by the same, so that differences of figures are sums."""
         first = self.denominators[:, :1, :]
         return bool((self.denominators == first).all())
+
+    @staticmethod
+    def _means(above: Array, below: Array) -> Array:
+        there = below > 0
+        shares = np.divide(above, below, out=np.zeros_like(above), where=there)
+        n_there = there.sum(axis=2)
+        with np.errstate(invalid="ignore"):
+            found: Array = np.where(n_there > 0, shares.sum(axis=2) / n_there, np.nan)
+        return found.T
 
     @staticmethod
     def _summed(counts: Array, values: Array) -> Array:

@@ -42,6 +42,9 @@ LEAST = 5
 """Clusters, below which drawing them again says nothing."""
 UNDEFINED = 0.05
 """Share of resamples in which a figure may be undefined."""
+AT_ONCE = 5_000_000
+"""Clusters of all draws that are in memory together, with 8 bytes in each of some arrays; the draws
+are the same whatever it is."""
 DIGITS = 12
 """Figures and the ends of intervals are rounded to these, so that equal ones are equal whatever
 they were summed with."""
@@ -112,6 +115,7 @@ def _bootstrap(
             (np.arange(n_clusters),),
             statistic,
             n_resamples=resamples,
+            batch=max(1, AT_ONCE // n_clusters),
             vectorized=True,
             confidence_level=widened(n_clusters),
             method="BCa",

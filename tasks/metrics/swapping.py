@@ -20,11 +20,16 @@ DRAWS_PER_PAIR = 200
 number of pairs."""
 MOST_DRAWS = 99_999
 AT_ONCE = 10_000
-"""Draws in memory together."""
+"""Draws that are made together."""
+SIGNS_AT_ONCE = 10_000_000
+"""Of them, so many are in memory as numbers; the rest are bits."""
 PAIRS_AT_ONCE = 200
 SLACK = 1e-9
 """Differences that differ by less of their size are as large as each other: they are sums in
 another order."""
+ROUNDING = 1e-12
+"""And so are those that differ by less of the size of what they are sums of: what cancels out is
+seldom exactly 0."""
 
 Pairs = Sequence[tuple[int, int]]
 """Each two agents, by their place in the sums."""
@@ -48,8 +53,8 @@ def swap_tests(sums: Sums, pairs: Pairs, draws: int = DRAWS, seed: int = SEED) -
     found: list[float] = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         some = pairs[start : start + PAIRS_AT_ONCE]
-        swapped = _sums_of_differences(sums, some) if linear else _ratios(sums, some)
-        found += _p_values(swapped, sums.n_clusters, draws, seed)
+        swapped, size = _sums_of_differences(sums, some) if linear else _ratios(sums, some)
+        found += _p_values(swapped, size, sums.n_clusters, draws, seed)
     return found
 
 
@@ -58,9 +63,10 @@ Swapped = Callable[[Array], Array]
 pair)."""
 
 
-def _p_values(swapped: Swapped, n_clusters: int, draws: int, seed: int) -> list[float]:
+def _p_values(swapped: Swapped, size: Array, n_clusters: int, draws: int, seed: int) -> list[float]:
+    """size: of what each pair's difference is made of, beside which rounding is nothing."""
     seen = np.abs(swapped(np.ones((1, n_clusters))))[0]
-    least = seen * (1 - SLACK) - SLACK * SLACK
+    least = seen * (1 - SLACK) - size * ROUNDING
     exact = 2**n_clusters <= draws
     signs = _all_signs(n_clusters) if exact else _drawn_signs(n_clusters, draws, seed)
     as_large = sum((np.abs(swapped(some)) >= least).sum(axis=0) for some in signs)
@@ -79,10 +85,12 @@ def _drawn_signs(n_clusters: int, draws: int, seed: int) -> Iterator[Array]:
         n = min(AT_ONCE, draws - start)
         octets = np.frombuffer(random.bytes(-(-n * n_clusters // 8)), dtype=np.uint8)
         bits = np.unpackbits(octets, count=n * n_clusters).reshape(n, n_clusters)
-        yield np.where(bits, -1.0, 1.0).astype(np.float64, copy=False)
+        rows = max(1, SIGNS_AT_ONCE // n_clusters)
+        for first in range(0, n, rows):
+            yield np.where(bits[first : first + rows], -1.0, 1.0)
 
 
-def _sums_of_differences(sums: Sums, pairs: Pairs) -> Swapped:
+def _sums_of_differences(sums: Sums, pairs: Pairs) -> tuple[Swapped, Array]:
     """Where both divide by the same, a swapped cluster only turns the sign of its difference."""
     below = sums.denominators[:, 0, :].sum(axis=0)
     there = below > 0
@@ -90,10 +98,10 @@ def _sums_of_differences(sums: Sums, pairs: Pairs) -> Swapped:
     of_cluster = shares.sum(axis=2)
     first, second = _columns(pairs)
     differences = of_cluster[:, first] - of_cluster[:, second]
-    return lambda signs: signs @ differences
+    return (lambda signs: signs @ differences), np.abs(differences).sum(axis=0)
 
 
-def _ratios(sums: Sums, pairs: Pairs) -> Swapped:
+def _ratios(sums: Sums, pairs: Pairs) -> tuple[Swapped, Array]:
     """Where each divides by its own, both sums of both agents are made anew."""
     if sums.numerators.shape[2] != 1:
         raise ValueError("agents that divide by sums of their own must have one category")
@@ -109,7 +117,8 @@ def _ratios(sums: Sums, pairs: Pairs) -> Swapped:
         (above_1, above_2), (below_1, below_2) = sides(above, signs), sides(below, signs)
         return above_1 / below_1 - above_2 / below_2
 
-    return swapped
+    figures = np.abs(above).sum(axis=0) / below.sum(axis=0)
+    return swapped, figures[first] + figures[second]
 
 
 def _columns(pairs: Pairs) -> tuple[list[int], list[int]]:

@@ -7,7 +7,7 @@ once more in a run, and both are kept.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -55,6 +55,9 @@ class Ledger(Protocol):
 
     async def keep(self, call: Call, *, again: bool) -> None:
         """Returns once it is committed; `again`: a failed call of the same id is replaced."""
+
+    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        """Within the block nobody else who shares the ledger asks for this request."""
 
 
 class Sender(Protocol):
@@ -158,6 +161,12 @@ class Gateway:
             task.exception()  # seen: its askers may all have been cancelled
 
     async def _answered(
+        self, request: ModelRequest, read: Callable[[str], ValueT]
+    ) -> Outcome[ValueT]:
+        async with self._ledger.alone(request.request_id):
+            return await self._found_or_bought(request, read)
+
+    async def _found_or_bought(
         self, request: ModelRequest, read: Callable[[str], ValueT]
     ) -> Outcome[ValueT]:
         known = list(await self._ledger.attempts(request.request_id))

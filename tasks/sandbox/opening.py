@@ -14,6 +14,7 @@ from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.index import Builder, Built, Follow
 from tasks.sandbox.page import ServedPage, in_turn
 from tasks.sandbox.snapshot import count_pages, snapshot_articles, snapshot_bans, snapshot_pages
+from tasks.warehouse.location import Where, location
 from tasks.warehouse.rows import content_sha
 
 VERSION = "1"
@@ -57,9 +58,9 @@ class Source(Frozen):
         return count_pages(self.snapshot) if self.snapshot and not self.corpus else None
 
 
-def sandboxes_folder(warehouse: Path) -> Path:
-    """Where the indexes of a warehouse lie: `sandbox/<its file's stem>` beside it."""
-    return warehouse.resolve().parent / "sandbox" / warehouse.stem
+def sandboxes_folder(warehouse: Where) -> Path:
+    """Where the indexes of a warehouse lie: `sandbox/<its name>` beside it."""
+    return location(warehouse).beside("sandbox")
 
 
 async def build(
