@@ -12,6 +12,8 @@ from flows.server import local_server
 from tests.conftest import PREFECT_HOME
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.llm_runs import prepared_sample
+from tests.flows.months import small_world
+from tests.rigs.month_world import World
 
 Said = tuple[int, str, str]
 Evergreen = Callable[..., Said]
@@ -44,11 +46,21 @@ def agent_configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield written
 
 
+@pytest.fixture(scope="module")
+def outside(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """What a month of this process meets: a wiki, agents, cited pages; `renew` it for each test."""
+    with small_world(tmp_path_factory.mktemp("month")) as found:
+        yield found
+
+
 @pytest.fixture
 def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergreen:
     """The command in this process: exit code, answers, remarks."""
     from flows.cli import main
+    from flows.console import QUIET, REMARKS
 
+    monkeypatch.setattr(REMARKS, "quiet", False)  # and so again afterwards, whoever asks for quiet
+    monkeypatch.setenv(QUIET, "0")
     monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
     monkeypatch.setenv("COLUMNS", "200")
 

@@ -32,10 +32,10 @@ SAMPLE = ROOT / "data" / "sample"
 
 def run(flow: str, **parameters: Any) -> Any:
     """Run a flow in this process; its final state."""
+    from flows.bring_in import bring_in
     from flows.evaluate import evaluate
-    from flows.refresh import refresh
 
-    chosen: Any = {"evaluate": evaluate, "refresh": refresh}[flow]
+    chosen: Any = {"bring_in": bring_in, "evaluate": evaluate}[flow]
     return asyncio.run(chosen(**parameters, return_state=True))
 
 
@@ -56,10 +56,10 @@ def task_runs(api: str, state: Any) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def refreshed(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """A warehouse after the first refresh of the sample edition, and how the run ended."""
-    path = tmp_path_factory.mktemp("refreshed") / "warehouse.duckdb"
-    state = run("refresh", edition="sample", warehouse=str(path))
+def brought_in(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A warehouse into which the sample edition was brought, and how the run ended."""
+    path = tmp_path_factory.mktemp("brought_in") / "warehouse.duckdb"
+    state = run("bring_in", edition="sample", warehouse=str(path))
     return path, state
 
 
@@ -70,9 +70,9 @@ def leaderboard(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_the_first_run_completes_and_ranks_the_agents_as_they_were_written(
-    refreshed: tuple[Path, Any],
+    brought_in: tuple[Path, Any],
 ) -> None:
-    path, state = refreshed
+    path, state = brought_in
     assert (state.type.value, state.name) == ("COMPLETED", "Completed")
     board = leaderboard(path)
     soft = {agent: board[agent, "coverage_wiki_soft"]["value"] for agent in
@@ -84,9 +84,9 @@ def test_the_first_run_completes_and_ranks_the_agents_as_they_were_written(
 
 
 def test_what_the_judge_cannot_assess_is_a_row_without_a_value(
-    refreshed: tuple[Path, Any],
+    brought_in: tuple[Path, Any],
 ) -> None:
-    board = leaderboard(refreshed[0])
+    board = leaderboard(brought_in[0])
     for metric in ("wiki_conflict", "ref_conflict", "writing_overall", "writing_neutral"):
         row = board["sample_scholar", metric]
         assert row["value"] is None
@@ -94,8 +94,8 @@ def test_what_the_judge_cannot_assess_is_a_row_without_a_value(
         assert not row["provisional"]
 
 
-def test_every_verdict_says_what_it_rests_on(refreshed: tuple[Path, Any]) -> None:
-    with reading(refreshed[0]) as source:
+def test_every_verdict_says_what_it_rests_on(brought_in: tuple[Path, Any]) -> None:
+    with reading(brought_in[0]) as source:
         verdicts = source.frame("SELECT * FROM verdicts")
     assert verdicts.height > 100
     for column in ("status", "judge", "model_version", "prompt_sha", "item", "reason"):
@@ -109,8 +109,8 @@ def test_every_verdict_says_what_it_rests_on(refreshed: tuple[Path, Any]) -> Non
     )
 
 
-def test_an_unfetchable_page_is_a_status_and_no_score(refreshed: tuple[Path, Any]) -> None:
-    with reading(refreshed[0]) as source:
+def test_an_unfetchable_page_is_a_status_and_no_score(brought_in: tuple[Path, Any]) -> None:
+    with reading(brought_in[0]) as source:
         dead = source.frame("SELECT * FROM verdicts WHERE status = 'unfetchable'")
     assert dead.height == 1
     assert dead["reason"].to_list() == ["unfetchable: Failed to fetch"]
@@ -118,9 +118,9 @@ def test_an_unfetchable_page_is_a_status_and_no_score(refreshed: tuple[Path, Any
 
 
 def test_the_history_in_prefect_is_complete_and_readable(
-    api: str, refreshed: tuple[Path, Any]
+    api: str, brought_in: tuple[Path, Any]
 ) -> None:
-    _, state = refreshed
+    _, state = brought_in
     wait_until_stored(api, state.state_details.flow_run_id, 0)
     runs = task_runs(api, state)
     names = {entry["name"] for entry in runs}
@@ -136,9 +136,9 @@ def test_the_history_in_prefect_is_complete_and_readable(
 
 
 def test_a_second_run_makes_no_verdicts_and_no_task_runs(
-    api: str, refreshed: tuple[Path, Any], tmp_path: Path
+    api: str, brought_in: tuple[Path, Any], tmp_path: Path
 ) -> None:
-    path, _ = refreshed
+    path, _ = brought_in
     before = contents(path)
     state = run("evaluate", edition="sample", warehouse=str(path))
     assert state.name == "Completed"
@@ -147,8 +147,10 @@ def test_a_second_run_makes_no_verdicts_and_no_task_runs(
     assert contents(path) == before
 
 
-def test_a_second_refresh_shows_the_import_as_cached(api: str, refreshed: tuple[Path, Any]) -> None:
-    state = run("refresh", edition="sample", warehouse=str(refreshed[0]))
+def test_a_second_time_the_import_is_shown_as_cached(
+    api: str, brought_in: tuple[Path, Any]
+) -> None:
+    state = run("bring_in", edition="sample", warehouse=str(brought_in[0]))
     wait_until_stored(api, state.state_details.flow_run_id, 1)
     [entry] = task_runs(api, state)
     assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
@@ -171,7 +173,7 @@ def evergreen(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 def test_killed_at_five_moments_it_ends_with_the_same_tables(
-    api: str, refreshed: tuple[Path, Any], tmp_path: Path
+    api: str, brought_in: tuple[Path, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "killed.duckdb"
     imported = evergreen("import", "wlc", str(SAMPLE), "--edition", "sample",
@@ -196,7 +198,7 @@ def test_killed_at_five_moments_it_ends_with_the_same_tables(
         process.wait()
     state = run("evaluate", edition="sample", warehouse=str(path))
     assert state.name == "Completed"
-    assert differences(refreshed[0], path) == []
+    assert differences(brought_in[0], path) == []
 
 
 @pytest.mark.long
@@ -285,10 +287,10 @@ def test_a_new_agent_adds_only_its_own_cells(api: str, tmp_path: Path) -> None:
 
 
 def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
-    refreshed: tuple[Path, Any],
+    brought_in: tuple[Path, Any],
 ) -> None:
     answer = evergreen("leaderboard", "--edition", "sample", "--format", "json",
-                       "--warehouse", str(refreshed[0]))  # fmt: skip
+                       "--warehouse", str(brought_in[0]))  # fmt: skip
     entries = json.loads(answer.stdout)
     keys = {"edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
             "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
@@ -305,11 +307,11 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
 
 
 def test_the_table_fits_a_terminal_and_says_no_llm_was_used(
-    refreshed: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+    brought_in: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console = Console(width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     monkeypatch.setattr(show, "ANSWERS", console)
-    with reading(refreshed[0]) as source:
+    with reading(brought_in[0]) as source:
         show.print_leaderboard(source, "sample", show.Format.TABLE)
     text = console.export_text()
     assert "offline lexical judge, no LLM used" in text

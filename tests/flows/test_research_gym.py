@@ -102,9 +102,10 @@ def imported(path: Path, copy: Path, reports: Path) -> None:
     from flows.queries_cli import import_drgym
     from tasks.reports_import import import_reports
     from tasks.reports_matching import match_reports
+    from tasks.warehouse.location import location
     from tasks.warehouse.store import open_warehouse
 
-    import_drgym(copy, "drgym", None, path)
+    import_drgym(copy, "drgym", None, location(path))
     with open_warehouse(path) as warehouse:
         summary = import_reports(warehouse, match_reports(warehouse, reports, "drgym", "halves"))
     assert {outcome.outcome for outcome in summary.outcomes} == {"new"}

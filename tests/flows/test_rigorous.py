@@ -133,7 +133,7 @@ def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
 ) -> None:
     server, drafts = GeminiServer(), tmp_path / "drafts"
     with edition(tmp_path) as store:
-        path = store.path
+        path = Path(store.url)
     (tmp_path / "report" / "agent").mkdir(parents=True)
     text = "\n\n".join(FACTS[:10])
     (tmp_path / "report" / "agent" / "Red_Lighthouse.md").write_text(text, "utf-8")
@@ -175,7 +175,7 @@ def test_a_judge_that_cannot_draft_is_refused_before_anything_starts(
     folder: Path, tmp_path: Path, evergreen: Evergreen, judge: str, said: str
 ) -> None:
     with edition(tmp_path) as store:
-        path = store.path
+        path = Path(store.url)
     with at_hand(GeminiServer(), "gemini"):
         code, _, remarks = evergreen(
             "draft", "rubrics", "--edition", "e", "--warehouse", path, "--judge", judge,

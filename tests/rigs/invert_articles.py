@@ -98,7 +98,7 @@ async def inverted_articles(warehouse: Warehouse, judge: str, n_articles: int) -
     async with judging(warehouse, judge):
         for pending in chosen(warehouse, judge, n_articles):
             try:
-                await invert_article.fn(str(warehouse.path), pending, judge)
+                await invert_article.fn(warehouse.url, pending, judge)
             except QuestionsOpen as error:
                 print(f"open: {error}"[:300])
 

@@ -79,7 +79,7 @@ def work(warehouse: Warehouse, folder: Path) -> list[str]:
         async with judging(warehouse, JUDGE):
             for pending in pending_drafts(warehouse, "e", folder):
                 try:
-                    await draft_article.fn(str(warehouse.path), pending, JUDGE)
+                    await draft_article.fn(warehouse.url, pending, JUDGE)
                 except NoDraft as error:
                     said.append(str(error))
         return said

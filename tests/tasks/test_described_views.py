@@ -22,7 +22,8 @@ from tests.tasks.citing import ASSIGNMENT, EDITION, judge_all, page, write_editi
 
 GOOD, WALL, NEVER = "https://good.org", "https://wall.org", "https://never.org"
 KEY = {"edition": EDITION, "agent": "a", "assignment": ASSIGNMENT}
-ANY_TEXT = st.text(max_size=12).map(storable)
+# Names and titles hold no NUL, which a lake keeps but cannot be asked for (Postgres has none).
+ANY_TEXT = st.text(st.characters(exclude_characters="\0"), max_size=12).map(storable)
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +273,7 @@ def test_the_index_gives_every_report_the_id_that_pages_have(
 
 def test_an_export_from_before_a_table_was_added_is_read_without_it(warehouse: Warehouse) -> None:
     (export_edition(warehouse, EDITION) / "agent_pairs.parquet").unlink()
-    connection, _ = open_snapshot(warehouse.path)
+    connection, _ = open_snapshot(warehouse.location)
     with connection:
         assert connection.sql("SELECT count(*) FROM agent_pairs").fetchall() == [(0,)]
         assert connection.sql("SELECT count(*) > 0 FROM reports").fetchall() == [(True,)]
@@ -280,7 +281,7 @@ def test_an_export_from_before_a_table_was_added_is_read_without_it(warehouse: W
 
 def test_an_export_has_the_same_views_with_the_same_rows(warehouse: Warehouse) -> None:
     export_edition(warehouse, EDITION)
-    connection, _ = open_snapshot(warehouse.path)
+    connection, _ = open_snapshot(warehouse.location)
     with connection:
         for view in ("coverage_by_fact", "verdicts_explained", "report_index", "cost_by_agent"):
             sql = f"SELECT * FROM {view} ORDER BY ALL"

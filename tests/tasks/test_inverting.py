@@ -92,7 +92,7 @@ def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
         async with judging(warehouse, judge):
             for item in pending(warehouse, judge):
                 try:
-                    await invert_article.fn(str(warehouse.path), item, judge)
+                    await invert_article.fn(warehouse.url, item, judge)
                 except QuestionsOpen as error:
                     problems.append(str(error))
         return problems

@@ -58,7 +58,7 @@ def made(warehouse: Warehouse, items: list[Unpointed]) -> None:
     async def make() -> None:
         async with judging(warehouse, JUDGE):
             for item in items:
-                await make_key_points.fn(str(warehouse.path), item, JUDGE)
+                await make_key_points.fn(warehouse.url, item, JUDGE)
 
     asyncio.run(make())
 

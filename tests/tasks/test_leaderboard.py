@@ -61,7 +61,7 @@ def scored(warehouse: Warehouse, metrics: Sequence[str] = ("coverage_wiki", "ref
 
 def publish(warehouse: Warehouse) -> None:
     rows = leaderboard_rows(warehouse, "e", [FACT])
-    asyncio.run(publish_leaderboard.fn(str(warehouse.path), "e", rows))
+    asyncio.run(publish_leaderboard.fn(warehouse.url, "e", rows))
 
 
 def test_a_published_leaderboard_says_how_sure_it_is_and_so_does_its_export(
@@ -79,11 +79,11 @@ def test_a_published_leaderboard_says_how_sure_it_is_and_so_does_its_export(
     assert [(p.agent, p.other, p.n_pairs) for p in pairs] == [
         ("ann", "bob", 3), ("ann", "cyd", 3), ("bob", "cyd", 3),
     ]  # fmt: skip
-    exported, _ = open_snapshot(warehouse.path)
+    exported, _ = open_snapshot(warehouse.location)
     with exported:
         counts = "SELECT (SELECT count(*) FROM agent_pairs), count(low) FROM leaderboard"
         assert exported.sql(counts).fetchall() == [(6, 6)]
-    assert latest_snapshot(warehouse.path, "e").is_dir()
+    assert latest_snapshot(warehouse.location, "e").is_dir()
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,7 @@ def test_who_leaves_is_in_no_pair_any_more(warehouse: Warehouse) -> None:
     assert {(p.agent, p.other) for p in warehouse.rows(AgentPair, "true")} == {("ann", "cyd")}
 
 
+@pytest.mark.file_only
 def test_a_leaderboard_of_an_earlier_version_gets_its_intervals_at_the_next_run(
     tmp_path: Path,
 ) -> None:

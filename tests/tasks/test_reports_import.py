@@ -98,10 +98,12 @@ def test_a_report_comes_in_with_its_file_and_its_pictures(
         (0, f"{MERCURY}.docx", sha256(content).hexdigest()),
         (1, "image-1.png", sha256(picture()).hexdigest()),
     ]
-    kept = FileStore(files_folder(warehouse.path))
+    kept = FileStore(files_folder(warehouse.location))
     assert [kept.get(f.sha) for f in files] == [content, picture()]
     assert {a.agent for a in warehouse.rows(Agent, "true")} == {"mine", "sample_sketch"}
-    assert (exports_folder(warehouse.path) / "sample" / "latest" / "report_files.parquet").exists()
+    assert (
+        exports_folder(warehouse.location) / "sample" / "latest" / "report_files.parquet"
+    ).exists()
 
 
 def _saved(path: Path, content: bytes) -> Path:

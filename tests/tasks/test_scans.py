@@ -46,7 +46,7 @@ def scan(warehouse: Warehouse, *files: tuple[str, str, bytes], assignment: str =
          n_pages: int | None = 3) -> None:  # fmt: skip
     """Make a report of `OTHER` one that came as these files and has no text."""
     key = {"edition": "sample", "agent": OTHER, "assignment": assignment}
-    store = FileStore(files_folder(warehouse.path))
+    store = FileStore(files_folder(warehouse.location))
     rows = [
         ReportFile(
             **key, number=number, name=name, media_type=media_type, sha=store.put(content),
@@ -168,7 +168,7 @@ def test_an_answer_to_a_question_that_came_as_a_scan_is_not_assessed(warehouse: 
 def test_a_file_that_is_missing_fails_its_own_cell_and_no_other(warehouse: Warehouse) -> None:
     scan(warehouse, PDF)
     sha = warehouse.value("SELECT sha FROM report_files")
-    FileStore(files_folder(warehouse.path)).path(sha).unlink()
+    FileStore(files_folder(warehouse.location)).path(sha).unlink()
     found = plans(warehouse, "wiki_writing", judge(SEES))
     with pytest.raises(UnreadableScan, match=r"a report's file is missing.*Restore it"):
         load_case(warehouse, found[OTHER, ARTICLE])

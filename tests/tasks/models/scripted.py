@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from tasks.models.budget import Budget
 from tasks.models.errors import StopsTheStage
@@ -21,6 +22,9 @@ class MemoryLedger:
     def __init__(self, events: list[str] | None = None) -> None:
         self.calls: dict[str, Call] = {}
         self.events = [] if events is None else events
+
+    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def attempts(self, request_id: str) -> Sequence[Call]:
         known = [call for call in self.calls.values() if call.request_id == request_id]

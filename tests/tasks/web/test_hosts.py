@@ -195,7 +195,7 @@ def test_a_run_that_is_cancelled_leaves_whole_pages_only(tmp_path: Path, large: 
         async def keep(wanted: Wanted, fetched: Fetched) -> None:
             done.append(fetched)
 
-        bounds = {"most_bytes": 2_000_000, "read_seconds": 10, "total_seconds": 20}
+        bounds = {"most_bytes": 2_000_000}
         settings = web_settings(places(settings_for), bounds=bounds, manners={"per_host": 8})
         pages = [Wanted(url=url, addresses=(url,)) for url in settings_for]
         async with fetching(settings, PageStore(tmp_path), "direct", loopback) as fetcher:
