@@ -3,8 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
+# Property tests take the same examples each time (`ci`), or others each time (`default`).
+EXAMPLES ?= ci
+# What tests and runs import is compiled once, not by each of their many processes.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-change rig-local-model lock bench bench-judges bench-fetching bench-sandbox bench-publish clean
+.PHONY: help demo test test-long test-lake lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-change rig-local-model lock bench bench-judges bench-fetching bench-sandbox bench-publish bench-scale clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -13,10 +17,15 @@ demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
 test: $(VENV)/dev ## Run the tests, on two cores in under 5 minutes
-	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long"
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
-	$(BIN)/python -m pytest -n 2 -m long
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long --hypothesis-profile $(EXAMPLES)
+
+test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
+	$(BIN)/python -m pytest --lake -n 2 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES) tests/tasks/warehouse \
+	  tests/tasks/test_leaderboard.py tests/tasks/test_calls.py tests/tasks/test_described_views.py \
+	  tests/tasks/test_explaining.py tests/tasks/test_run_costs.py
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check
@@ -28,7 +37,7 @@ lint: $(VENV)/dev ## Ruff and mypy
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
 	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core g++ pandoc \
-	  mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu php-curl
+	  postgresql mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu php-curl
 
 rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
 	$(BIN)/python -m tests.rigs.markdown_quality
@@ -95,6 +104,9 @@ bench-publish: $(VENV)/dev ## Publish the published edition as a site
 	  $(BIN)/evergreen --quiet evaluate --edition 2025_Mar_Nov >$$work/board && \
 	  $(BIN)/python -m tests.bench.bench_publish --warehouse $$work/w.duckdb --edition 2025_Mar_Nov; \
 	  code=$$?; rm -rf $$work; exit $$code
+
+bench-scale: $(VENV)/dev ## Evaluate editions of 100 to 10,000 articles from the ledger (hours)
+	$(BIN)/python -m tests.bench.bench_scale
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
