@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 ITEMS ?= 25
 # Property tests take the same examples each time (`ci`), or others each time (`default`).
 EXAMPLES ?= ci
+# More for pytest, as in: make test PYTEST="-k leaderboard -n 0"
+PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -17,15 +19,16 @@ demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
 test: $(VENV)/dev ## Run the tests, on two cores in under 5 minutes
-	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES)
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES) $(PYTEST)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long --hypothesis-profile $(EXAMPLES)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long --durations 20 --hypothesis-profile $(EXAMPLES) \
+	  $(PYTEST)
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
 	$(BIN)/python -m pytest --lake -n 2 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES) tests/tasks/warehouse \
 	  tests/tasks/test_leaderboard.py tests/tasks/test_calls.py tests/tasks/test_described_views.py \
-	  tests/tasks/test_explaining.py tests/tasks/test_run_costs.py
+	  tests/tasks/test_explaining.py tests/tasks/test_run_costs.py $(PYTEST)
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check
