@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tasks.configuration.agents import agent_entry, load_agents
@@ -17,6 +16,7 @@ from tasks.configuration.web import load_web
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.judges.registry import judge, judge_entry
 from tasks.models.prices import load_prices
+from tests import patient
 from tests.rigs.month_places import SINCE, UNTIL, month_pages
 from tests.rigs.month_world import World, world
 from tests.rigs.paper_wiki import paper_wiki
@@ -74,7 +74,7 @@ def steps_of(api: str, state: Any) -> dict[str, str]:
     """How each step ended, by the table that the run has left."""
     ids = [str(state.state_details.flow_run_id)]
     asked = {"artifacts": {"flow_run_id": {"any_": ids}, "key": {"any_": ["steps"]}}}
-    [found] = httpx.post(f"{api}/artifacts/filter", json=asked).json()
+    [found] = patient.post(f"{api}/artifacts/filter", json=asked).json()
     return {row["step"]: row["ended"] for row in json.loads(found["data"])}
 
 

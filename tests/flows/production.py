@@ -19,6 +19,7 @@ import httpx
 import psutil
 import pytest
 
+from tests import patient
 from tests.compose_file import ROOT, environment, services
 from tests.rigs.postgres import RunningPostgres, free_port
 
@@ -166,9 +167,7 @@ class Production:
         """Ask the API; a server that is busy is asked again."""
 
         def said() -> list[Any] | None:
-            answer = httpx.post(
-                f"{self.api}{path}", json=body, auth=AUTH, timeout=30, trust_env=False
-            )
+            answer = patient.post(f"{self.api}{path}", json=body, auth=AUTH, trust_env=False)
             assert answer.is_success or answer.status_code >= 500, answer.text
             return [answer.json()] if answer.is_success else None
 
@@ -207,8 +206,8 @@ class Production:
 
     def states(self, run: str) -> list[str]:
         """The names of a run's states, in order."""
-        answer = httpx.get(
-            f"{self.api}/flow_run_states/", params={"flow_run_id": run}, auth=AUTH, timeout=30,
+        answer = patient.get(
+            f"{self.api}/flow_run_states/", params={"flow_run_id": run}, auth=AUTH,
             trust_env=False,
         )  # fmt: skip
         answer.raise_for_status()

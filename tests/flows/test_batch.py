@@ -88,7 +88,7 @@ def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
         with command(batch, configs, kind) as process:
             wait_until(lambda: any(job.polls for job in server.batches.values()), process)
             os.kill(process.pid, number)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
         # One job, or on a busy machine two: it waits only so long for more to ask.
         assert {state for (state,) in rows(batch, "SELECT state FROM batch_jobs")} == {"running"}
         server.desk.script = BatchScript()

@@ -12,6 +12,7 @@ import pytest
 from tasks.checkup import Finding
 from tasks.checkup_prefect import LONG, Server, check_server
 from tasks.warehouse.lock import own
+from tests import patient
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
 
@@ -283,14 +284,14 @@ def test_a_real_server_is_understood(api: str, monkeypatch: pytest.MonkeyPatch) 
     server = Server(api)
     found = {each.check: each for each in check_server(server)}
     assert found["server"].status == "ok", found["server"].finding
-    flow = httpx.post(f"{api}/flows/", json={"name": "of the doctor's test"}).json()
-    made = httpx.post(
+    flow = patient.post(f"{api}/flows/", json={"name": "of the doctor's test"}).json()
+    made = patient.post(
         f"{api}/flow_runs/", json={"flow_id": flow["id"], "name": "left-by-a-kill", "state": None}
     ).json()
     state = {"type": "RUNNING", "name": "Running"}
     path = f"{api}/flow_runs/{made['id']}"
     try:
-        answer = httpx.post(f"{path}/set_state", json={"state": state, "force": True})
+        answer = patient.post(f"{path}/set_state", json={"state": state, "force": True})
         assert answer.status_code in (200, 201), answer.text
         warned = [f for f in check_server(server) if f.finding.startswith("left-by-a-kill")]
         assert [each.status for each in warned] == ["warn"]

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
 import polars as pl
 import pytest
 from rich.console import Console
@@ -22,6 +21,7 @@ from tasks.importing import import_edition
 from tasks.processes.pool import HelperCrashed
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.rigs.kill_and_resume import contents, differences
 
@@ -45,13 +45,13 @@ def task_runs(api: str, state: Any) -> list[dict[str, Any]]:
     level = ids
     while level:
         question = {"flow_runs": {"parent_flow_run_id": {"any_": level}}}
-        level = [f["id"] for f in httpx.post(f"{api}/flow_runs/filter", json=question).json()]
+        level = [f["id"] for f in patient.post(f"{api}/flow_runs/filter", json=question).json()]
         ids = ids + level
     asked: dict[str, Any] = {
         "flow_runs": {"id": {"any_": ids}},
         "task_runs": {"subflow_runs": {"exists_": False}},
     }
-    found: list[dict[str, Any]] = httpx.post(f"{api}/task_runs/filter", json=asked).json()
+    found: list[dict[str, Any]] = patient.post(f"{api}/task_runs/filter", json=asked).json()
     return found
 
 
@@ -131,7 +131,7 @@ def test_the_history_in_prefect_is_complete_and_readable(
         assert entry["state"]["type"] == "COMPLETED"
         assert {"edition:sample", "protocol:wiki_fact"} <= set(entry["tags"])
     assert not [entry for entry in runs if entry["name"].startswith("wiki_writing ·")]
-    artifacts = httpx.post(f"{api}/artifacts/filter", json={}).json()
+    artifacts = patient.post(f"{api}/artifacts/filter", json={}).json()
     assert {"leaderboard", "progress-verdicts"} <= {artifact["key"] for artifact in artifacts}
 
 

@@ -55,12 +55,12 @@ WAITS = """
     with local_server(home) as api_url:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            gone = httpx.get(f"{api_url}/flow_runs/{old}").status_code == 404
+            gone = httpx.get(f"{api_url}/flow_runs/{old}", timeout=60).status_code == 404
             if gone:
                 break
             time.sleep(0.5)
         time.sleep(3)  # what belongs to it goes after it
-        print(json.dumps([gone, httpx.get(f"{api_url}/flow_runs/{new}").status_code]))
+        print(json.dumps([gone, httpx.get(f"{api_url}/flow_runs/{new}", timeout=60).status_code]))
 """
 AGED = """
 UPDATE flow_run SET end_time = datetime(end_time, '-91 days')

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 import pytest
 
 from tasks.importing import import_edition
@@ -21,6 +20,7 @@ from tasks.warehouse.location import Where
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import SAMPLE, at_hand, configured, environment, evaluate, write_configs
 from tests.flows.test_serve import run_of, state_of, until
@@ -122,9 +122,9 @@ def workers(where: str, configs: Path, folder: Path, n: int = 2) -> list[Worker]
 def shares(api: str, runs: Sequence[str]) -> list[int]:
     """Cells that each of these runs has judged, by its history."""
     asked: dict[str, Any] = {"flow_runs": {"parent_flow_run_id": {"any_": list(runs)}}}
-    stages = [stage["id"] for stage in httpx.post(f"{api}/flow_runs/filter", json=asked).json()]
+    stages = [stage["id"] for stage in patient.post(f"{api}/flow_runs/filter", json=asked).json()]
     asked = {"flow_runs": {"id": {"any_": stages}}}
-    found = httpx.post(f"{api}/task_runs/filter", json=asked).json()
+    found = patient.post(f"{api}/task_runs/filter", json=asked).json()
     judged = [run["flow_run_id"] for run in found if run["task_key"].startswith("judge_cell")]
     return sorted(Counter(judged).values())
 
@@ -192,7 +192,7 @@ def test_two_workers_of_a_pool_make_the_tables_of_one_and_buy_no_answer_twice(
         ready = "two workers", lambda: all("Ctrl-C" in w.log.read_text("utf-8") for w in both)
         until(*ready)
         asked = {"deployments": {"name": {"any_": [tmp_path.name]}}}
-        [deployment] = httpx.post(f"{api}/deployments/filter", json=asked).json()
+        [deployment] = patient.post(f"{api}/deployments/filter", json=asked).json()
         assert deployment["work_pool_name"] == tmp_path.name
         runs = [run_of(api, deployment["id"], edition="sample", judge="openai") for _ in both]
         until("cell that each judges", lambda: len(shares(api, runs)) == 2)

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
-import httpx
 import pytest
 
 from tasks.checking import check_judge_live
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import judge_entry
 from tasks.models.errors import Misconfigured
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import (
@@ -71,7 +71,7 @@ def everything_told(api: str) -> str:
     told = []
     for what in ("flow_runs", "task_runs", "logs", "artifacts"):
         for offset in range(0, 20_000, PAGE):
-            answer = httpx.post(f"{api}/{what}/filter", json={"limit": PAGE, "offset": offset})
+            answer = patient.post(f"{api}/{what}/filter", json={"limit": PAGE, "offset": offset})
             answer.raise_for_status()
             told.append(answer.text)
             if len(answer.json()) < PAGE:

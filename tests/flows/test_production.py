@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests import patient
 from tests.compose_file import ROOT
 from tests.flows.llm_runs import KEY, URL, write_configs
 from tests.flows.production import (
@@ -89,7 +89,7 @@ def test_a_run_is_done_and_leaves_its_tables(prod: Production) -> None:
 
 def test_who_does_not_know_the_password_is_told_nothing(prod: Production) -> None:
     asked = f"{prod.api}/flow_runs/filter"
-    assert httpx.post(asked, json={}, timeout=30, trust_env=False).status_code == 401
+    assert patient.post(asked, json={}, trust_env=False).status_code == 401
     assert prod.post("/flow_runs/filter") is not None
 
 

@@ -21,10 +21,11 @@ from tasks.warehouse.reading import reading
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
-from tests.flows.test_serve import run_of, state_of, until
+from tests.flows.test_serve import DEADLINE_SECONDS, run_of, state_of, until
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
         nonlocal waited
         running: Any = publish(**parameters, return_state=True)
         task: asyncio.Task[Any] = asyncio.create_task(running)
-        async with httpx.AsyncClient(base_url=api) as client:
+        async with patient.AsyncClient(base_url=api) as client:
             for answer in answers:
                 run_id = await paused(client, task, warehouse)
                 waited += 1
@@ -55,7 +56,7 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
                     continue
                 given = {"run_input": answer() if callable(answer) else answer}
                 await resumed(client, run_id, given)
-        return await asyncio.wait_for(task, 60)
+        return await asyncio.wait_for(task, DEADLINE_SECONDS)
 
     return asyncio.run(run()), waited
 
@@ -101,7 +102,7 @@ def artifacts(api: str, state: Any) -> dict[str, str]:
     """By key what the run left in the UI."""
     ids = [str(state.state_details.flow_run_id)]
     asked = {"artifacts": {"flow_run_id": {"any_": ids}}}
-    found = httpx.post(f"{api}/artifacts/filter", json=asked).json()
+    found = patient.post(f"{api}/artifacts/filter", json=asked).json()
     return {each["key"]: str(each["data"]) for each in found}
 
 
@@ -271,7 +272,7 @@ def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
             "pair of deployments",
             lambda: (
                 found
-                if len(found := httpx.post(f"{api}/deployments/filter", json=asked).json()) == 2
+                if len(found := patient.post(f"{api}/deployments/filter", json=asked).json()) == 2
                 else None
             ),
         )
@@ -291,7 +292,7 @@ def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
         evaluating = start("evaluate", edition="sample", protocols=["wiki_fact"])
         until("end of the other run", lambda: named(evaluating, "Completed"))
         answer = {"run_input": {"publish": True, "note": "go"}}
-        httpx.post(f"{api}/flow_runs/{publishing}/resume", json=answer).raise_for_status()
+        patient.post(f"{api}/flow_runs/{publishing}/resume", json=answer).raise_for_status()
         until("end", lambda: named(publishing, "Completed"))
         assert (to / "index.html").exists()
     finally:

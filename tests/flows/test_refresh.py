@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
+from tests import patient
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows, value
 from tests.flows.months import (
@@ -68,7 +68,7 @@ def subflows(api: str, state: Any) -> list[str]:
         "flow_runs": {"parent_flow_run_id": {"any_": [str(state.state_details.flow_run_id)]}},
         "sort": "START_TIME_ASC",
     }
-    found = httpx.post(f"{api}/flow_runs/filter", json=asked).json()
+    found = patient.post(f"{api}/flow_runs/filter", json=asked).json()
     return [str(run["name"]).split(" · ")[0] for run in found]
 
 

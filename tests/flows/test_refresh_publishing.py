@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
 import pytest
 
 from flows import site_step
@@ -22,6 +21,7 @@ from tasks.warehouse import store as warehouses
 from tasks.warehouse.location import location
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.months import (
     EDITION,
@@ -32,7 +32,7 @@ from tests.flows.months import (
     steps_of,
 )
 from tests.flows.test_publish import resumed
-from tests.flows.test_serve import run_of, state_of, until
+from tests.flows.test_serve import DEADLINE_SECONDS, run_of, state_of, until
 from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
 from tests.servers.jobs import JobScript
 
@@ -110,7 +110,7 @@ async def _decided(api: str, path: Path, answer: dict[str, Any], **parameters: A
     running: Any = flow(**asked | parameters, return_state=True)
     task = asyncio.create_task(running)
     waiting = {"name": {"any_": [f"publish · {EDITION}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
-    async with httpx.AsyncClient(base_url=api) as client:
+    async with patient.AsyncClient(base_url=api) as client:
         while True:
             assert not task.done(), task.result()
             found = await client.post("/flow_runs/filter", json={"flow_runs": waiting})
@@ -124,7 +124,7 @@ async def _decided(api: str, path: Path, answer: dict[str, Any], **parameters: A
             await asyncio.sleep(0.2)
         assert str(path) not in warehouses._open  # nothing is held while a person thinks
         await resumed(client, of_ours[0], {"run_input": answer})
-        return await asyncio.wait_for(task, 120)
+        return await asyncio.wait_for(task, DEADLINE_SECONDS)
 
 
 def test_a_person_is_asked_before_publishing_and_holds_nothing_up(
@@ -206,14 +206,14 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
 
 def _deployments(api: str, name: str) -> dict[str, str] | None:
     asked = {"deployments": {"name": {"any_": [name]}}}
-    found = httpx.post(f"{api}/deployments/filter", json=asked).json()
+    found = patient.post(f"{api}/deployments/filter", json=asked).json()
     ids = {each["entrypoint"].split(".")[-1]: each["id"] for each in found}
     return ids if {"refresh", "publish"} <= ids.keys() else None
 
 
 def _is_taken(api: str, run: str, answer: dict[str, Any]) -> bool:
     """Resume a run with a person's answer; False where the server is too busy."""
-    said = httpx.post(f"{api}/flow_runs/{run}/resume", json=answer)
+    said = patient.post(f"{api}/flow_runs/{run}/resume", json=answer)
     assert said.status_code < 500 or said.status_code == 503, said.text
     return said.is_success
 
@@ -226,5 +226,5 @@ def _ended(api: str, run: str) -> Any:
 
 def _runs_of(api: str, deployment: str) -> list[dict[str, Any]]:
     asked = {"deployments": {"id": {"any_": [deployment]}}}
-    found: list[dict[str, Any]] = httpx.post(f"{api}/flow_runs/filter", json=asked).json()
+    found: list[dict[str, Any]] = patient.post(f"{api}/flow_runs/filter", json=asked).json()
     return found

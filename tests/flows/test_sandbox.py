@@ -16,7 +16,6 @@ from pathlib import Path
 from textwrap import dedent
 from typing import IO
 
-import httpx
 import pytest
 import typer
 from filelock import FileLock
@@ -31,6 +30,7 @@ from tasks.configuration.agents import CommandAsk
 from tasks.importing import import_edition
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
+from tests import patient
 from tests.tasks.sandbox.archives import COPY, MOVED, PAGES, TOWERS, WIKI, write_snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,9 +110,9 @@ def test_it_builds_says_what_there_is_serves_and_ends_with_ctrl_c(warehouse: Pat
     with running(warehouse, "--edition", "e") as (address, said):
         assert f"{address}/mcp" in said
         [curl] = re.findall(r"'(http\S+)'", said)
-        assert httpx.get(curl, trust_env=False).json()["query"] == "history"
+        assert patient.get(curl, trust_env=False).json()["query"] == "history"
         asked = {"query": "first lit in 1875", "format": "json"}
-        found = httpx.get(f"{address}/search", params=asked, trust_env=False).json()["results"]
+        found = patient.get(f"{address}/search", params=asked, trust_env=False).json()["results"]
         assert found[0]["url"] == TOWERS
 
 
@@ -121,8 +121,8 @@ def test_it_builds_says_what_there_is_serves_and_ends_with_ctrl_c(warehouse: Pat
 def test_what_no_assignment_may_use_can_be_left_out_for_all(warehouse: Path) -> None:
     with running(warehouse, "--edition", "e", "--without-banned") as (address, _):
         for url in (WIKI, COPY, MOVED, PAGES[3].url):
-            assert httpx.get(f"{address}/fetch", params={"url": url}).status_code == 404
-        assert httpx.get(f"{address}/fetch", params={"url": TOWERS}).status_code == 200
+            assert patient.get(f"{address}/fetch", params={"url": url}).status_code == 404
+        assert patient.get(f"{address}/fetch", params={"url": TOWERS}).status_code == 200
 
 
 @pytest.mark.long
@@ -135,9 +135,9 @@ def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_pat
     with running(warehouse, *options, "--api-key-env", "KEYS", KEYS="a, b") as (address, said):
         assert '-H "x-api-key: $KEY"' in said
         asked = {"query": "lighthouse", "format": "json"}
-        found = httpx.get(f"{address}/search", params=asked, headers={"x-api-key": "b"}).json()
+        found = patient.get(f"{address}/search", params=asked, headers={"x-api-key": "b"}).json()
         assert [one["url"] for one in found["results"]] == ["https://new.example/x"]
-        assert httpx.get(f"{address}/search", params=asked).status_code == 401
+        assert patient.get(f"{address}/search", params=asked).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_how_many_pages_are_served_as_of_a_day_is_said(warehouse: Path) -> None:
     said = "\n1 of 7 pages are served as of 2025-03-01.\n"
     options = ("--edition", "e", "--as-of", "2025-03-01")
     with running(warehouse, *options, remarked=said) as (address, _):
-        assert httpx.get(f"{address}/health", trust_env=False).json()["pages"] == 1
+        assert patient.get(f"{address}/health", trust_env=False).json()["pages"] == 1
 
 
 @pytest.mark.long
@@ -258,7 +258,7 @@ def test_clients_that_are_slow_or_stay_do_not_disturb_its_end(warehouse: Path) -
         for said in SLOW:
             client = stack.enter_context(socket.create_connection(place, timeout=60))
             client.sendall(said)
-        stays = stack.enter_context(httpx.Client(trust_env=False))
+        stays = stack.enter_context(patient.Client(trust_env=False))
         assert stays.get(f"{address}/health").status_code == 200
 
 
@@ -267,7 +267,7 @@ def test_whoever_listens_to_all_the_world_without_a_key_is_warned(warehouse: Pat
     options = ("--edition", "e", "--host", "0.0.0.0")
     said = "Everybody who reaches 0.0.0.0 can read these texts"
     with running(warehouse, *options, remarked=said) as (address, _):
-        assert httpx.get(f"{address}/health", trust_env=False).status_code == 200
+        assert patient.get(f"{address}/health", trust_env=False).status_code == 200
 
 
 def ask(place: Place, banned: tuple[str, ...] = ()) -> Answer:

@@ -9,16 +9,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
 
 from tasks.warehouse.location import location
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
 
-DEADLINE_SECONDS = 120
+DEADLINE_SECONDS = 300
 
 
 def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> None:
@@ -98,7 +98,7 @@ def run_of(api: str, deployment: str, **parameters: Any) -> str:
 
     def made() -> Any:
         address = f"{api}/deployments/{deployment}/create_flow_run"
-        answer = httpx.post(address, json={"parameters": parameters}, timeout=30)
+        answer = patient.post(address, json={"parameters": parameters})
         assert answer.is_success or answer.status_code >= 500, answer.text
         return answer.json()["id"] if answer.is_success else None
 
@@ -109,7 +109,7 @@ def state_of(api: str, run: str) -> dict[str, Any]:
     """A run's state, as soon as the server says it."""
 
     def said() -> Any:
-        answer = httpx.get(f"{api}/flow_runs/{run}", timeout=30)
+        answer = patient.get(f"{api}/flow_runs/{run}")
         return answer.json()["state"] if answer.is_success else None
 
     found: dict[str, Any] = until("state", said)
@@ -134,7 +134,7 @@ def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it(
     try:
         asked = {"deployments": {"name": {"any_": ["served"]}}}
         [deployment] = until(
-            "deployment", lambda: httpx.post(f"{api}/deployments/filter", json=asked).json()
+            "deployment", lambda: patient.post(f"{api}/deployments/filter", json=asked).json()
         )
         run = run_of(api, deployment["id"], edition="sample", protocols=["wiki_fact"])
 

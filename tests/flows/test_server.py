@@ -26,6 +26,7 @@ from flows.server import (
     read_record,
     stop,
 )
+from tests import patient
 
 ROOT = Path(__file__).parents[2]
 
@@ -171,12 +172,12 @@ def test_the_history_is_still_there_after_the_server_was_killed_and_started_agai
     shared: Shared,
 ) -> None:
     api_url = shared.record.api_url
-    run = httpx.get(f"{api_url}/flow_runs/{finished.run_id}").json()
+    run = patient.get(f"{api_url}/flow_runs/{finished.run_id}").json()
     assert run["state"]["type"] == "COMPLETED"
     ended = {"state": {"type": {"any_": ["COMPLETED", "FAILED"]}}}
-    count = httpx.post(f"{api_url}/task_runs/count", json={"task_runs": ended}).json()
+    count = patient.post(f"{api_url}/task_runs/count", json={"task_runs": ended}).json()
     assert count == 41 + 1  # and the subflow's stand-in in its parent
-    logs = httpx.post(f"{api_url}/logs/filter", json={}).json()
+    logs = patient.post(f"{api_url}/logs/filter", json={}).json()
     assert "a line of log" in [line["message"] for line in logs]
 
 
@@ -185,12 +186,12 @@ def test_the_history_is_still_there_after_the_server_was_killed_and_started_agai
 def test_the_ui_is_told_to_talk_to_its_own_server_only(
     shared: Shared,
 ) -> None:
-    page = httpx.get(shared.record.ui_url, follow_redirects=True)
+    page = patient.get(shared.record.ui_url, follow_redirects=True)
     assert "<title>Prefect Server</title>" in page.text
     policy = page.headers["content-security-policy"]
     assert policy.startswith(f"default-src 'self' {shared.record.ui_url} ")
     assert "https" not in policy
-    settings = httpx.get(f"{shared.record.api_url}/admin/settings").json()
+    settings = patient.get(f"{shared.record.api_url}/admin/settings").json()
     assert settings["server"]["analytics_enabled"] is False
     assert settings["server"]["ui"]["show_promotional_content"] is False
 

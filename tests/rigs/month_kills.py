@@ -22,6 +22,7 @@ import duckdb
 import httpx
 import psutil
 
+from tests import patient
 from tests.rigs.month_world import AGENTS, World, environment_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,7 +155,7 @@ class ServedDriver:
 
         def begun() -> list[dict[str, Any]]:
             try:
-                answer = httpx.post(f"{self.api}/flow_runs/filter", json=asked, timeout=30)
+                answer = patient.post(f"{self.api}/flow_runs/filter", json=asked)
             except httpx.TransportError:  # busy
                 return []
             return list(answer.json()) if answer.is_success else []
