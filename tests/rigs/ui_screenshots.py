@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
-
-from tests import patient
 
 WIDTH = 1440
 HEIGHT = 900
@@ -58,7 +57,11 @@ def take(api_url: str, flow_run_id: str, out: Path) -> list[Path]:
     Raises BrokenPage when the UI shows an error, TimeoutException when a page stays empty.
     """
     ui_url = api_url.removesuffix("/").removesuffix("/api")
-    run = patient.get(f"{api_url}/flow_runs/{flow_run_id}").raise_for_status().json()
+    run = (
+        httpx.get(f"{api_url}/flow_runs/{flow_run_id}", timeout=LOAD_SECONDS)
+        .raise_for_status()
+        .json()
+    )
     name = re.sub(r"\W+", "-", run["name"]).strip("-")
     artifacts = artifacts_of(api_url, flow_run_id)
     out.mkdir(parents=True, exist_ok=True)
@@ -79,8 +82,16 @@ def take(api_url: str, flow_run_id: str, out: Path) -> list[Path]:
 def take_deployment(api_url: str, deployment_id: str, out: Path) -> list[Path]:
     """Photograph a deployment's page and the form of its parameters; return the files."""
     ui_url = api_url.removesuffix("/").removesuffix("/api")
-    found = patient.get(f"{api_url}/deployments/{deployment_id}").raise_for_status().json()
-    flow = patient.get(f"{api_url}/flows/{found['flow_id']}").raise_for_status().json()["name"]
+    found = (
+        httpx.get(f"{api_url}/deployments/{deployment_id}", timeout=LOAD_SECONDS)
+        .raise_for_status()
+        .json()
+    )
+    flow = (
+        httpx.get(f"{api_url}/flows/{found['flow_id']}", timeout=LOAD_SECONDS)
+        .raise_for_status()
+        .json()["name"]
+    )
     page = f"{ui_url}/v2/deployments/deployment/{deployment_id}"
     out.mkdir(parents=True, exist_ok=True)
     with browser() as driver:
@@ -93,9 +104,10 @@ def take_deployment(api_url: str, deployment_id: str, out: Path) -> list[Path]:
 def artifacts_of(api_url: str, flow_run_id: str) -> list[dict[str, Any]]:
     """The artifacts with a key that the run made."""
     found: list[dict[str, Any]] = (
-        patient.post(
+        httpx.post(
             f"{api_url}/artifacts/filter",
             json={"artifacts": {"flow_run_id": {"any_": [flow_run_id]}}},
+            timeout=LOAD_SECONDS,
         )
         .raise_for_status()
         .json()
