@@ -22,7 +22,7 @@ test: $(VENV)/dev ## Run the tests, on two cores in under 5 minutes
 	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES) $(PYTEST)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long --durations 20 --hypothesis-profile $(EXAMPLES) \
+	EVERGREEN_TESTS_OWN_SERVERS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long --durations 20 --hypothesis-profile $(EXAMPLES) \
 	  $(PYTEST)
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files

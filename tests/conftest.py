@@ -10,8 +10,12 @@ import pytest
 
 from flows.server import prefect_environment
 
-# The workers of one run share a server: each of its own would take its time to be set up.
+# The workers of one run share a server: each of its own would take its time to be set up. Long
+# tests have one each (`make test-long`): several tests' runs on one SQLite file hold up each other
+# until an answer takes a minute.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+if os.environ.get("EVERGREEN_TESTS_OWN_SERVERS"):
+    RUN += "-" + os.environ.get("PYTEST_XDIST_WORKER", "main")
 PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}"
 PREFECT_HOME.mkdir(exist_ok=True)
 os.environ.pop("PREFECT_API_URL", None)
@@ -22,8 +26,10 @@ LONGEST = ("test_production", "test_month", "test_lake", "test_research_faults")
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Tidy up behind a run; what a failed one left may tell why."""
-    of_a_worker = hasattr(session.config, "workerinput")
-    if not of_a_worker and exitstatus == pytest.ExitCode.OK:
+    shared = hasattr(session.config, "workerinput") and PREFECT_HOME.name.endswith(
+        os.environ["PYTEST_XDIST_TESTRUNUID"]
+    )
+    if not shared and exitstatus == pytest.ExitCode.OK:
         shutil.rmtree(PREFECT_HOME, ignore_errors=True)
 
 

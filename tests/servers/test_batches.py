@@ -14,7 +14,6 @@ from google.genai import errors, types
 from tasks.models.exchange import ModelRequest
 from tasks.models.gemini import contents, generation_config, read_response
 from tasks.models.openai_chat import chat_body
-from tests import patient
 from tests.servers.asked import prompt_id
 from tests.servers.batches import BatchScript
 from tests.servers.faults import FaultPlan
@@ -164,7 +163,7 @@ class Api:
 
     def __init__(self, address: str) -> None:
         headers = {"Authorization": "Bearer test-key"}
-        self.http = patient.Client(base_url=f"{address}/v1", headers=headers)
+        self.http = httpx.Client(base_url=f"{address}/v1", headers=headers)
 
     def create(self, data: str) -> Any:
         files = {"file": ("in.jsonl", data.encode(), "application/jsonl")}

@@ -16,7 +16,6 @@ from google import genai
 from google.genai import types
 from openai.types.responses import Response, ResponseFunctionWebSearch, ResponseOutputMessage
 
-from tests import patient
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
 from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
@@ -200,7 +199,7 @@ def test_the_redirects_of_geminis_sources_lead_to_them() -> None:
             agent=AGENT, input=PROMPT, background=True, agent_config={"type": "deep-research"}
         )
         found = await interactions.get(made.id)
-        async with patient.AsyncClient() as http:
+        async with httpx.AsyncClient() as http:
             pages = [await http.get(a.url) for a in found.steps[-1].content[1].annotations]
         return [(page.status_code, page.headers["location"]) for page in pages]
 
@@ -209,7 +208,7 @@ def test_the_redirects_of_geminis_sources_lead_to_them() -> None:
 
 def post(server: JobServer, address: str) -> httpx.Response:
     kind = type(server)
-    return patient.post(address + PATHS[kind], json=BODIES[kind], headers=HEADERS)
+    return httpx.post(address + PATHS[kind], json=BODIES[kind], headers=HEADERS)
 
 
 @EVERY
@@ -223,7 +222,7 @@ def test_a_job_whose_reply_is_lost_was_made_and_a_second_one_is_counted(
         assert post(server, address).status_code == 503
         assert (server.n_made, server.n_bought_again) == (1, 0)
         assert post(server, address).status_code == 500
-        assert patient.get(f"{address}/_log").json()["bought_again"] == 1
+        assert httpx.get(f"{address}/_log").json()["bought_again"] == 1
 
 
 @EVERY
@@ -243,7 +242,7 @@ def test_a_server_tells_of_every_job_before_its_name_goes_out_and_of_every_look(
     with serving(server) as address:
         name = post(server, address).json()["id"]
         looks = [
-            patient.get(f"{address}{PATHS[kind]}/{quote(name, safe='')}", headers=HEADERS)
+            httpx.get(f"{address}{PATHS[kind]}/{quote(name, safe='')}", headers=HEADERS)
             for _ in range(4)
         ]
     assert [look.status_code for look in looks] == [200, 502, 200, 404]
@@ -269,8 +268,8 @@ def test_a_process_says_its_port_serves_as_told_and_ends_when_told(kind: str) ->
         root = f"http://127.0.0.1:{said['port']}"
         server = next(k for k in PATHS if k.__name__.lower() == f"{kind.replace('_', '')}jobs")
         url, body = root + PATHS[server], BODIES[server]
-        statuses = [patient.post(url, json=body, headers=HEADERS).status_code for _ in range(2)]
+        statuses = [httpx.post(url, json=body, headers=HEADERS).status_code for _ in range(2)]
         assert statuses == [429, 200]
-        assert patient.get(f"{root}/_log").json()["jobs"] == 1
+        assert httpx.get(f"{root}/_log").json()["jobs"] == 1
         process.terminate()
         assert process.wait(5) == 0

@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from tests import patient
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
@@ -46,7 +45,7 @@ def test_two_hundred_calls_at_once_take_as_long_as_one(kind: type[ModelServer]) 
 
     with serving(server) as address:
         assert asyncio.run(all_at_once(address)) < 2
-        totals = patient.get(f"{address}/_log").json()
+        totals = httpx.get(f"{address}/_log").json()
     assert totals["peak_in_flight"] == 200
     assert totals["answered"] == 200
 
@@ -58,7 +57,7 @@ def test_a_process_says_its_port_keeps_a_log_and_ends_when_told(kind: str) -> No
         assert process.stdout
         said = json.loads(process.stdout.readline())
         root = f"http://127.0.0.1:{said['port']}"
-        assert patient.get(f"{root}/_log").json()["requests"] == 0
+        assert httpx.get(f"{root}/_log").json()["requests"] == 0
         process.terminate()
         assert process.wait(5) == 0
 
@@ -68,7 +67,7 @@ def test_a_server_keeps_its_state_when_it_is_started_again() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
     for _ in range(2):
         with serving(server) as address:
-            patient.post(f"{address}/v1/chat/completions", json=body).raise_for_status()
+            httpx.post(f"{address}/v1/chat/completions", json=body).raise_for_status()
     assert server.log.n_bought_again == 1
 
 

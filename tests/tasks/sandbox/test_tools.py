@@ -5,11 +5,11 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from tasks.sandbox.bans import ban_of
 from tasks.sandbox.calls import Served
-from tests import patient
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     BAKERY,
@@ -113,12 +113,12 @@ def test_an_unknown_assignment_is_said_too(address: str) -> None:
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0"}', b"x" * (2 << 20)])
 def test_what_is_no_call_is_refused(address: str, body: bytes) -> None:
     headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-    answer = patient.post(f"{address}/mcp", content=body, headers=headers, trust_env=False)
+    answer = httpx.post(f"{address}/mcp", content=body, headers=headers, trust_env=False)
     assert 400 <= answer.status_code < 500
 
 
 def test_a_page_of_another_site_cannot_ask_through_a_browser(address: str) -> None:
     headers = {"content-type": "application/json", "accept": "application/json, text/event-stream",
                "host": "evil.example"}  # fmt: skip
-    answer = patient.post(f"{address}/mcp", json={}, headers=headers, trust_env=False)
+    answer = httpx.post(f"{address}/mcp", json={}, headers=headers, trust_env=False)
     assert answer.status_code == 421
