@@ -14,9 +14,8 @@ from flows.server import prefect_environment
 # tests have one each (`make test-long`): several tests' runs on one SQLite file hold up each other
 # until an answer takes a minute.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
-if os.environ.get("EVERGREEN_TESTS_OWN_SERVERS"):
-    RUN += "-" + os.environ.get("PYTEST_XDIST_WORKER", "main")
-PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}"
+OWN = os.environ.get("EVERGREEN_TESTS_OWN_SERVERS") and os.environ.get("PYTEST_XDIST_WORKER")
+PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}-{OWN or 'shared'}"
 PREFECT_HOME.mkdir(exist_ok=True)
 os.environ.pop("PREFECT_API_URL", None)
 os.environ.update(prefect_environment(PREFECT_HOME))
@@ -24,13 +23,17 @@ os.environ.update(prefect_environment(PREFECT_HOME))
 LONGEST = ("test_production", "test_month", "test_lake", "test_research_faults")
 
 
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Tidy up behind a run; what a failed one left may tell why."""
-    shared = hasattr(session.config, "workerinput") and PREFECT_HOME.name.endswith(
-        os.environ["PYTEST_XDIST_TESTRUNUID"]
-    )
-    if not shared and exitstatus == pytest.ExitCode.OK:
-        shutil.rmtree(PREFECT_HOME, ignore_errors=True)
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[None]:
+    """Tidy up behind a run, its workers' servers too; what a failed one left may tell why."""
+    yield
+    if hasattr(session.config, "workerinput") or exitstatus != pytest.ExitCode.OK:
+        return
+    workers = session.config.pluginmanager.getplugin("dsession")
+    runs = {RUN, workers.nodemanager.testrunuid} if workers else {RUN}
+    for run in runs:
+        for home in PREFECT_HOME.parent.glob(f"evergreen-prefect-{run}-*"):
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
