@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long test-lake lint rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-change rig-local-model lock bench bench-judges bench-fetching bench-sandbox bench-publish bench-scale clean
+.PHONY: help demo test test-long test-lake prose lint stamps everything rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -18,23 +18,37 @@ help: ## Show what there is
 demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
-test: $(VENV)/dev ## Run the tests, on two cores in under 5 minutes
-	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES) $(PYTEST)
+test: $(VENV)/dev ## Run the tests, on two cores in under 3 minutes
+	$(BIN)/python -m pytest -n 3 --dist loadfile --hypothesis-profile $(EXAMPLES) --ignore tests/long $(PYTEST)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
-	EVERGREEN_TESTS_OWN_SERVERS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long --durations 20 --hypothesis-profile $(EXAMPLES) \
-	  $(PYTEST)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 20 --hypothesis-profile $(EXAMPLES) \
+	  tests/long $(PYTEST)
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
-	$(BIN)/python -m pytest --lake -n 2 --dist loadfile -m "not long" --hypothesis-profile $(EXAMPLES) tests/tasks/warehouse \
+	$(BIN)/python -m pytest --lake -n 2 --dist loadfile --hypothesis-profile $(EXAMPLES) tests/tasks/warehouse \
 	  tests/tasks/test_leaderboard.py tests/tasks/test_calls.py tests/tasks/test_described_views.py \
 	  tests/tasks/test_explaining.py tests/tasks/test_run_costs.py $(PYTEST)
+
+prose: $(VENV)/dev ## Test what people read: links, the README's and the documentation's examples
+	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py \
+	  tests/flows/test_readme_examples.py tests/flows/test_operators_page.py \
+	  tests/flows/test_options.py tests/long/flows/test_sandbox.py $(PYTEST)
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+stamps: $(VENV)/dev ## Show what no stamp covers, which is what .ci/run would run (CONTRIBUTING.md)
+	@$(BIN)/python -m tests.stamps plan >/dev/null
+
+prove-%: $(VENV)/dev # Run of a target what no stamp covers, and stamp what passed: make prove-test-long
+	$(BIN)/python -m tests.stamps prove $*
+
+everything: ## Run all that .ci/run can, whatever the stamps say, and stamp what passed
+	.ci/run --everything
 
 # micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
 rigs: ## Install the Debian packages that some tests need (as root)
@@ -72,6 +86,9 @@ rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count w
 	    $(BIN)/python -m tests.rigs.kill_judges --work $$work/$$edition --kills 3 \
 	      --concurrency 4 --warehouse $$work/w.duckdb --edition $$edition || exit 1; done
 
+rig-prefect: $(VENV)/dev ## Put a load on the local Prefect server, twice in a row
+	$(BIN)/python -m tests.bench.bench_prefect --only sqlite --seconds 20 --times 2
+
 rig-change: $(VENV)/dev ## Judge one sample report by another judge and show what changes on the site
 	@rm -rf data/change && $(BIN)/python -m tests.rigs.travelling_verdict --to data/change
 
@@ -95,6 +112,9 @@ bench-judges: $(VENV)/dev ## Time an LLM judge on generated editions of 10, 100 
 
 bench-fetching: $(VENV)/dev ## Time the fetching of 5,000 pages next to aiohttp alone
 	$(BIN)/python -m tests.bench.bench_fetching
+
+bench-prefect: $(VENV)/dev ## Put a load on the Prefect server, on SQLite and on PostgreSQL
+	$(BIN)/python -m tests.bench.bench_prefect
 
 bench-sandbox: $(VENV)/dev ## Build and ask a sandbox of 100,000 pages
 	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \

@@ -3,6 +3,13 @@
 What it needs is imported inside: helper processes import this module again when they start.
 """
 
+import os
+import sys
+
+# Set in many images and CI systems; a server and helpers compiled anew at each start take seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 
 def main() -> None:
     from flows.cli import main as run

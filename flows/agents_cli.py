@@ -10,29 +10,25 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
+from flows.formats import Format
 from flows.options import Shown, WarehouseAt
-from flows.show import Format, print_frame
+from flows.show_frame import print_frame
 from tasks.agent_sessions import ask_of, check_agents, open_asked
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
 from tasks.resolving import ask_again, enter_cost, point_to
 from tasks.unreported import job_frame, jobs_frame
 from tasks.warehouse.jobs import JobState
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_manifests
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.store import open_warehouse
 
-agents = typer.Typer(
-    invoke_without_command=True,
-    help="The agents there are; `check` one with a cheap call, look at their `jobs`, enter a "
-    "`cost`.",
-)
 IMPORTED = "imported"
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 AgentArgument = Annotated[str, typer.Argument(help="An agent of configs/agents.yaml.")]
 
 
-@agents.callback()
 def list_agents(context: typer.Context, form: Shown = Format.TABLE) -> None:
     """The agents of configs/agents.yaml: how they are asked, and what a report costs."""
     if context.invoked_subcommand:
@@ -49,7 +45,6 @@ def list_agents(context: typer.Context, form: Shown = Format.TABLE) -> None:
     ANSWERS.print(f"Imported: {', '.join(others)}", markup=False, highlight=False)
 
 
-@agents.command("check")
 def check(agent: AgentArgument, warehouse: WarehouseAt = DEFAULT) -> None:
     """Make one cheap call to an agent, and say what is wrong if it cannot be asked."""
     ask = ask_of(agent)
@@ -73,7 +68,6 @@ def check(agent: AgentArgument, warehouse: WarehouseAt = DEFAULT) -> None:
     ANSWERS.print(f"{agent}: {asyncio.run(checked())}", markup=False, highlight=False)
 
 
-@agents.command("jobs")
 def jobs(
     names: Annotated[
         list[str] | None,
@@ -131,7 +125,6 @@ def jobs(
         remark(f"Next: evergreen ask {name} --edition {where}")
 
 
-@agents.command("cost")
 def cost(
     agent: Annotated[str, typer.Argument(help="An agent with reports in the edition.")],
     edition: EditionOption,

@@ -9,8 +9,9 @@ import typer
 from rich.console import Console
 
 from flows.console import remark
+from flows.formats import Format
 from flows.options import Shown, WarehouseAt
-from flows.show import Format, say_drafts
+from flows.show import say_drafts
 from flows.to_file import ToFile, answer
 from flows.wide_tables import Column, print_wide
 from tasks.analyses import TABLES, Analyses, Analysis, analyses
@@ -18,8 +19,8 @@ from tasks.analysis_tables import WordTable, tables_of
 from tasks.configuration.models import load_judges
 from tasks.judges.registry import judge_entry
 from tasks.protocols.registry import named, title_of
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT
 
 
 def analyse(
@@ -52,11 +53,6 @@ def analyse(
         say_drafts(source, edition, [found.metric.protocol] if found.metric else [])
     names = [name for name in TABLES if only in (None, name)]
     answer(to, form, lambda form, console: _write(found, names, form, console))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command("analyse")(analyse)
 
 
 def _write(found: Analyses, names: Sequence[Analysis], form: Format, to: Console) -> None:

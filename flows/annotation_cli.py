@@ -9,15 +9,17 @@ import polars.selectors as cs
 import typer
 
 from flows.console import ANSWERS, remark
+from flows.formats import Format
 from flows.options import WarehouseAt
-from flows.show import Format, print_frame
+from flows.show_frame import print_frame
 from tasks.annotating import import_labels, make_annotation_sheet, write_sheet
 from tasks.annotation_kinds import KINDS
 from tasks.human_labels import FILE_COLUMNS, labels_of_file, stored_labels
 from tasks.judge_agreement import JudgeAgreement, judge_agreement
 from tasks.preferences import PreferenceTables, preference_tables
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.store import open_warehouse
 
 LARGEST_SEED = 2**31 - 1
 """What the warehouse's column holds."""
@@ -26,12 +28,7 @@ PEOPLE_WANTED = 3
 
 Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 
-annotate = typer.Typer(
-    no_args_is_help=True, help="Blinded sheets that people label, and their way back."
-)
 
-
-@annotate.command("make")
 def make(
     edition: Edition,
     kind: Annotated[str, typer.Option("--kind", help=f"One of {', '.join(KINDS)}.")],
@@ -65,7 +62,6 @@ def make(
     )
 
 
-@annotate.command("import")
 def import_filled(
     file: Annotated[Path, typer.Argument(help="A filled CSV.")],
     annotator: Annotated[str, typer.Option("--annotator", help="Who filled it in.")],

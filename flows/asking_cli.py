@@ -9,14 +9,19 @@ from flows.agents_cli import AgentArgument, EditionOption
 from flows.console import remark
 from flows.edition_remarks import say_next
 from flows.ended import end
+from flows.formats import Format
+from flows.nothing_pending import ask_outcome, backfill_outcome
 from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
-from flows.show import ENTRY, Format, leaderboard_frame, print_frame, print_leaderboard
+from flows.show import ENTRY, leaderboard_frame, print_leaderboard
+from flows.show_frame import print_frame
 from tasks.agent_estimates import estimate_reports
 from tasks.agent_sessions import check_agents
+from tasks.configuration.models import load_judges
 from tasks.selection import check_edition
 from tasks.unreported import check_askable, prompted_editions
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.store import open_warehouse
 
 BudgetOption = Annotated[
     float | None,
@@ -66,6 +71,7 @@ def ask(
                 "budget_usd": budget,
                 "warehouse": store.url,
             },
+            ask_outcome(store, edition, names, assignment or ()),
         )
         end(complete, outcome, form)
         say_next(store, edition)
@@ -125,7 +131,11 @@ def backfill(
                 "fetch_pages": fetch,
                 "warehouse": store.url,
             },
-        )
+            backfill_outcome(
+                store, agent, names, protocol or (), judge or load_judges().default, extractor,
+                fetch_pages=fetch,
+            ),
+        )  # fmt: skip
         boards = [leaderboard_frame(store, name).select(ENTRY) for name in names]
         if form is not Format.JSON:
             for name in names:

@@ -12,22 +12,24 @@ from flows.console import remark
 from flows.items import partial_message, run_items
 from flows.stages import Failure
 from flows.task_runs import result_of
+from tasks.assigning import assigned_message
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
 from tasks.inverting import invert_article
 from tasks.judging import judging
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.spending import spending
-from tasks.uninverted import inverter_named, pending_articles
+from tasks.uninverted import (
+    accepted_message,
+    inverter_named,
+    pending_articles,
+    question_counts,
+)
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 ARTICLES_AT_ONCE = 16
 """Whose questions are being made; how many calls are under way is for the judge's limits to say."""
-BECAME = """
-SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions
-FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
-"""
 
 
 @flow(name="assign", flow_run_name="assign · {edition}")
@@ -62,23 +64,21 @@ async def assign(
     ):
         if not asks_questions:
             new = await result_of(partial(assign_articles, store.url, edition, return_state=True))
-            said = f"{_prompted(store, edition)} assignments to write an article, {new} of them new"
-            await leave_text("assignments", f"{said}.", f"{edition}: what agents are asked.")
-            return Completed(message=f"{edition}: {said}.")
+            message = assigned_message(store, edition, new)
+            await leave_text("assignments", message, f"{edition}: what agents are asked.")
+            return Completed(message=message)
         began = utc_now()
         with spending(store, budget_usd):
             name = judge or load_judges().default
             failures = await _questions(store, edition, name, articles, batch=batch)
-        became = store.frame(BECAME, [edition])
         await leave_table(
             "questions",
-            became.to_dicts(),
+            question_counts(store, edition).to_dicts(),
             f"{edition}: what became of the questions that were made.",
         )
         await leave_failures(failures)
         await leave_costs(store, began, "nothing was asked of a model")
-    accepted = dict(became.iter_rows()).get("accepted", 0)
-    message = f"{edition}: {accepted} of {became['questions'].sum()} questions are accepted."
+        message = accepted_message(store, edition)
     if failures:
         return Completed(name="Partial", message=f"{message} Left: {partial_message(failures)}")
     return Completed(message=message)
@@ -99,12 +99,3 @@ async def _questions(
             at_once=len(todo) if decider.batch else ARTICLES_AT_ONCE,
             room=decider.room,
         )
-
-
-def _prompted(store: Warehouse, edition: str) -> int:
-    found: int = store.value(
-        "SELECT count(*) FROM assignments WHERE edition = $1 AND kind = 'write_article' "
-        "AND prompt IS NOT NULL",
-        [edition],
-    )
-    return found

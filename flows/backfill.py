@@ -15,7 +15,7 @@ from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.parameters import AskedAgent, Count, JudgeName, ProtocolName, Usd
 from tasks.configuration.models import load_judges
-from tasks.judging import check_judges
+from tasks.judge_checks import check_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unreported import prompted_editions

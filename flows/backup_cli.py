@@ -14,15 +14,11 @@ from tasks.backing_up import MadeBackup, back_up
 from tasks.backups import BackupManifest, opened_backup, verify
 from tasks.restoring import Restored
 from tasks.restoring import restore as restore_backup
-from tasks.warehouse.store import DEFAULT
+from tasks.warehouse.location import DEFAULT
 
 MOST_NAMED = 5
 """Of what is missing, so many are named."""
 
-backup = typer.Typer(
-    invoke_without_command=True,
-    help="Copy a warehouse, its pages and its files, as one moment left them; `verify` a copy.",
-)
 Where = Annotated[
     Path,
     typer.Argument(
@@ -31,7 +27,6 @@ Where = Annotated[
 ]
 
 
-@backup.callback()
 def make(
     context: typer.Context,
     to: Annotated[
@@ -67,7 +62,6 @@ def make(
     remark(f"Next: evergreen backup verify {made.place}")
 
 
-@backup.command("verify")
 def verify_backup(where: Where, form: Printed = "table") -> None:
     """Read all of a backup and compare it with its manifest; exit code 1 if it is not whole."""
     with opened_backup(where) as found, _followed() as follow:
@@ -108,12 +102,6 @@ def restore(
             done = restore_backup(found, warehouse, replace=replace, on_wait=remark, follow=follow)
         place, manifest = found.place, found.manifest
     _say_restored(place, manifest, done, form)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to `evergreen`."""
-    app.add_typer(backup, name="backup")
-    app.command()(restore)
 
 
 @contextmanager

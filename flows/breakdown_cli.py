@@ -6,8 +6,10 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
+from flows.formats import Format
 from flows.options import Shown, WarehouseAt
-from flows.show import Format, print_frame, say_drafts
+from flows.show import say_drafts
+from flows.show_frame import print_frame
 from flows.wide_tables import Column, print_wide
 from tasks import breakdowns
 from tasks import tokens as ledger
@@ -17,8 +19,8 @@ from tasks.protocols.case import Protocol
 from tasks.protocols.registry import named
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.selection import UnknownName, check_known
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import Reading, reading
-from tasks.warehouse.store import DEFAULT
 
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 ProtocolOption = Annotated[str, typer.Option("--protocol", help="By its name, as `evaluate` has.")]

@@ -26,9 +26,8 @@ from tasks.candidates import (
 )
 from tasks.collecting import unmeasured
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.editions.errors import EditionError
 from tasks.freezing import unfrozen
-from tasks.manifests import verify
+from tasks.manifests import unchanged_message
 from tasks.processes.pool import HELPERS
 from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import utc_now
@@ -79,9 +78,9 @@ async def collect(
     with await at_work(warehouse, f"collecting {edition}") as store:
         collection = begin(store, asked, settings, utc_now())
         if collection.frozen_at:
-            verified = _verified(store, collection)
-            await leave_text("manifest", plain(str(verified.message)), f"{edition}: verified.")
-            return verified
+            message = unchanged_message(store, collection)
+            await leave_text("manifest", plain(message), f"{edition}: verified.")
+            return Completed(message=message)
         _say_window(collection)
         try:
             async with connected(store, settings, collection.api_url, follow=_wait_shown):
@@ -148,25 +147,6 @@ async def _closed(store: Warehouse, collection: Collection, failures: list[Failu
     )
     await leave_failures(failures)
     return outcome
-
-
-def _verified(store: Warehouse, collection: Collection) -> State[None]:
-    """A frozen edition never changes: it is compared with its manifest instead.
-
-    Raises:
-        EditionError: it is not as it was frozen.
-    """
-    edition = collection.edition
-    if problems := verify(store, edition):
-        listed = "\n  ".join(problems[:20])
-        raise EditionError(
-            f"{edition} is not as it was frozen at {collection.frozen_at:%Y-%m-%d %H:%M} UTC:\n"
-            f"  {listed}\nRestore the warehouse from a copy, or collect under another name."
-        )
-    return Completed(
-        message=f"{edition} was frozen at {collection.frozen_at:%Y-%m-%d %H:%M} UTC and is "
-        f"unchanged: manifest {collection.manifest_sha}."
-    )
 
 
 def _say_window(collection: Collection) -> None:

@@ -8,25 +8,25 @@ import typer
 
 from flows.console import ANSWERS, remark
 from flows.ended import end
+from flows.formats import Format
+from flows.nothing_pending import assign_outcome, collect_outcome
 from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
-from flows.show import Format, print_frame
+from flows.show_frame import print_frame
 from tasks.beginning import CollectionRequest, begin, forget
 from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.errors import EditionError
-from tasks.judging import check_judges
+from tasks.judge_checks import check_judges
 from tasks.manifests import MADE, differences, manifest_sha, stored_manifest, verify
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.selection import check_edition
 from tasks.uninverted import inverter_named
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.store import open_warehouse
 
-edition = typer.Typer(
-    no_args_is_help=True, help="Editions: list, show, verify what was frozen, compare two."
-)
 Name = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
 Which = Annotated[str, typer.Argument(help="A frozen edition.")]
 DAYS = ["%Y-%m-%d"]
@@ -91,7 +91,7 @@ def collect(
         spread=spread,
     )  # fmt: skip
     with open_warehouse(warehouse, on_wait=remark) as store:
-        begin(store, asked, settings, utc_now())  # what is wrong with it is said at once
+        collection = begin(store, asked, settings, utc_now())  # what is wrong is said at once
         complete, outcome = run_flow(
             "collect",
             {
@@ -103,6 +103,7 @@ def collect(
                 "spread": spread,
                 "warehouse": store.url,
             },
+            collect_outcome(store, collection),
         )
         if complete and form is not Format.JSON:
             _describe(store, name, form)
@@ -156,6 +157,7 @@ def assign(
                 "batch": batch,
                 "warehouse": store.url,
             },
+            assign_outcome(store, name, protocol, judge or load_judges().default, articles),
         )
         became = store.frame(QUESTIONS, [name])
     if asks_questions and form is not Format.JSON:
@@ -176,7 +178,6 @@ def _refuse(options: dict[str, object]) -> None:
         )
 
 
-@edition.command("list")
 def list_editions(form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) -> None:
     """The editions there are, collected and imported."""
     with reading(warehouse) as source:
@@ -184,7 +185,6 @@ def list_editions(form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) 
         print_frame(source.frame(LISTED), form)
 
 
-@edition.command("show")
 def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) -> None:
     """What a frozen edition consists of; JSON is its whole manifest."""
     with reading(warehouse) as source:
@@ -192,7 +192,6 @@ def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAU
         _describe(source, name, form)
 
 
-@edition.command("verify")
 def verify_edition(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     """Compare every text, link and decision of a frozen edition with its manifest."""
     with open_warehouse(warehouse, on_wait=remark) as store:
@@ -209,7 +208,6 @@ def verify_edition(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     )
 
 
-@edition.command("drop")
 def drop(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     """Forget a collection that is not frozen, so that its name is free again."""
     with open_warehouse(warehouse, on_wait=remark) as store:
@@ -217,7 +215,6 @@ def drop(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     ANSWERS.print(f"{name} is forgotten: what was collected for it is gone.", markup=False)
 
 
-@edition.command("diff")
 def diff(
     first: Which,
     second: Annotated[str, typer.Argument(help="Another frozen edition.")],

@@ -12,7 +12,7 @@ from flows.console import ANSWERS, REMARKS, insist, remark
 from flows.options import Printed, WarehouseAt
 from tasks.compacting import Compacted, compact_warehouse
 from tasks.warehouse.lake_maintenance import KEPT_DAYS, Step
-from tasks.warehouse.store import DEFAULT
+from tasks.warehouse.location import DEFAULT
 
 
 def compact(
@@ -46,11 +46,6 @@ def compact(
     if done.left_out:
         insist(f"{len(done.left_out)} steps were left out; run it again.", style="red")
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(compact)
 
 
 def _print(done: Compacted) -> None:

@@ -1,4 +1,4 @@
-"""`evergreen compare` and `compare-extraction`: the same reports measured in several ways."""
+"""`evergreen compare`: the same reports measured in several ways."""
 
 import json
 from collections.abc import Sequence
@@ -12,18 +12,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.console import remark
+from flows.formats import Format
 from flows.options import Shown, WarehouseAt
-from flows.show import Format, print_agreement, say_drafts
+from flows.show import say_drafts
 from flows.to_file import ToFile, answer
-from tasks.agreement import extraction_agreement
 from tasks.boards import OPEN
 from tasks.comparing import Comparison, Metric, Over, compare
 from tasks.configuration.models import load_judges
 from tasks.judges.registry import judge_entry
 from tasks.protocols.registry import named, title_of
-from tasks.selection import check_known
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT
 
 FEW = 10
 """Agents or reports below which a correlation can be chance."""
@@ -58,33 +57,11 @@ def compare_protocols(
     name, _ = judge_entry(judge)
     protocols = [named(each) for each in protocol or ()]
     with reading(warehouse) as source:
-        _notice(source.notice)
+        if source.notice:
+            remark(source.notice, style="yellow")
         found = compare(source, edition, name, protocols, over, same_reports=same_reports)
         say_drafts(source, edition, [metric.protocol for metric in found.metrics])
     answer(to, form, lambda form, console: _write(found, edition, name, over, form, console))
-
-
-def compare_extraction(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
-) -> None:
-    """Published claims against those extracted offline from the same reports."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        check_known(source, edition)
-        print_agreement(list(extraction_agreement(source, edition)), form)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to `evergreen`."""
-    app.command("compare")(compare_protocols)
-    app.command("compare-extraction")(compare_extraction)
-
-
-def _notice(text: str | None) -> None:
-    if text:
-        remark(text, style="yellow")
 
 
 def _write(

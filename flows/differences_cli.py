@@ -6,8 +6,10 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
+from flows.formats import Format
 from flows.options import Shown, WarehouseAt
-from flows.show import Format, print_frame, say_drafts
+from flows.show import say_drafts
+from flows.show_frame import print_frame
 from flows.wide_tables import Column, print_wide
 from tasks.boards import OPEN
 from tasks.configuration.models import MetricEntry, load_judges
@@ -15,8 +17,8 @@ from tasks.differing import differences
 from tasks.judges.registry import judge_entry
 from tasks.metrics.ranks import SURE
 from tasks.protocols.registry import at_hand, named, title_of
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT
 
 LEAST_P = 0.001
 """Smaller ones are only said to be smaller."""
@@ -70,11 +72,6 @@ def print_differences(
     for key, rows in found.group_by("protocol", "metric", maintain_order=True):
         _print_metric(rows, str(key[0]), entries.get((str(key[0]), str(key[1]))))
     ANSWERS.print(NOTE, style="dim")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command("differences")(print_differences)
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:

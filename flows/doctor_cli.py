@@ -12,11 +12,10 @@ from rich.table import Table
 
 from flows.console import ANSWERS, REMARKS
 from flows.options import Printed, WarehouseAt
-from flows.run import prefect_home
+from flows.prefect_settings import prefect_home
 from flows.server import is_healthy, read_record
 from tasks.checkup import Finding, counted
-from tasks.doctoring import Looked, examine
-from tasks.warehouse.store import DEFAULT
+from tasks.warehouse.location import DEFAULT
 
 WORDS = {"ok": "ok", "warn": "to look at", "fail": "failed", "skipped": "skipped"}
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red", "skipped": "dim"}
@@ -42,6 +41,8 @@ def doctor(
     the clock, the Prefect server, the warehouse and its archive, open work, disks. Nothing is
     written, bought or sent. Exit code 0 when no check failed; warnings do not count.
     """
+    from tasks.doctoring import Looked, examine  # with a good part of all there is
+
     looked = Looked(
         where=warehouse,
         prefect_home=prefect_home(),
@@ -62,11 +63,6 @@ def doctor(
         ANSWERS.print(f"{named}.", highlight=False)
     if counts["fail"]:
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(doctor)
 
 
 def _api_url() -> str | None:

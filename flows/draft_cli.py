@@ -9,23 +9,21 @@ import typer
 
 from flows.console import remark
 from flows.ended import end
+from flows.formats import Format
+from flows.nothing_pending import draft_outcome
 from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
-from flows.show import Format, print_frame
+from flows.show_frame import print_frame
 from tasks.drafts_import import import_draft
 from tasks.editions.errors import EditionError
 from tasks.editions.rigorous_drafts import read_draft
-from tasks.judging import check_judges
+from tasks.judge_checks import check_judges
 from tasks.selection import check_edition
 from tasks.undrafted import drafter_named, pending_drafts
-from tasks.warehouse.store import DEFAULT, open_warehouse
-
-drafts = typer.Typer(
-    no_args_is_help=True, help="Let a model draft what reports are measured by; a person reviews."
-)
+from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.store import open_warehouse
 
 
-@drafts.command("rubrics")
 def draft_rubrics(
     edition: Annotated[str, typer.Option("--edition", help="One with articles and their facts.")],
     judge: Annotated[str, typer.Option("--judge", help="What drafts: a judge with a model.")],
@@ -66,6 +64,7 @@ def draft_rubrics(
                 "batch": batch,
                 "warehouse": store.url,
             },
+            draft_outcome(edition, to, todo),
         )
     rows = [_row(pending.path) for pending in todo if pending.path.exists()]
     drafts = pl.DataFrame(rows)
@@ -126,12 +125,6 @@ def import_rigorous_draft(
     if refused:
         raise typer.Exit(1)
     remark(f"Next: evergreen evaluate --edition {edition} --protocol rigorous --judge JUDGE")
-
-
-def register(app: typer.Typer, importing: typer.Typer) -> None:
-    """Add the commands to `evergreen` and `evergreen import`."""
-    app.add_typer(drafts, name="draft")
-    importing.command("rigorous-draft")(import_rigorous_draft)
 
 
 def _row(path: Path) -> dict[str, object]:

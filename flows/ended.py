@@ -6,7 +6,7 @@ import polars as pl
 import typer
 
 from flows.console import remark
-from flows.show import Format
+from flows.formats import Format
 
 
 def end(complete: bool, outcome: str, form: Format = Format.TABLE, **answers: pl.DataFrame) -> None:

@@ -1,6 +1,5 @@
 """Evaluate an edition: from its reports to the leaderboard, doing only what is pending."""
 
-from collections import Counter
 from datetime import datetime
 
 from prefect import flow, tags
@@ -12,29 +11,34 @@ from flows.at_work import at_work
 from flows.console import remark
 from flows.items import partial_message
 from flows.parameters import JudgeName, ProtocolName, Usd
-from flows.pointing import key_points_stage, pending_points
+from flows.pointing import key_points_stage
 from flows.stages import (
-    Evaluation,
     Failure,
-    chosen,
     claims_stage,
     diagnostics_stage,
     leaderboard_stage,
     open_items,
-    pending_extractions,
     scores_stage,
-    unscored_groups,
     verdicts_stage,
 )
 from tasks.chosen_protocols import protocols_for
 from tasks.configuration.models import load_judges
-from tasks.diagnostics import undiagnosed
-from tasks.leaderboard import is_current, leaderboard_rows
+from tasks.evaluation import (
+    Evaluation,
+    chosen,
+    current_rows,
+    outcome,
+    pending,
+    pending_extractions,
+    pending_points,
+    planned_cells,
+    unscored_groups,
+)
+from tasks.leaderboard_rows import is_current
 from tasks.processes.pool import HELPERS
-from tasks.protocols.registry import protocol
 from tasks.selection import check_selection
 from tasks.spending import spending
-from tasks.warehouse.results import LeaderboardRow
+from tasks.undiagnosed import undiagnosed
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import opened
 from tasks.warehouse.turns import turn
@@ -104,15 +108,15 @@ async def _stages(run: Evaluation) -> list[Failure]:
             failures += await diagnostics_stage(run, sum(map(len, texts.values())))
         if waiting := pending_points(run):
             failures += await key_points_stage(run, len(waiting))
-    cells = chosen(run)
-    if pending := [cell for cell in cells if cell.state in ("pending", "failed")]:
-        remark(f"{len(pending)} of {len(cells)} cells are to be judged.")
-        failures += await verdicts_stage(run, len(pending))
+    cells = chosen(run, planned_cells(run))
+    if unjudged := pending(cells):
+        remark(f"{len(unjudged)} of {len(cells)} cells are to be judged.")
+        failures += await verdicts_stage(run, len(unjudged))
     failures += open_items(run)
     async with turn(store.turns, f"scoring of {run.edition}", remark):
-        if groups := unscored_groups(run):
+        if groups := unscored_groups(store, planned_cells(run)):
             failures += await scores_stage(run, len(groups))
-        if not is_current(store, run.edition, _leaderboard(run)):
+        if not is_current(store, run.edition, current_rows(run)):
             await leaderboard_stage(run)
     return failures
 
@@ -124,27 +128,8 @@ async def _closed(run: Evaluation, failures: list[Failure], began: datetime) -> 
     await leave_failures(failures)
     await leave_costs(store, began, f"the judge {run.judge} calls no model")
     if not failures:
-        return Completed(message=_judged(run))
+        return Completed(message=outcome(run, chosen(run, planned_cells(run))))
     return Completed(
         name="Partial",
         message=f"Not everything could be done; the rest is: {partial_message(failures)}",
     )
-
-
-def _judged(run: Evaluation) -> str:
-    """What was judged, when nothing is left to do: perhaps nothing could be."""
-    states = Counter(cell.state for cell in chosen(run))
-    names = ", ".join(run.protocols)
-    if not states:
-        return f"{run.edition} has no reports that {names} could judge: nothing was judged."
-    if set(states) == {"not_assessed"}:
-        return (
-            f"{run.edition}: the judge {run.judge} cannot decide {names}: nothing was judged. "
-            "Name one that calls a model with --judge."
-        )
-    return f"{run.edition} is evaluated."
-
-
-def _leaderboard(run: Evaluation) -> list[LeaderboardRow]:
-    protocols = [protocol(name) for name in run.protocols]
-    return leaderboard_rows(opened(run.warehouse), run.edition, protocols)

@@ -22,9 +22,9 @@ from tasks.explaining import (
 from tasks.judges.registry import judge as judge_named
 from tasks.protocols.registry import named
 from tasks.selection import UnknownName, check_known
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import OPEN_STATUSES
-from tasks.warehouse.store import DEFAULT
 
 Numbered = TypeVar("Numbered", ExplainedClaim, ExplainedFact)
 OPEN_OUTCOMES = {"open", "never_fetched"}
@@ -89,11 +89,6 @@ def as_json(report: ExplainedReport) -> str:
     """The whole object. What would act on a terminal unseen is escaped, as JSON allows."""
     text = json.dumps(asdict(report), ensure_ascii=False, default=str, indent=1)
     return _ACT_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(explain)
 
 
 def _narrowed(report: ExplainedReport, claim: int | None, fact: int | None) -> ExplainedReport:

@@ -10,8 +10,8 @@ from flows.options import WarehouseAt
 from tasks.editions.drb2_results import TABLES
 from tasks.rubric_export import LINES, ExportSummary, export_drb2
 from tasks.selection import check_known
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import DEFAULT
 
 SHOWN = 5
 
@@ -34,11 +34,6 @@ def export_results(
                 f"{to} cannot be written to: {error.strerror or error}", param_hint="to"
             ) from None
     _say(summary, to)
-
-
-def register(exporting: typer.Typer) -> None:
-    """Add the command to `evergreen export`."""
-    exporting.command("drb2")(export_results)
 
 
 def _say(summary: ExportSummary, to: Path) -> None:

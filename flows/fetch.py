@@ -16,20 +16,15 @@ from flows.console import remark
 from flows.items import partial_message
 from flows.parameters import JudgeName
 from flows.progress import stage_progress
-from flows.stages import (
-    Evaluation,
-    Failure,
-    claims_stage,
-    pending_extractions,
-)
+from flows.stages import Failure, claims_stage
 from flows.task_runs import error_of, finished, reason_of
-from tasks.archiving import Follow, sources
+from tasks.archiving import Follow
 from tasks.configuration.models import load_judges
-from tasks.configuration.web import load_web
+from tasks.evaluation import Evaluation, pending_extractions
 from tasks.pages import fetch_pages, read_pages
 from tasks.selection import check_edition
 from tasks.spending import spending
-from tasks.unfetched import unfetched, unread
+from tasks.unfetched import archived_message, unfetched, unread, ways
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
@@ -69,20 +64,18 @@ async def fetch(
         began = utc_now()
         check_edition(store, edition)
         failures = await _claims(store, edition, agents or [], extractor)
-        for way in sources(load_web().fallbacks if fallbacks is None else fallbacks):
+        for way in ways(fallbacks):
             failures += await _fetched(store, edition, way, agents or [], again)
             failures += await _read(store, edition)
         export_edition(store, edition)
-        counts = store.frame(PAGES, [edition])
         await leave_table(
             "pages",
-            counts.to_dicts(),
+            store.frame(PAGES, [edition]).to_dicts(),
             f"{edition}: what became of the pages that its reports cite.",
         )
         await leave_failures(failures)
         await leave_costs(store, began, "pages cost nothing, and claims were extracted offline")
-    n_ok = counts.filter(counts["status"] == "ok")["pages"].sum()
-    message = f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
+        message = archived_message(store, edition)
     if failures:
         return Completed(name="Partial", message=f"{message} {partial_message(failures)}")
     return Completed(message=message)

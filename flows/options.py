@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.show import Format
-from tasks.protocols.registry import PROTOCOLS
+from flows.formats import Format
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import Location, location
 
@@ -23,10 +22,6 @@ WAREHOUSE_OPTION = typer.Option(
     parser=_located,
     metavar="PATH|URL",
     help="What holds everything: a DuckDB file, or ducklake:postgres:…?files=… for several hosts.",
-)
-PROTOCOL_HELP = (
-    f"One of {', '.join(sorted(PROTOCOLS))}, or a rubric of your own by its file or name; may be "
-    "given again. Those made for its kind of edition if not given."
 )
 WarehouseAt = Annotated[Location, WAREHOUSE_OPTION]
 Ended = Annotated[

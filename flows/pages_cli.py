@@ -9,28 +9,27 @@ from typing import Annotated, Any
 import typer
 
 from flows.console import ANSWERS, REMARKS, remark
+from flows.edition_remarks import PAGE_COUNTS
 from flows.ended import end
+from flows.formats import Format
+from flows.nothing_pending import fetch_outcome
 from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
-from flows.show import Format, print_frame
+from flows.show_frame import print_frame
 from flows.show_references import print_references
-from tasks.chosen_protocols import go_by_pages
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
 from tasks.judges.registry import judge as check_judge
 from tasks.page_export import write_export
 from tasks.published_walls import find_walls
 from tasks.selection import UnknownName, check_edition, check_known, check_reported
-from tasks.warehouse.location import Location
+from tasks.warehouse.location import DEFAULT, Location
 from tasks.warehouse.page_store import PageStore, pages_folder
+from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.reading import Reading, check_there, reading
-from tasks.warehouse.store import DEFAULT, Readable, Warehouse, open_warehouse
+from tasks.warehouse.store import Readable, Warehouse, open_warehouse
 
-pages = typer.Typer(
-    no_args_is_help=True, help="The archive: pages as they were when they were fetched."
-)
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
-COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 FETCHES = """
 SELECT source, asked_url, outcome, http_status, final_url, redirects, n_bytes, tries, error,
     fetched_at, round(seconds, 2) AS seconds, headers, sha
@@ -81,6 +80,7 @@ def fetch(
         check_judge(extractor)
     with _owned(warehouse, edition) as store:
         check_reported(store, edition, agent or ())
+        done = fetch_outcome(store, edition, agent or (), ways, extractor, again=again)
     if not load_web().named_operator():
         remark(
             "Nobody is named in the User-Agent; say whom site owners can write to: "
@@ -93,9 +93,10 @@ def fetch(
             "edition": edition, "agents": agent, "fallbacks": ways, "again": again,
             "extractor": extractor, "warehouse": str(warehouse),
         },
+        done,
     )  # fmt: skip
     with reading(warehouse) as source:
-        counted = source.frame(COUNTS, [edition])
+        counted = source.frame(PAGE_COUNTS, [edition])
         if form is not Format.JSON:
             print_frame(counted, form)
         _say_in_vain(source, edition)
@@ -103,16 +104,14 @@ def fetch(
     remark(f"Next: evergreen evaluate --edition {edition}")
 
 
-@pages.command("counts")
 def counts(
     edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT
 ) -> None:
     """What became of the cited pages, by status and by the way they came."""
     with _reading(warehouse, edition) as source:
-        print_frame(source.frame(COUNTS, [edition]), form)
+        print_frame(source.frame(PAGE_COUNTS, [edition]), form)
 
 
-@pages.command("references")
 def references(
     edition: EditionOption,
     judge: Annotated[
@@ -126,7 +125,6 @@ def references(
         print_references(source, edition, judge, form)
 
 
-@pages.command("show")
 def show(
     url: Annotated[str, typer.Argument(help="A cited address, in any spelling.")],
     edition: EditionOption,
@@ -161,7 +159,6 @@ def show(
             remark(f"({len(text) - len(shown):,} characters more: --whole)")
 
 
-@pages.command("export")
 def export(
     edition: EditionOption,
     to: Annotated[
@@ -182,7 +179,6 @@ def export(
     remark(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.")
 
 
-@pages.command("read")
 def read(edition: EditionOption, warehouse: WarehouseAt = DEFAULT) -> None:
     """Take the text out of all fetched pages anew, after a change of the reader; fetches nothing.
 
@@ -196,7 +192,6 @@ def read(edition: EditionOption, warehouse: WarehouseAt = DEFAULT) -> None:
         raise typer.Exit(1)
 
 
-@pages.command("walls")
 def walls(
     edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT
 ) -> None:
@@ -205,23 +200,9 @@ def walls(
     with _owned(warehouse, edition) as store:
         with REMARKS.status("Reading the published texts …"):
             n = find_walls(store, edition)
-        print_frame(store.frame(COUNTS, [edition]), form)
+        print_frame(store.frame(PAGE_COUNTS, [edition]), form)
     following = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
     remark(f"{n:,} pages have another status now. {following}")
-
-
-def say_unfetched(source: Readable, edition: str, protocols: Sequence[str]) -> None:
-    """A remark where figures of references rest on fewer pages than they could."""
-    if not go_by_pages(protocols):
-        return
-    counted = source.frame(COUNTS, [edition])
-    left = int(counted.filter(counted["status"] == "not fetched")["pages"].sum())
-    if left:
-        remark(
-            f"Cited pages that were never fetched: {left:,}. What rests on them is open, and in no "
-            f"estimate: `evergreen fetch --edition {edition}` asks for them.",
-            style="yellow",
-        )
 
 
 def _say_in_vain(source: Readable, edition: str) -> None:
@@ -262,13 +243,14 @@ def _key(url: str) -> str:
     return key
 
 
-def _ways(named: Sequence[str]) -> list[str]:
-    ways = [way for way in dict.fromkeys(named) if way != "none"]
-    if unknown := sorted(set(ways) - {"jina", "wayback"}):
+def _ways(named: Sequence[str]) -> list[FetchSource]:
+    ways: dict[str, FetchSource] = {"jina": "jina", "wayback": "wayback"}
+    wanted = [way for way in dict.fromkeys(named) if way != "none"]
+    if unknown := sorted(set(wanted) - set(ways)):
         raise typer.BadParameter(
             f"{unknown[0]!r} is no other way; there are jina and wayback.", param_hint="--fallback"
         )
-    return ways
+    return [ways[way] for way in wanted]
 
 
 @contextmanager

@@ -4,26 +4,15 @@ from prefect import flow, tags
 
 from flows.console import remark
 from flows.items import run_items
-from flows.stages import Evaluation, Failure, is_chosen
-from tasks.judges.registry import judge
-from tasks.judges.research import ExtractKeyPoints
+from flows.stages import Failure
+from tasks.evaluation import Evaluation, pending_points
 from tasks.judging import judging
 from tasks.key_points import make_key_points
-from tasks.unpointed import Unpointed, go_by_key_points, unpointed
 from tasks.warehouse.store import opened
 
 STAGE = "key points"
 ARTICLES_AT_ONCE = 16
 """How many calls are under way is for the judge's limits to say."""
-
-
-def pending_points(run: Evaluation) -> list[Unpointed]:
-    """The assignments whose key points are to be made: none where no protocol goes by them, or
-    the judge cannot make any."""
-    if not go_by_key_points(run.protocols) or ExtractKeyPoints not in judge(run.judge).decides:
-        return []
-    found = unpointed(opened(run.warehouse), run.edition, run.agents)
-    return [item for item in found if is_chosen(run, item.assignment)]
 
 
 @flow(name=STAGE, flow_run_name="key points · {run.edition}", validate_parameters=False)

@@ -7,15 +7,16 @@ import typer
 
 from flows.console import remark
 from flows.ended import end
+from flows.formats import Format
 from flows.options import Ended, WarehouseAt
 from flows.parameters import MOST_HOURS
 from flows.run import run_flow
-from flows.show import Format
 from tasks.published_material import Snapshots
 from tasks.selection import check_edition, check_scored
 from tasks.site.mark import check_target
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import check_there
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.store import open_warehouse
 
 
 def _positive(hours: float) -> float:
@@ -74,8 +75,3 @@ def publish(
         },
     )
     end(complete, outcome, Format(form))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(publish)

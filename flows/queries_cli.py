@@ -13,7 +13,8 @@ from tasks.editions import deepresearch_bench, drb2, drgym, rigorous
 from tasks.protocols.rigorous_parameters import RigorousParameters
 from tasks.protocols.versions import checked_parameters
 from tasks.queries_import import PublishedSet, QueriesSummary, import_queries
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.store import open_warehouse
 
 GYM = PublishedSet(layout=drgym.LAYOUT, title="DeepResearchGym")
 BENCH_2 = PublishedSet(
@@ -127,14 +128,6 @@ def import_deepresearch_bench(
     _say_without("a reference: RACE cannot score them", [t.key for t in tasks if not t.reference])
     _say_without("criteria: RACE takes general ones", [t.key for t in tasks if not t.items])
     _say_next(name, "<id>.md")
-
-
-def register(importing: typer.Typer) -> None:
-    """Add the commands to `evergreen import`."""
-    importing.command("drgym")(import_drgym)
-    importing.command("drb2")(import_drb2)
-    importing.command("rigorous")(import_rigorous)
-    importing.command("deepresearch_bench")(import_deepresearch_bench)
 
 
 def _counted(summary: QueriesSummary, known: int) -> str:

@@ -8,7 +8,8 @@ import typer
 from flows.console import remark
 from flows.options import WarehouseAt
 from tasks.questions_import import import_answers, import_questions
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.store import open_warehouse
 
 
 def import_livedrbench(
@@ -50,9 +51,3 @@ def import_agent_answers(
             "scored for this agent. An empty answer would be, with 0."
         )
     remark(f"Next: evergreen evaluate --edition {edition} --judge JUDGE")
-
-
-def register(importing: typer.Typer) -> None:
-    """Add the commands to `evergreen import`."""
-    importing.command("livedrbench")(import_livedrbench)
-    importing.command("answers")(import_agent_answers)

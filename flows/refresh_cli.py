@@ -1,35 +1,30 @@
 """`evergreen refresh`: a month from the wiki to the published site; and what it would take."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
-from flows.console import ANSWERS, insist, passing_bars, remark
+from flows.console import remark
 from flows.ended import end
+from flows.formats import Format
 from flows.options import Ended, WarehouseAt
 from flows.run import run_flow
-from flows.show import ENTRY, Format, leaderboard_frame, print_leaderboard
+from flows.show import ENTRY, leaderboard_frame, print_leaderboard
 from tasks.beginning import begin
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.planned import Account, Planned, account_of
-from tasks.planning import plan_month, refusals
-from tasks.refreshing import Month, Wishes, check_month, month_of, spent_before
-from tasks.warehouse.location import DuckDBFile, Location
+from tasks.refreshing import Wishes, check_month, month_of
+from tasks.warehouse.location import DEFAULT, DuckDBFile, Location
 from tasks.warehouse.reading import reading
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import DEFAULT, Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 
 DAYS = ["%Y-%m-%d"]
-UNKNOWN = "unknown"
 
 
 def refresh(
@@ -105,8 +100,10 @@ def refresh(
     )  # fmt: skip
     settings = load_refresh()
     if dry_run:
+        from flows.show_plan import say_plan  # with all that counts what would be asked
+
         with _looked_at(warehouse) as store:
-            _say_plan(store, month_of(store, settings, wishes, utc_now()), form)
+            say_plan(store, month_of(store, settings, wishes, utc_now()), form)
         return
     with open_warehouse(warehouse, on_wait=remark) as store:
         month = month_of(store, settings, wishes, utc_now())
@@ -122,72 +119,6 @@ def refresh(
         if form != "json":
             print_leaderboard(source, month.edition, Format.TABLE)
     end(complete, outcome, Format(form), leaderboard=board.select(ENTRY))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(refresh)
-
-
-def _say_plan(store: Warehouse, month: Month, form: str) -> None:
-    why_not = refusals(store, month)
-    with passing_bars() as bars:
-        bar = bars.add_task("cells", total=None)
-        plan = plan_month(store, month, lambda n: bars.advance(bar, n))
-    account = account_of(plan, month.budget_usd, spent_before(store, month))
-    if form == "json":
-        print(json.dumps(_plan_record(month, plan, account, why_not), ensure_ascii=False, indent=1))
-    else:
-        _print_steps(month, plan)
-        _print_account(account, begins=not why_not)
-        for why in why_not:
-            insist(f"It would not begin: {why}", style="red")
-        remark("Nothing was asked, bought or written.")
-    if why_not:
-        raise typer.Exit(1)
-
-
-def _plan_record(
-    month: Month, plan: list[Planned], account: Account, why_not: list[str]
-) -> dict[str, Any]:
-    return {
-        "edition": month.edition,
-        "steps": [row.model_dump() for row in plan],
-        "account": account.model_dump() | {"verdict": account.verdict},
-        "would_not_begin": why_not,
-    }
-
-
-def _print_steps(month: Month, plan: list[Planned]) -> None:
-    table = Table(title=f"{month.edition}: what is left to do", box=box.SIMPLE_HEAD)
-    for name in ("Step", "To do", "Asked", "Times", "USD", "USD at most"):
-        numbers = name in ("Times", "USD", "USD at most")
-        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in plan:
-        to_do = f"{row.to_do} ({row.note})" if row.note else row.to_do
-        times = UNKNOWN if row.n is None else f"{row.n:,}"
-        table.add_row(row.step, to_do, row.asked, times, _usd(row.usd), _usd(row.usd_at_most))
-    ANSWERS.print(table, markup=False)
-
-
-def _print_account(account: Account, *, begins: bool) -> None:
-    least = "at least " if account.unknown else ""
-    rows = {
-        "budget": "no cap" if account.budget_usd is None else _usd(account.budget_usd),
-        "spent by earlier runs": _usd(account.spent_usd),
-        "expected now": f"{least}{_usd(account.expected_usd)}",
-        "at most now": f"{least}{_usd(account.at_most_usd)}",
-    }
-    if begins:
-        rows["so the budget is"] = account.verdict
-    table = Table("USD", "", box=box.SIMPLE_HEAD)
-    for name, value in rows.items():
-        table.add_row(name, value)
-    ANSWERS.print(table, markup=False)
-
-
-def _usd(usd: float | None) -> str:
-    return UNKNOWN if usd is None else f"{usd:,.2f}"
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from flows.rejudge_tables import (
     leading_figures,
 )
 from tasks.current_figures import check_current
-from tasks.judging import check_judges
+from tasks.judge_checks import check_judges
 from tasks.published_changes import (
     AFTER,
     BEFORE,

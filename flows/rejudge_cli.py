@@ -9,7 +9,9 @@ import typer
 
 from flows.console import ANSWERS, remark
 from flows.ended import end
-from flows.options import PROTOCOL_HELP, Ended, WarehouseAt
+from flows.formats import Format
+from flows.options import Ended, WarehouseAt
+from flows.protocols_option import Protocols
 from flows.rejudge_tables import (
     agreement_rows,
     changed_rows,
@@ -18,12 +20,12 @@ from flows.rejudge_tables import (
     leading_figures,
 )
 from flows.run import run_flow
-from flows.show import Format
 from flows.wide_tables import Column, print_wide
 from tasks.published_changes import SiteChanges, read_changes
 from tasks.rejudging import Rejudged, chosen_report, rejudged, selected
+from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import check_there
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.store import open_warehouse
 
 SHOWN_VERDICTS, SHOWN_FILES = 20, 20
 NUMBERS = {"items", "assignments", "alike", "kappa", "change", "exchanged", "before", "after"}
@@ -46,7 +48,7 @@ def rejudge(
         str | None,
         typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
     ] = None,
-    protocol: Annotated[list[str] | None, typer.Option("--protocol", help=PROTOCOL_HELP)] = None,
+    protocol: Protocols = None,
     budget: Annotated[
         float | None, typer.Option("--budget", min=0.0, help="USD this run may spend at most.")
     ] = None,
@@ -100,11 +102,6 @@ def rejudge(
     if changes and publish:
         _print_changes(changes, publish)
     end(complete, outcome)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(rejudge)
 
 
 def _answers(found: Rejudged, changes: SiteChanges | None) -> dict[str, pl.DataFrame]:

@@ -12,7 +12,8 @@ from flows.options import WarehouseAt
 from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
 from tasks.reports_matching import Given, Matched, match_reports
-from tasks.warehouse.store import DEFAULT, open_warehouse
+from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.store import open_warehouse
 
 
 def import_report_files(
@@ -65,11 +66,6 @@ def import_report_files(
             say_next(store, summary.edition)
     if not summary.complete:
         raise typer.Exit(1)
-
-
-def register(importing: typer.Typer) -> None:
-    """Add the command to `evergreen import`."""
-    importing.command("reports")(import_report_files)
 
 
 def _preview(matched: Matched) -> None:

@@ -2,22 +2,21 @@
 
 import asyncio
 import gc
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from flows.console import REMARKS, insist, remark
-from flows.server import local_server
+from flows.prefect_settings import prefect_home
 
 
-def prefect_home() -> Path:
-    """Where Prefect keeps its history and results: `data/prefect`, or EVERGREEN_PREFECT_HOME."""
-    return Path(os.environ.get("EVERGREEN_PREFECT_HOME", "data/prefect"))
-
-
-def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
+def run_flow(
+    name: str, parameters: dict[str, Any], nothing_pending: str | None = None
+) -> tuple[bool, str]:
     """Run a flow by its name and wait until its history is stored.
+
+    Args:
+        nothing_pending: how the run would end where it would do nothing (see
+            `flows.nothing_pending`): then no server is started and nothing is run.
 
     Returns:
         Whether everything was done, and how the run ended, in words.
@@ -25,6 +24,10 @@ def run_flow(name: str, parameters: dict[str, Any]) -> tuple[bool, str]:
     Raises:
         What the flow failed with.
     """
+    if nothing_pending is not None:
+        return True, f"Nothing was pending: {nothing_pending}"
+    from flows.server import local_server  # with an HTTP client, which no help needs
+
     if not REMARKS.is_terminal:  # where no status can be shown
         remark("Starting the Prefect server …")
     with REMARKS.status("Starting the Prefect server …"):

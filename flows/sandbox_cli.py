@@ -20,10 +20,9 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.selection import UnknownName, check_known
-from tasks.warehouse.location import Location
+from tasks.warehouse.location import DEFAULT, Location
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_snapshot
-from tasks.warehouse.store import DEFAULT
 
 if TYPE_CHECKING:
     from tasks.sandbox.bans import Ban

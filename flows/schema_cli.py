@@ -4,10 +4,10 @@ from typing import Annotated
 
 import polars as pl
 import typer
-from rapidfuzz import process
 
+from flows.formats import Format
 from flows.options import Shown
-from flows.show import Format, print_frame
+from flows.show_frame import print_frame
 from tasks.selection import UnknownName
 from tasks.warehouse.descriptions import Described, described
 
@@ -28,16 +28,13 @@ def schema(
         print_frame(pl.DataFrame(rows), form)
         return
     if name not in known:
+        from rapidfuzz import process  # only who mistypes needs it
+
         near = ", ".join(found for found, *_ in process.extract(name, [*known], limit=4))
         raise UnknownName(
             f"There is no table or view {name!r}. Near: {near}. `evergreen schema` lists all."
         )
     print_frame(_columns(known[name]), form)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(schema)
 
 
 def _columns(of: Described) -> pl.DataFrame:

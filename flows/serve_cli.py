@@ -1,4 +1,4 @@
-"""`evergreen serve`: the flows as deployments of a Prefect server."""
+"""`evergreen serve` and `evergreen ui`: the flows as deployments, and Prefect's UI."""
 
 import asyncio
 import warnings
@@ -10,11 +10,10 @@ import typer
 
 from flows.console import REMARKS, insist
 from flows.options import WarehouseAt
-from flows.run import prefect_home
-from flows.server import UI_PORT, local_server
+from flows.prefect_settings import prefect_home
+from flows.server import UI_PORT, local_server, serve_ui
 from tasks.configuration.refresh import load_refresh
-from tasks.warehouse.location import Location
-from tasks.warehouse.store import DEFAULT
+from tasks.warehouse.location import DEFAULT, Location
 
 NAMES = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
 """Of the flows that are served; each has one deployment, called after the warehouse."""
@@ -101,6 +100,11 @@ def serve(
         server.__exit__(None, None, None)
 
 
+def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 4200) -> None:
+    """The Prefect UI over this project's runs, until Ctrl-C."""
+    serve_ui(prefect_home(), port)
+
+
 def _say(names: Sequence[str], warehouse: Location, api_url: str) -> None:
     ui = api_url.removesuffix("/").removesuffix("/api")
     insist(f"Served: {', '.join(names)} on {warehouse}. Start them at {ui}/deployments")
@@ -108,8 +112,3 @@ def _say(names: Sequence[str], warehouse: Location, api_url: str) -> None:
     if "refresh" in names and schedule:
         insist(f"refresh begins by itself: {schedule.cron} ({schedule.timezone}).")
     insist("Ctrl-C ends it; schedules stay.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `evergreen`."""
-    app.command()(serve)

@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -28,16 +28,20 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from flows.history import send_pending
+from flows.prefect_settings import prefect_environment
+from tasks.errors import ExpectedError
 from tasks.frozen import Frozen
 
 START_SECONDS = 90.0
 """How long a server may take until it answers; the first start creates the database."""
+ANSWER_SECONDS = 30.0
+"""How long one answer of a server may take; a busy one needs a few seconds."""
 STOP_SECONDS = 10.0
 """How long a server may take to end after SIGTERM before it is killed."""
 UI_PORT = 4200
 
 
-class ServerError(RuntimeError):
+class ServerError(ExpectedError, RuntimeError):
     """No Prefect server can be had; the message says why and what to do."""
 
 
@@ -56,38 +60,6 @@ class ServerRecord(Frozen):
     def api_url(self) -> str:
         """What to put into PREFECT_API_URL."""
         return f"{self.ui_url}/api"
-
-
-def prefect_environment(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Settings that keep Prefect local and quiet; set them before the first import of prefect.
-
-    Where data lies and what may leave the machine is fixed; matters of taste (log levels) give
-    way to what `environ` (default: os.environ) already says. Runs log at INFO into the history,
-    the console shows warnings only.
-    """
-    environ = os.environ if environ is None else environ
-    home = home.absolute()
-    direct = [host for host in environ.get("NO_PROXY", "").split(",") if host]
-    fixed = {
-        "PREFECT_HOME": str(home),
-        "PREFECT_LOCAL_STORAGE_PATH": str(home / "storage"),
-        "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
-        # Nothing leaves the machine: the server's heartbeat, the client's usage events, the
-        # UI's marketing; and no proxy stands between us and the loopback.
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-        "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-        "NO_PROXY": ",".join(dict.fromkeys([*direct, "127.0.0.1", "localhost"])),
-    }
-    preferred = {
-        "PREFECT_LOGGING_LEVEL": "INFO",
-        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING",
-        # By which a run that was killed is noticed (flows/resuming.py); the least that can be.
-        "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
-        # Code that runs in a task may also run outside one, without a warning each time.
-        "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
-    }
-    return fixed | {key: environ.get(key, value) for key, value in preferred.items()}
 
 
 @contextmanager
@@ -136,7 +108,7 @@ def serve_ui(home: Path, port: int = UI_PORT, say: Callable[[str], None] = print
             return
         say("Ctrl-C ends it.")
         try:
-            while is_healthy(api_url):
+            while is_served(home):  # a busy server may answer late: only its end counts
                 time.sleep(2)
         except KeyboardInterrupt:
             return
@@ -146,7 +118,7 @@ def serve_ui(home: Path, port: int = UI_PORT, say: Callable[[str], None] = print
 def check_configured(api_url: str) -> None:
     """Raise ServerError, naming the URL and what to do, unless a Prefect API answers there."""
     try:
-        answer = httpx.get(f"{api_url.rstrip('/')}/health", timeout=10)
+        answer = httpx.get(f"{api_url.rstrip('/')}/health", timeout=ANSWER_SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         problem = f"does not answer ({error})"
     else:
@@ -218,11 +190,10 @@ def is_served(home: Path) -> bool:
 
 def start(home: Path, port: int) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own, so that Ctrl-C in a terminal is not for it."""
-    program = Path(__file__).with_name("server_process.py")
     with (home / "server.log").open("wb") as log:
         return subprocess.Popen(
-            # -P: the folder of the program must not shadow libraries
-            [sys.executable, "-P", str(program), str(home.absolute()), str(port)],
+            # -P: the working folder must not shadow libraries
+            [sys.executable, "-P", "-m", "flows.server_process", str(home.absolute()), str(port)],
             env={**os.environ, **prefect_environment(home)},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -272,9 +243,10 @@ def read_record(home: Path) -> ServerRecord | None:
 
 
 def is_healthy(api_url: str) -> bool:
-    """Whether our own server answers; a busy one may take a few seconds."""
+    """Whether our own server answers."""
     try:
-        return httpx.get(f"{api_url}/health", timeout=10, trust_env=False).is_success
+        answer = httpx.get(f"{api_url}/health", timeout=ANSWER_SECONDS, trust_env=False)
+        return answer.is_success
     except httpx.HTTPError:
         return False
 

@@ -1,4 +1,4 @@
-"""The local Prefect server, as a process of its own: `python server_process.py HOME PORT`.
+"""The local Prefect server, as a process of its own: `python -m flows.server_process HOME PORT`.
 
 It lives exactly as long as somebody uses it. Every user (a flow, `evergreen ui`) holds a shared
 lock on HOME/users.lock, which the kernel releases even after `kill -9`; once this process can
@@ -6,10 +6,11 @@ take that lock for itself nobody is left, and it ends. So no server outlives its
 server that one flow started stays for another that joined it.
 
 It holds HOME/serving.lock all its life: two servers never share one SQLite file. Started by
-`flows.server.local_server`, with the settings of `flows.server.prefect_environment`.
+`flows.server.local_server`, with the settings of `flows.prefect_settings`.
 """
 
 import fcntl
+import gc
 import json
 import os
 import signal
@@ -18,13 +19,21 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
+
+from flows.server_database import create_database, write_immediately
+
+if TYPE_CHECKING:
+    import uvicorn
 
 CHECK_SECONDS = 0.25
 """How often the process looks whether it still has users."""
 GRACE_SECONDS = 10.0
 """How long a graceful end may take before the process leaves without it."""
+COLLECT_SECONDS = 2.0
+"""How often garbage is collected."""
 
 
 def main(home: Path, port: int) -> int:
@@ -40,6 +49,7 @@ def main(home: Path, port: int) -> int:
     port = listener.getsockname()[1]
     os.environ.update(server_settings(home, port))
     record(home, port)
+    create_database(home / "prefect.db")
     serve(listener, port)
     return 0
 
@@ -109,13 +119,34 @@ def serve(listener: socket.socket, port: int) -> None:
     import uvicorn
     from prefect.server.api.server import create_app
 
+    write_immediately()
     config = uvicorn.Config(
         create_app(final=True),
         log_level="warning",
         headers=[("Content-Security-Policy", content_security_policy(port))],
         timeout_graceful_shutdown=2,  # an open UI keeps a socket, which must not hold us up
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    gc.disable()
+    threading.Thread(target=collect_garbage, args=(server,), daemon=True).start()
+    server.run(sockets=[listener])
+
+
+def collect_garbage(server: "uvicorn.Server") -> None:
+    """Collect cyclic garbage in this thread, never in the event loop's.
+
+    A forgotten SQLite cursor resets its statement when it is collected, and waits for a mutex
+    that a thread holds while it waits for the database's write lock. In the event loop's thread
+    that would be a deadlock, as the owner of the lock cannot commit until the loop goes on; only
+    SQLite's busy timeout, a minute, would end it. Waiting here stops nobody.
+    """
+    while not server.started:
+        time.sleep(CHECK_SECONDS)
+    gc.collect()
+    gc.freeze()  # what start-up made stays for good
+    while True:
+        time.sleep(COLLECT_SECONDS)
+        gc.collect()
 
 
 def content_security_policy(port: int) -> str:

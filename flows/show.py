@@ -1,24 +1,18 @@
-"""Tables for the terminal, and the same as JSON and CSV for programs."""
+"""Leaderboards for the terminal, and the same as JSON and CSV for programs."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from flows.console import ANSWERS, remark
+from flows.formats import Format
+from flows.show_frame import print_frame
 from flows.wide_tables import Column, print_wide
 from tasks.boards import COUNTS, INTERVAL, Board, boards_of, ranges_note, ranking
 from tasks.configuration.models import load_judges
-from tasks.drafts_import import drafts_of
+from tasks.drafts_used import drafts_of
 from tasks.editions.rigorous import PROTOCOL as RIGOROUS
-from tasks.extraction.agreement import Agreement
-from tasks.status import StageCounts
 from tasks.warehouse.store import Readable
 
 ENTRY = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
@@ -34,39 +28,6 @@ STYLE_COLUMNS = {
     "citations_per_100_words": "Citations",
     "flesch": "Flesch",
 }
-
-
-class Format(StrEnum):
-    """How an answer is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-
-
-def print_frame(frame: pl.DataFrame, form: Format) -> None:
-    """Any query's result."""
-    if form is Format.JSON:
-        print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=str, indent=1))
-    elif form is Format.CSV:
-        print(frame.write_csv(), end="")
-    else:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-        for name, kind in frame.schema.items():
-            justify: Any = "right" if kind.is_numeric() else "left"
-            table.add_column(name, justify=justify, overflow="fold")
-        for row in frame.iter_rows():
-            table.add_row(*(_cell(value) for value in row))
-        ANSWERS.print(table)
-        ANSWERS.print(f"{frame.height:,} rows", style="dim")
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return escape(str(value))
 
 
 def leaderboard_frame(source: Readable, edition: str) -> pl.DataFrame:
@@ -261,45 +222,5 @@ def _style_table(source: Readable, edition: str) -> None:
     ANSWERS.print(
         "Means over texts. Words to watch per 1,000 words, citations per 100 words (published "
         "reference articles come without their markers), Flesch reading ease.",
-        style="dim",
-    )
-
-
-def print_agreement(agreements: list[tuple[str, Agreement]], form: Format) -> None:
-    """Offline against published claims, an agent a row; shares 0-1."""
-    rows = [
-        {
-            "agent": agent,
-            "claims": found.n_published_claims,
-            "offline": found.n_offline_claims,
-            "found": found.matched_share,
-            "pairs": found.n_published_pairs,
-            "offline_pairs": found.n_offline_pairs,
-            "pairs_found": found.recall,
-            "pairs_confirmed": found.precision,
-            "f1": found.f1,
-        }
-        for agent, found in agreements
-    ]
-    frame = pl.DataFrame(rows)
-    print_frame(frame.with_columns(cs.float().round(3)) if rows else frame, form)
-
-
-def print_status(counts: list[StageCounts], judge: str, form: Format) -> None:
-    """Counts per stage of each edition. judge: whose verdicts and scores are counted."""
-    if form is not Format.TABLE:
-        print_frame(pl.DataFrame([row.model_dump() for row in counts]), form)
-        return
-    table = Table("Edition", "Stage", box=box.SIMPLE_HEAD)
-    for name in ("Done", "Pending", "Failed", "Final"):
-        table.add_column(name, justify="right")
-    for row in counts:
-        numbers = [f"{getattr(row, name):,}" for name in StageCounts.order]
-        table.add_row(row.edition, row.stage, *numbers)
-    ANSWERS.print(table)
-    ANSWERS.print(
-        f"Verdicts and scores are those of the judge {judge}; --judge shows another's. Final: "
-        "nothing to do and never will be (empty reports, unfetchable pages, queries without key "
-        "points, cells the judge cannot assess).",
         style="dim",
     )

@@ -8,7 +8,8 @@ from rich import box
 from rich.table import Table
 
 from flows.console import ANSWERS, remark
-from flows.show import Format, print_frame
+from flows.formats import Format
+from flows.show_frame import print_frame
 from tasks.configuration.models import load_judges
 from tasks.judges.registry import judge as registered
 from tasks.warehouse.store import Readable

@@ -19,17 +19,25 @@ from flows.progress import StageProgress, stage_progress
 from flows.server import is_local
 from flows.task_runs import error_of, finished, reason_of, result_of
 from tasks.cases import loading
-from tasks.cells import CellPlan, plan_cells
+from tasks.cells import CellPlan
 from tasks.claims import extract_for
-from tasks.diagnostics import diagnose_agent, undiagnosed
-from tasks.judges.registry import judge
+from tasks.diagnostics import diagnose_agent
+from tasks.evaluation import (
+    Evaluation,
+    chosen,
+    current_rows,
+    pending,
+    pending_extractions,
+    planned_cells,
+    unscored_groups,
+)
 from tasks.judging import judging
-from tasks.leaderboard import leaderboard_rows, publish_leaderboard
+from tasks.leaderboard import publish_leaderboard
 from tasks.models.errors import StopsTheStage
 from tasks.processes.pool import HELPERS
-from tasks.protocols.registry import protocol
-from tasks.scores import score_agent, unscored
-from tasks.unextracted import Unextracted, unextracted
+from tasks.scores import score_agent
+from tasks.undiagnosed import undiagnosed
+from tasks.unextracted import Unextracted
 from tasks.verdicts import cell_turn, judge_cell, write_failure
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.rows import OPEN_STATUSES
@@ -43,58 +51,12 @@ PREFETCH = 2
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What is evaluated: the keys every stage works from."""
-
-    warehouse: str
-    edition: str
-    protocols: tuple[str, ...]
-    agents: tuple[str, ...]
-    judge: str
-    extractor: str | None = None
-    """The judge that extracts facts and claims; None: what is there stays, and the offline
-    extraction does the rest."""
-    batch: bool = False
-    """Models are asked through their batch APIs."""
-    assignments: tuple[str, ...] = ()
-    """Only these reports are judged; the scores and the leaderboard count the others as open."""
-
-
-@dataclass(frozen=True)
 class Failure:
     """One item that could not be done in this run."""
 
     stage: str
     item: str
     error: str
-
-
-def planned(run: Evaluation) -> list[CellPlan]:
-    """Every cell of the evaluation as it stands."""
-    warehouse = opened(run.warehouse)
-    decider = judge(run.judge)
-    return [
-        plan
-        for name in run.protocols
-        for plan in plan_cells(warehouse, run.edition, protocol(name), decider, run.agents)
-    ]
-
-
-def chosen(run: Evaluation) -> list[CellPlan]:
-    """Those of them that this run is to judge."""
-    return [cell for cell in planned(run) if is_chosen(run, cell.assignment)]
-
-
-def is_chosen(run: Evaluation, assignment: str) -> bool:
-    """Whether the run is about the reports of this assignment."""
-    return not run.assignments or assignment in run.assignments
-
-
-def pending_extractions(run: Evaluation) -> list[Unextracted]:
-    """The texts whose statements are still to be extracted."""
-    extractor: Any = judge(run.extractor) if run.extractor else None
-    found = unextracted(opened(run.warehouse), run.edition, run.agents, extractor)
-    return [item for item in found if is_chosen(run, item.assignment)]
 
 
 @flow(name="claims", flow_run_name="claims · {run.edition}", validate_parameters=False)
@@ -132,7 +94,7 @@ async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
 async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     """Judge every cell that is pending or failed before, a cell a task. In a warehouse of several
     processes those that another one is at are waited for at the end."""
-    todo = [plan for plan in chosen(run) if plan.state in ("pending", "failed")]
+    todo = pending(chosen(run, planned_cells(run)))
     pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
     store = opened(run.warehouse)
     failures: list[Failure] = []
@@ -183,7 +145,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
 
 def open_items(run: Evaluation) -> list[Failure]:
     """What the judge gave no usable answer for, by kind; the next run asks again."""
-    cells = [plan.cell_id for plan in chosen(run)]
+    cells = [plan.cell_id for plan in chosen(run, planned_cells(run))]
     frame = opened(run.warehouse).frame(
         "SELECT protocol, status, count(*) AS n, min(reason) AS reason FROM verdicts "
         "WHERE cell_id IN (SELECT unnest($1)) AND status IN (SELECT unnest($2)) "
@@ -201,7 +163,7 @@ async def scores_stage(run: Evaluation, items: int) -> list[Failure]:
     """Score every agent whose verdicts have changed, a protocol and agent a task."""
     groups = {
         f"{name} · {agent}": ((name, agent, plans), len(plans))
-        for name, agent, plans in unscored_groups(run)
+        for name, agent, plans in unscored_groups(opened(run.warehouse), planned_cells(run))
     }
     return await _each(
         "scores",
@@ -213,19 +175,9 @@ async def scores_stage(run: Evaluation, items: int) -> list[Failure]:
 @flow(name="leaderboard", flow_run_name="leaderboard · {run.edition}", validate_parameters=False)
 async def leaderboard_stage(run: Evaluation) -> str:
     """Aggregate the scores and export the snapshot; where it was written."""
-    protocols = [protocol(name) for name in run.protocols]
-    rows = leaderboard_rows(opened(run.warehouse), run.edition, protocols)
+    rows = current_rows(run)
     publish = partial(publish_leaderboard, run.warehouse, run.edition, rows, return_state=True)
     return str(await result_of(publish))
-
-
-def unscored_groups(run: Evaluation) -> list[tuple[str, str, list[CellPlan]]]:
-    """(protocol, agent, plans) of which the stored scores are out of date."""
-    groups: dict[tuple[str, str], list[CellPlan]] = {}
-    for plan in planned(run):
-        groups.setdefault((plan.protocol, plan.agent), []).append(plan)
-    warehouse = opened(run.warehouse)
-    return [(*key, plans) for key, plans in groups.items() if unscored(warehouse, plans)]
 
 
 async def _each(

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from flows.console import ANSWERS, remark
-from flows.show import Format
+from flows.formats import Format
 
 ToFile = Annotated[
     Path | None,

@@ -10,8 +10,7 @@ from tasks.annotation.page import page_of
 from tasks.annotation.sheet import Sheet, Subject, make_sheet
 from tasks.annotation.table import NEEDED, Record, csv_of, read_table, rows_of
 from tasks.annotation_kinds import KINDS
-from tasks.selection import UnknownName
-from tasks.status import known_editions
+from tasks.selection import UnknownName, known_editions
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change

@@ -15,7 +15,7 @@ from tasks.extraction.urls import normalise_url
 from tasks.unfetched import ToRead, answered_before
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.page_store import pages_folder
-from tasks.warehouse.pages import Fetch, FetchOutcome, FetchSource
+from tasks.warehouse.pages import Fetch, FetchOutcome
 from tasks.warehouse.rows import Page, PageStatus, content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
@@ -204,8 +204,3 @@ def _led_to(fetch: Fetch) -> str | None:
         return None
     key = normalise_url(fetch.final_url)
     return key if key != fetch.url else None
-
-
-def sources(fallbacks: Sequence[FetchSource]) -> tuple[FetchSource, ...]:
-    """The ways to a page in the order in which they are tried."""
-    return ("direct", *dict.fromkeys(way for way in fallbacks if way != "direct"))

@@ -19,18 +19,7 @@ def assign_writing(warehouse: Warehouse, edition: str) -> int:
 
     A prompt that is there stays, also when its file has changed since: reports answer it.
     """
-    prompted = set(
-        warehouse.frame(
-            "SELECT article FROM assignments WHERE edition = $1 AND kind = 'write_article' "
-            "AND prompt IS NOT NULL",
-            [edition],
-        )["article"].to_list()
-    )
-    articles = [
-        article
-        for article in warehouse.rows(Article, "edition = $1", [edition])
-        if article.article not in prompted
-    ]
+    articles = unprompted(warehouse, edition)
     render = partial(
         StrictTemplate(CONFIGS / "assignments" / "write_article.md").render,
         today=day_of(warehouse, edition),
@@ -39,6 +28,26 @@ def assign_writing(warehouse: Warehouse, edition: str) -> int:
     assignments = [_assignment(a, render(title=a.title, url=a.url)) for a in articles]
     warehouse.write(Change(Assignment, assignments))
     return len(assignments)
+
+
+def unprompted(warehouse: Warehouse, edition: str) -> list[Article]:
+    """The articles that no agent can be asked to write yet, by their names."""
+    return warehouse.rows(
+        Article,
+        "edition = $1 AND article NOT IN (SELECT article FROM assignments WHERE edition = $1 "
+        "AND kind = 'write_article' AND prompt IS NOT NULL)",
+        [edition],
+    )
+
+
+def assigned_message(warehouse: Warehouse, edition: str, new: int) -> str:
+    """How many assignments to write an article there are."""
+    n = warehouse.value(
+        "SELECT count(*) FROM assignments WHERE edition = $1 AND kind = 'write_article' "
+        "AND prompt IS NOT NULL",
+        [edition],
+    )
+    return f"{edition}: {n} assignments to write an article, {new} of them new."
 
 
 def day_of(warehouse: Warehouse, edition: str) -> str:

@@ -3,9 +3,9 @@
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from tasks.configuration.models import LlmJudgeEntry
+from tasks.judge_checks import check_judge, price_today
 from tasks.judges.decisions import VerifyClaims
 from tasks.judges.registry import judge
-from tasks.judging import check_judge, price_today
 from tasks.model_clients import open_client
 from tasks.models.budget import Budget
 from tasks.models.errors import Misconfigured

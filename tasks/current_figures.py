@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tasks.chosen_protocols import protocols_for
 from tasks.configuration.models import load_judges
-from tasks.leaderboard import is_current, leaderboard_rows
+from tasks.leaderboard_rows import is_current, leaderboard_rows
 from tasks.protocols.registry import at_hand
 from tasks.selection import LeaderboardBehind
 from tasks.warehouse.results import LeaderboardRow

@@ -21,13 +21,8 @@ from tasks.warehouse.rubrics import (
     rubric_bundle,
 )
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import Readable, Warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-
-DRAFTS = """
-SELECT settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2 AND source = 'drafted'
-"""
-
 
 THEME = """
 SELECT t.category, t.topic FROM assignments AS a JOIN articles AS t USING (edition, article)
@@ -88,12 +83,6 @@ def import_draft(
         closed_book_share=draft.closed_book_share,
         changed=changed,
     )
-
-
-def drafts_of(source: Readable, edition: str) -> int:
-    """How many of an edition's bundles under Rigorous Bench nobody has reviewed."""
-    stored = source.frame(DRAFTS, [edition, PROTOCOL])["settings"]
-    return sum(BundleSettings.model_validate_json(settings).draft for settings in stored)
 
 
 def _acceptable(warehouse: Warehouse, path: Path, edition: str, *, as_draft: bool) -> DraftFile:

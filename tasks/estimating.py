@@ -9,8 +9,8 @@ from tasks.calls import answered_requests, typical_tokens
 from tasks.cases import BATCH, load_cases
 from tasks.cells import CellPlan
 from tasks.configuration.models import LlmJudgeEntry
+from tasks.judge_checks import price_today
 from tasks.judges.counting import Asked, extraction_requests, key_point_requests
-from tasks.judging import price_today
 from tasks.models.exchange import Usage
 from tasks.models.prices import ModelPrice
 from tasks.processes.pool import HELPERS

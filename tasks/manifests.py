@@ -81,6 +81,22 @@ def verify(warehouse: Warehouse, edition: str) -> list[str]:
     return problems
 
 
+def unchanged_message(warehouse: Warehouse, collection: Collection) -> str:
+    """What is said of a frozen edition, which never changes: it is compared with its manifest.
+
+    Raises:
+        EditionError: it is not as it was frozen.
+    """
+    edition, at = collection.edition, f"{collection.frozen_at:%Y-%m-%d %H:%M} UTC"
+    if problems := verify(warehouse, edition):
+        listed = "\n  ".join(problems[:20])
+        raise EditionError(
+            f"{edition} is not as it was frozen at {at}:\n"
+            f"  {listed}\nRestore the warehouse from a copy, or collect under another name."
+        )
+    return f"{edition} was frozen at {at} and is unchanged: manifest {collection.manifest_sha}."
+
+
 def frozen(source: Warehouse, edition: str) -> Collection:
     """The collection of a frozen edition.
 

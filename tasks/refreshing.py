@@ -13,7 +13,7 @@ from tasks.configuration.models import load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.frozen import Frozen
-from tasks.judging import check_judges
+from tasks.judge_checks import check_judges
 from tasks.protocols.registry import protocol
 from tasks.site.mark import UnwritableSite, check_target
 from tasks.uninverted import inverter_named

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from tasks.errors import ExpectedError
 from tasks.selection import UnknownName
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.rows import utc_now
@@ -13,7 +14,7 @@ GIVEN_UP = frozenset({"lost", "failed", "overdue", "answered", "sending", "runni
 """What may be asked again. `done` has a report; `refused` is asked again anyway."""
 
 
-class NotPossible(Exception):
+class NotPossible(ExpectedError):
     """What was asked of a job does not go with its state; the message says what does."""
 
 

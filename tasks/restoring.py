@@ -28,6 +28,7 @@ from tasks.backups import (
 )
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.lake import connect_lake, migrating
+from tasks.warehouse.lake_turns import LakeTurns
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, Where, location
 from tasks.warehouse.lock import own
 from tasks.warehouse.migrate import check_schema, connect, migrate, migrations, warehouse_id
@@ -35,7 +36,6 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quoted, table_names
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.turns import LakeTurns
 from tasks.warehouse.writer import explained
 
 INFO = "warehouse_info"

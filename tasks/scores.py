@@ -13,23 +13,10 @@ from tasks.judges.registry import judge
 from tasks.protocols.case import ANSWERS, BUNDLES, RUBRICS, Judged, Protocol
 from tasks.protocols.cell import protocol_as
 from tasks.protocols.redirects import Redirects, addresses
+from tasks.unscored import scored_cell, scorer_version
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
-
-SCORER_VERSION = "2"
-"""Raise it when a metric's formula changes: every score is then made anew, no verdict is."""
-
-
-def unscored(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool:
-    """Whether the stored scores of these plans (one agent, one protocol) are out of date."""
-    first = plans[0]
-    stored = warehouse.frame(
-        "SELECT DISTINCT assignment, cell_id, state FROM scores WHERE edition = $1 AND "
-        "protocol = $2 AND agent = $3 AND judge = $4 AND scorer_version = $5",
-        [first.edition, first.protocol, first.agent, first.judge, _version(first)],
-    )
-    return set(stored.iter_rows()) != {(p.assignment, _scored_cell(p), p.state) for p in plans}
 
 
 @task(
@@ -175,15 +162,7 @@ def _score(plan: CellPlan, metric: str, figure: dict[str, object] | None) -> Sco
             "n_open": row["n_open"],
             "state": plan.state,
             "reason": row["reason"],
-            "cell_id": _scored_cell(plan),
-            "scorer_version": _version(plan),
+            "cell_id": scored_cell(plan),
+            "scorer_version": scorer_version(plan),
         }
     )
-
-
-def _scored_cell(plan: CellPlan) -> str | None:
-    return plan.cell_id if plan.state == "done" else None
-
-
-def _version(plan: CellPlan) -> str:
-    return f"{SCORER_VERSION}/{plan.protocol_version}"

@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 
+from tasks.errors import ExpectedError
 from tasks.judges.registry import judge
 from tasks.protocols.registry import protocol
-from tasks.status import known_editions
 from tasks.warehouse.store import Readable, Warehouse
 
 
-class UnknownName(Exception):
+class UnknownName(ExpectedError):
     """An edition or agent that the warehouse does not have; the message lists those it has."""
 
 
-class LeaderboardBehind(Exception):
+class LeaderboardBehind(ExpectedError):
     """It does not say what the scores say; the message names the command that mends it."""
+
+
+def known_editions(source: Readable) -> list[str]:
+    """Every edition in the warehouse, by name."""
+    return source.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
 
 
 def check_selection(

@@ -132,8 +132,3 @@ def _key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
         pending=waiting if able else 0,
         final=unknown + (0 if able else waiting),
     )
-
-
-def known_editions(source: Readable) -> list[str]:
-    """Every edition in the warehouse, by name."""
-    return source.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()

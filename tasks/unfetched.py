@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
 
+from tasks.configuration.web import load_web
 from tasks.extraction.urls import written_address
 from tasks.frozen import Frozen
 from tasks.warehouse.pages import Fetch, FetchSource
@@ -38,6 +39,22 @@ class ToRead(Frozen):
 
     url: str
     fetches: tuple[Fetch, ...]
+
+
+def ways(fallbacks: Sequence[FetchSource] | None = None) -> tuple[FetchSource, ...]:
+    """The ways to a page in the order in which they are tried.
+
+    fallbacks: beside the direct one; those of `configs/web.yaml` unless named.
+    """
+    others = load_web().fallbacks if fallbacks is None else fallbacks
+    return ("direct", *dict.fromkeys(way for way in others if way != "direct"))
+
+
+def archived_message(source: Readable, edition: str) -> str:
+    """How many of the pages that an edition cites are archived."""
+    counts = source.frame("SELECT status, pages FROM page_counts WHERE edition = $1", [edition])
+    n_ok = counts.filter(counts["status"] == "ok")["pages"].sum()
+    return f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
 
 
 def unfetched(

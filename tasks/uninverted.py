@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from tasks.configuration.inversion import InversionSettings, load_inversion
@@ -23,6 +24,10 @@ JOIN (SELECT unnest($2) AS article, unnest($3) AS id) AS i USING (article)
 LEFT JOIN questions AS q USING (edition, article)
 WHERE a.edition = $1
 GROUP BY ALL
+"""
+BECAME = """
+SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions
+FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 """
 
 
@@ -97,3 +102,15 @@ def _is_pending(record: dict[str, object]) -> bool:
     assert isinstance(n_decided, int)
     assert isinstance(n_targets, int)
     return n_decided < max(n_targets, 1)
+
+
+def question_counts(source: Readable, edition: str) -> pl.DataFrame:
+    """What became of the questions that were made, the most frequent first."""
+    return source.frame(BECAME, [edition])
+
+
+def accepted_message(source: Readable, edition: str) -> str:
+    """How many questions of an edition are accepted."""
+    counts = question_counts(source, edition)
+    accepted = dict(counts.iter_rows()).get("accepted", 0)
+    return f"{edition}: {accepted} of {counts['questions'].sum()} questions are accepted."

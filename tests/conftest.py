@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.server import prefect_environment
+from flows.prefect_settings import prefect_environment
 
-# The workers of one run share a server: each of its own would take its time to be set up. Long
-# tests have one each (`make test-long`): several tests' runs on one SQLite file hold up each other
-# until an answer takes a minute.
+# The workers of one run share a server.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
-OWN = os.environ.get("EVERGREEN_TESTS_OWN_SERVERS") and os.environ.get("PYTEST_XDIST_WORKER")
-PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}-{OWN or 'shared'}"
+PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}"
 PREFECT_HOME.mkdir(exist_ok=True)
 os.environ.pop("PREFECT_API_URL", None)
 os.environ.update(prefect_environment(PREFECT_HOME))
@@ -32,8 +29,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     workers = session.config.pluginmanager.getplugin("dsession")
     runs = {RUN, workers.nodemanager.testrunuid} if workers else {RUN}
     for run in runs:
-        for home in PREFECT_HOME.parent.glob(f"evergreen-prefect-{run}-*"):
-            shutil.rmtree(home, ignore_errors=True)
+        shutil.rmtree(PREFECT_HOME.with_name(f"evergreen-prefect-{run}"), ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from tasks.warehouse import location as locations
 from tests.rigs.postgres import RunningPostgres
 
-DATABASE = "tests"
+DATABASE = "lakes"
 
 
 def lake_at(postgres: RunningPostgres, path: Path, database: str = DATABASE) -> locations.DuckLake:

@@ -1,13 +1,16 @@
 """The arrows between the rooms point one way; this holds them."""
 
-import ast
+import os
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
 from tasks.protocols.registry import PROTOCOLS
+from tests.stamps.sources import imports
+from tests.stamps.sources import modules as modules_below
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,7 +31,7 @@ LEVELS: list[set[str]] = [
     {"tasks.judges", "tasks.extraction"},
     {"tasks.models"},
     {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
-    {"tasks.frozen"},
+    {"tasks.frozen", "tasks.errors"},
 ]
 """Rooms from the top down: a room may import its own level and those below."""
 
@@ -37,24 +40,7 @@ OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reading", "tasks.wa
 
 
 def modules() -> list[tuple[str, Path]]:
-    found = []
-    for top in ("flows", "tasks"):
-        for path in sorted((ROOT / top).rglob("*.py")):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            found.append((name.removesuffix(".__init__"), path))
-    return found
-
-
-def imports(path: Path) -> set[str]:
-    """Every module a file imports, wherever in the file the import stands."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
-    return names
+    return modules_below(ROOT, "flows", "tasks")
 
 
 def room(module: str) -> str:
@@ -148,11 +134,56 @@ def test_no_file_is_called_utils() -> None:
     assert [str(path) for _, path in modules() if path.stem in ("utils", "helpers", "common")] == []
 
 
-def test_the_command_starts_without_what_takes_seconds_to_load() -> None:
-    # Prefect also reads its settings at import, and these are only known once a run begins.
-    heavy = "'prefect', 'google.genai'"
-    code = f"import sys, flows.cli; print([name for name in ({heavy}) if name in sys.modules])"
+SLOW = ("aiohttp", "duckdb", "google.genai", "httpx", "numpy", "polars", "prefect", "pyarrow",
+        "scipy")  # fmt: skip
+"""What takes a tenth of a second or more to load. Prefect also reads its settings then, and these
+are only known once a run begins."""
+ASKED = {
+    "--help": ({}, (*SLOW, "pydantic", "yaml")),
+    "--version": ({}, (*SLOW, "pydantic", "rich", "yaml")),
+    "dance": ({}, (*SLOW, "yaml")),
+    "": (
+        {"_EVERGREEN_COMPLETE": "complete_bash", "COMP_WORDS": "evergreen ev", "COMP_CWORD": "1"},
+        (*SLOW, "rich", "yaml"),
+    ),
+    "import --help": ({}, (*SLOW, "yaml")),
+}
+"""What a person asks `evergreen` before it is clear which command runs (last a word to be
+completed), and what must not be loaded for it."""
+
+
+def loaded(code: str, names: Iterable[str], environ: Mapping[str, str] = {}) -> str:
+    """Those of the modules that a new Python has loaded after `code`."""
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+        [
+            sys.executable,
+            "-c",
+            f"{code}\nprint([name for name in {names!r} if name in sys.modules])",
+        ],
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert done.stdout.strip() == "[]", done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("given", ASKED)
+def test_what_is_asked_before_a_command_loads_nothing_slow(given: str) -> None:
+    environ, slow = ASKED[given]
+    code = f"""
+import sys
+from contextlib import suppress
+from flows.__main__ import main
+sys.argv = ["evergreen", *{given.split()!r}]
+with suppress(SystemExit):
+    main()"""
+    assert loaded(code, slow, environ) == "[]"
+
+
+def test_no_command_loads_what_only_its_run_needs() -> None:
+    code = (
+        "import sys; from tests.flows.test_options import commands; assert len([*commands()]) > 50"
+    )
+    assert loaded(code, ("prefect", "google.genai", "scipy", "bm25s", "lancedb", "mcp")) == "[]"

@@ -95,6 +95,7 @@ def test_a_protocol_has_a_sample_and_a_golden_test(name: str) -> None:
     assert test in functions
 
 
+@pytest.mark.prose
 @pytest.mark.parametrize("name", NAMES)
 def test_the_readme_has_a_paragraph_about_a_protocol(name: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")

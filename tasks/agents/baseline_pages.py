@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from tasks.extraction.banned import is_below
 from tasks.extraction.urls import normalise_url
-from tasks.judges.text import STOP_WORDS, readable, sentences
+from tasks.judges.text import readable, sentences, stop_words
 
 MAX_PAGE_CHARS = 300_000
 """What is read of a page: a longer one is a book or a list, and its begin says what it is on."""
@@ -93,7 +93,7 @@ def is_statement(sentence: str) -> bool:
         return False
     if not (_BEGIN.match(sentence) and _END.search(sentence)):
         return False
-    function = sum(word.lower() in STOP_WORDS for word in words)
+    function = sum(word.lower() in stop_words() for word in words)
     capitals = sum(word[0].isupper() for word in words)
     if function < _LEAST_FUNCTION_WORDS * len(words) or capitals > _MOST_CAPITALS * len(words):
         return False

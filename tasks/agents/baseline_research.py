@@ -14,7 +14,7 @@ from math import fsum
 
 from tasks.agents.baseline_index import Sources
 from tasks.extraction.banned import read_banned
-from tasks.judges.text import STOP_WORDS, numbers, terms
+from tasks.judges.text import numbers, stop_words, terms
 from tasks.warehouse.traces import SearchStep
 
 HITS = 1000
@@ -281,7 +281,7 @@ def names_in(sentence: str) -> Iterator[str]:
         name = match.group()
         if match.start() == 0:
             first, _, rest = name.partition(" ")
-            name = rest if first.lower() in STOP_WORDS or not rest else name
+            name = rest if first.lower() in stop_words() or not rest else name
         if name and name not in _MONTHS_AND_DAYS:
             yield name
 

@@ -42,6 +42,10 @@ class Busy(Exception):
     """The sandbox may answer later."""
 
 
+PASSING = (Busy, httpx.RequestError, OSError)
+"""What may be another answer next time; httpx lets TLS errors in mid-answer through as they are."""
+
+
 class _Found(BaseModel):
     model_config = ConfigDict(extra="ignore")
     url: str
@@ -153,14 +157,16 @@ class SandboxPages:
         """
         try:
             for attempt in Retrying(
-                retry=retry_if_exception_type((Busy, httpx.TransportError)),
+                retry=retry_if_exception_type(PASSING),
                 stop=stop_after_attempt(TRIES),
                 wait=wait_exponential(multiplier=0.5, max=20),
                 reraise=True,
             ):
                 with attempt:
                     return self._once(path, asked)
-        except (Busy, httpx.HTTPError, httpx.InvalidURL) as error:
+        except UnreadableArchive:
+            raise
+        except Exception as error:  # whatever httpx, its connections and its cookies stumble over
             raise self._unreadable(path, error) from None
         raise AssertionError("tenacity returns or raises")
 

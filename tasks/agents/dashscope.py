@@ -14,11 +14,11 @@ from tasks.agents.agent import AgentUsage, Answer, Gone, Question, Seen, Unreada
 from tasks.agents.at_once import bearer, messages
 from tasks.agents.dashscope_stream import Gathered, read_stream
 from tasks.agents.event_stream import EventStreamApi
-from tasks.agents.http import CONFIGURED_IN, check_reached, endpoint, error_of
+from tasks.agents.http import CONFIGURED_IN, check_reached, endpoint
 from tasks.agents.json_values import child, count, parsed_object, string
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import DashScopeAsk
-from tasks.models.client import redacted
+from tasks.models.client import error_of, redacted
 from tasks.models.errors import (
     Misconfigured,
     ModelError,

@@ -8,9 +8,8 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
-from tasks.agents.http import CONFIGURED_IN, MAX_ANSWER_BYTES, JsonApi
-from tasks.models.client import no_answer
-from tasks.models.errors import Misconfigured, Transient
+from tasks.agents.http import JsonApi
+from tasks.models.errors import Transient
 
 LINGER_SECONDS = 5.0
 """How long a stream whose answer is whole is still listened to, should it not be closed."""
@@ -39,7 +38,6 @@ class EventStreamApi(JsonApi):
             Rejected, StopsTheStage: it was refused, nothing was bought.
         """
         whole = False
-        n_characters = 0
         try:
             async with (
                 asyncio.timeout(seconds) as limit,
@@ -47,9 +45,6 @@ class EventStreamApi(JsonApi):
                 aclosing(EventSource(answer).aiter_sse()) as events,
             ):
                 async for event in events:
-                    n_characters += len(event.data)
-                    if n_characters > MAX_ANSWER_BYTES:
-                        raise _broken(f"more than {MAX_ANSWER_BYTES:,} characters came")
                     if take(event) and not whole:
                         whole = True
                         limit.reschedule(asyncio.get_running_loop().time() + LINGER_SECONDS)
@@ -58,11 +53,11 @@ class EventStreamApi(JsonApi):
                 raise Transient(
                     f"no whole answer after {seconds:,.0f} seconds", "timeout", maybe_billed=True
                 ) from None
-        except (SSEError, UnicodeDecodeError, httpx.DecodingError) as error:
+        except SSEError as error:
             raise _broken(str(error)) from None
-        except httpx.TransportError as error:
+        except Transient:
             if not whole:
-                raise no_answer(error) from None
+                raise
         if not whole:
             raise _broken("the stream ended before its answer")
 
@@ -71,17 +66,13 @@ class EventStreamApi(JsonApi):
         self, path: str, body: Any, headers: Mapping[str, str]
     ) -> AsyncIterator[httpx.Response]:
         """The answer to a POST, once its head is here and says that all is well."""
-        async with self._http.stream(
-            "POST", self._base_url + path, json=body, headers=self._headers | dict(headers)
-        ) as response:
-            if response.status_code >= 400:
+        async with self._transport.answer(
+            "POST", self._base_url + path, self._headers | dict(headers), self._timeout_seconds,
+            json=body,
+        ) as response:  # fmt: skip
+            if not response.is_success:
                 await response.aread()
                 raise self._meaning(response, buying=True)
-            if response.status_code >= 300:
-                raise Misconfigured(
-                    f"{self._agent}: {self._base_url} sends its callers elsewhere (HTTP "
-                    f"{response.status_code}). Check `base_url` in {CONFIGURED_IN}."
-                )
             yield response
 
 

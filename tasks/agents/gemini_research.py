@@ -15,14 +15,14 @@ from google.genai import _interactions as refusals
 from google.genai import types
 
 from tasks.agents.agent import Gone, Question, Seen
-from tasks.agents.http import CONFIGURED_IN, MOVED, SURELY_REFUSED, check_reached, endpoint
+from tasks.agents.http import CONFIGURED_IN, SURELY_REFUSED, check_reached, endpoint
 from tasks.agents.json_values import child, string
 from tasks.agents.kinds import Place
 from tasks.agents.polled import NO_SUCH_JOB
 from tasks.configuration.agents import GeminiDeepResearchAsk
-from tasks.models.client import no_answer, redacted, refusal
+from tasks.models.client import redacted, refusal
 from tasks.models.errors import Misconfigured, ModelError, Rejected, Transient
-from tasks.models.gemini import error_details, too_many_requests
+from tasks.models.gemini import error_details, too_many_requests, unheard
 from tasks.models.transport import http_client
 from tasks.warehouse.rows import storable
 
@@ -110,19 +110,10 @@ class GeminiResearchClient:
             response: httpx.Response = (await call).http_response
         except refusals.APIStatusError as error:
             raise self._meaning(error, buying=buying) from None
-        except refusals.APIConnectionError as error:
-            if isinstance(error.__cause__, httpx.TransportError):
-                raise no_answer(error.__cause__) from None
-            raise Transient(str(error)[:300], "connection", maybe_billed=buying) from None
-        except (refusals.APIError, ValueError) as error:
-            words = redacted(str(error), self._key)[:300]
-            raise Transient(words, "garbled", maybe_billed=buying) from None
-        if response.status_code in MOVED:
-            raise Misconfigured(
-                f"{self._agent}: {self._base_url} sends its callers elsewhere (HTTP "
-                f"{response.status_code}), where no key is taken to. Check `base_url` in "
-                f"{CONFIGURED_IN}."
-            )
+        except Exception as error:
+            raise unheard(error, self._key, buying=buying) from None
+        if not response.is_success:  # the SDK takes a redirect for an answer
+            raise refusal(response.status_code, "", {}, self._agent, CONFIGURED_IN)
         return response.text
 
     def _meaning(self, error: refusals.APIStatusError, *, buying: bool) -> ModelError:

@@ -4,8 +4,10 @@ EditionError          the folder as a whole cannot be read: the import ends, not
 UnreadableFileError   one file cannot be read: it is listed, and the rest goes in
 """
 
+from tasks.errors import ExpectedError
 
-class EditionError(Exception):
+
+class EditionError(ExpectedError):
     """The folder is not a readable edition. Says which path, what was expected, what to do."""
 
 

@@ -7,17 +7,12 @@ Markdown stays as written, so that offsets into a block are offsets into the tex
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
-_MARKDOWN = (
-    MarkdownIt("commonmark")
-    .enable("table")
-    # Reports indent prose, underline nothing and use `[1]: url` as a reference list.
-    .disable(["inline", "reference", "code", "html_block", "lheading"])
-)
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WRAPPED = range(50, 121)
@@ -41,6 +36,18 @@ _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+"
 _MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
 _BOLD_LEVEL = 7
 """A line in bold that serves as a heading stands below every real heading."""
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # who only knows headings needs none
+
+    return (
+        MarkdownIt("commonmark")
+        .enable("table")
+        # Reports indent prose, underline nothing and use `[1]: url` as a reference list.
+        .disable(["inline", "reference", "code", "html_block", "lheading"])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class Outline:
 def outline(markdown: str, title: str = "") -> Outline:
     """Read a text's blocks. `title` is the heading that names the text, not a section."""
     reader = _Reader(markdown, title)
-    for token in _MARKDOWN.parse(markdown):
+    for token in _markdown().parse(markdown):
         reader.read(token)
     return reader.finish()
 
@@ -102,7 +109,7 @@ class _Reader:
             zip(starts, [*(start for start, _ in ends), len(self.markdown)], strict=True)
         )
 
-    def read(self, token: Token) -> None:
+    def read(self, token: "Token") -> None:
         name, _, edge = token.type.rpartition("_")
         if edge in ("open", "close"):
             self._depth[name] = self._depth.get(name, 0) + (1 if edge == "open" else -1)
@@ -117,11 +124,11 @@ class _Reader:
         self._close_references(len(self.markdown))
         return Outline(tuple(self._blocks), tuple(self._references))
 
-    def _row(self, token: Token) -> None:
+    def _row(self, token: "Token") -> None:
         if token.map and token.map[0] < len(self._lines):
             self._add("row", *self._lines[token.map[0]])
 
-    def _inline(self, token: Token) -> None:
+    def _inline(self, token: "Token") -> None:
         if token.map is None:
             return
         if self._heading_level is not None:
@@ -141,7 +148,7 @@ class _Reader:
             else:
                 self._add(kind, start, end)
 
-    def _pieces(self, token: Token) -> Iterator[tuple[int, int]]:
+    def _pieces(self, token: "Token") -> Iterator[tuple[int, int]]:
         """Spans of a paragraph's lines, without the marks of the list or quote around them."""
         assert token.map is not None
         for number, content in enumerate(token.content.split("\n"), start=token.map[0]):

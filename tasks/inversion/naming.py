@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from unicodedata import category, combining, normalize
 
-from tasks.judges.text import STOP_WORDS
+from tasks.judges.text import stop_words
 
 LEAST_LETTERS = 3
 """A shorter part of a name is no name of its own."""
@@ -89,7 +89,7 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(
         word.casefold()
         for word in _written(name)
-        if word[0].isupper() and len(word) >= LEAST_LETTERS and word.casefold() not in STOP_WORDS
+        if word[0].isupper() and len(word) >= LEAST_LETTERS and word.casefold() not in stop_words()
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from tasks.inversion.bench import ArchivedPage, Surroundings
 from tasks.inversion.draft import Draft
 from tasks.inversion.naming import holds, words
-from tasks.judges.text import STOP_WORDS
+from tasks.judges.text import stop_words
 from tasks.warehouse.truths import TruthClaim
 
 LEAST_WORDS = 0.6
@@ -56,7 +56,7 @@ def sources_rule(truths: Sequence[TruthClaim], around: Surroundings) -> SourcesR
 
 def _sources(value: str, sentence: str, around: Surroundings) -> tuple[str, ...]:
     known = frozenset(around.references)
-    wanted = frozenset(words(sentence)) - STOP_WORDS
+    wanted = frozenset(words(sentence)) - stop_words()
     held = tuple(
         page.url for page in around.pages if page.url in known and _tells(page, value, wanted)
     )

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.templates import StrictTemplate, read_text
 from tasks.models.attachments import MOST_BYTES, Attachment, name_of
 from tasks.warehouse.rows import content_sha
 
@@ -49,6 +48,8 @@ class Wording:
     so that questions without files stay what they were."""
 
     def __init__(self, path: Path) -> None:
+        from tasks.configuration.templates import StrictTemplate, read_text  # loads Jinja
+
         text = read_text(path)
         found = _FILE.fullmatch(text)
         if not found:

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, OfflineJudgeEntry, load_judges
-from tasks.judges.asking import Asker
-from tasks.judges.decisions import Judge
-from tasks.judges.llm import LlmJudge
-from tasks.judges.offline import OfflineJudge
 from tasks.models.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from tasks.judges.asking import Asker
+    from tasks.judges.decisions import Judge
 
 
 def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
@@ -46,7 +46,9 @@ def model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
     return wanted, entry
 
 
-def judge(name: str | None = None, asker: Asker | None = None, configs: Path = CONFIGS) -> Judge:
+def judge(
+    name: str | None = None, asker: "Asker | None" = None, configs: Path = CONFIGS
+) -> "Judge":
     """The judge `name`, or the default one.
 
     asker: what an LLM judge puts its requests to; without one it can be asked what it is and
@@ -56,8 +58,12 @@ def judge(name: str | None = None, asker: Asker | None = None, configs: Path = C
         ConfigurationError: unknown, naming those that are known.
     """
     wanted, entry = judge_entry(name, configs)
-    if isinstance(entry, OfflineJudgeEntry):
+    if isinstance(entry, OfflineJudgeEntry):  # each loads much that the other does not need
+        from tasks.judges.offline import OfflineJudge
+
         return OfflineJudge(configs / entry.weights)
+    from tasks.judges.llm import LlmJudge
+
     return LlmJudge(wanted, entry, asker or NoModel(), configs)
 
 

@@ -2,13 +2,12 @@
 
 import logging
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
-import bm25s
 import numpy as np
 
 from tasks.judges.text import terms
-
-logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it builds
 
 
 class Bm25:
@@ -25,9 +24,9 @@ class Bm25:
             for sentence in sentences
         ]
         self._vocabulary = vocabulary
-        self._index: bm25s.BM25 | None = None
+        self._index: Any = None
         if vocabulary:
-            self._index = bm25s.BM25()
+            self._index = _bm25s().BM25()
             self._index.index(
                 (documents, vocabulary), create_empty_token=False, show_progress=False
             )
@@ -44,3 +43,11 @@ class Bm25:
     def top_many(self, queries: Sequence[str], k: int) -> tuple[tuple[int, ...], ...]:
         """`top` for each query, in order."""
         return tuple(self.top(query, k) for query in queries)
+
+
+@cache
+def _bm25s() -> Any:
+    import bm25s  # loads SciPy: only for who searches
+
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it builds
+    return bm25s

@@ -5,13 +5,10 @@ and claims are untrusted input.
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
-import nupunkt
 import Stemmer
-from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 MAX_SENTENCE_CHARS = 1_000
 """Longer "sentences" (tables, lists, minified text) are cut at a space."""
 _MAX_LINE_CHARS = 2_000
@@ -54,12 +51,20 @@ def normal_number(token: str) -> str:
     return token.lstrip("0") or "0"
 
 
+@cache
+def stop_words() -> frozenset[str]:
+    """Words that say nothing of what a text is about, in lower case."""
+    from bm25s.stopwords import STOPWORDS_EN_PLUS  # the package loads SciPy
+
+    return frozenset(STOPWORDS_EN_PLUS)
+
+
 @lru_cache(maxsize=200_000)
 def _term(token: str) -> str | None:
     """The index term of one lower-case token; None for a stop word."""
     if token[0].isdigit():
         return normal_number(token)
-    if token in STOP_WORDS:
+    if token in stop_words():
         return None
     return str(_stemmer.stemWord(token))
 
@@ -115,6 +120,8 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 def _split(line: str) -> list[str]:
+    import nupunkt
+
     return [str(sentence) for sentence in nupunkt.sent_tokenize(line)]
 
 

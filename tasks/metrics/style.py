@@ -11,10 +11,6 @@ from functools import lru_cache
 
 from tasks.configuration.words import WordsToWatch
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # textstat imports pkg_resources, which is deprecated
-    import textstat
-
 STYLE_VERSION = "style-2"
 """Changes with the definition of any figure and with the list of words."""
 
@@ -114,5 +110,8 @@ def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
 
 def _flesch(prose: str) -> float:
     """Flesch reading ease: 206.835 - 1.015 words/sentence - 84.6 syllables/word."""
+    with warnings.catch_warnings():  # it imports pkg_resources, which is deprecated, and slow
+        warnings.simplefilter("ignore")
+        import textstat
     kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
     return float(textstat.flesch_reading_ease(" ".join(kept)))

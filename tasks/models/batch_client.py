@@ -9,6 +9,8 @@ from tasks.models.errors import ModelError, Rejected, StopsTheStage, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.warehouse.calls import BatchJob
 
+MOST_RESULT_BYTES = 1 << 30
+"""Of the answers of one job, which come together."""
 AROUND_A_REQUEST = 2_000
 """Bytes of a request besides its texts, with room to spare."""
 

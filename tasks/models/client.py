@@ -1,19 +1,22 @@
 """What every provider's client is, and what they share in reading an endpoint's refusals."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 
 from tasks.models.errors import Misconfigured, ModelError, Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
-from tasks.models.transport import may_have_arrived
+from tasks.warehouse.rows import storable
 
 RETRIED_CODES = frozenset({408, 429})
 """Besides 5xx. Everything else means the same tomorrow."""
+MOVED = frozenset({301, 302, 307, 308})
+"""Redirects that say "nothing was done here"; they are not followed."""
 SHOWN = 500
 
 
@@ -54,7 +57,7 @@ def refusal(
     model: str,
     configured_in: str = "configs/judges.yaml",
 ) -> ModelError:
-    """What an HTTP status of 400 and more means for the caller.
+    """What any HTTP status but that of an answer means for the caller.
 
     configured_in: the file that names the model, for what is said to people.
     """
@@ -62,6 +65,13 @@ def refusal(
     if code in RETRIED_CODES or code >= 500:
         kind = "rate_limit" if code == 429 else "server"
         return Transient(shown, kind, hint_seconds=retry_after(headers), code=code)  # type: ignore[arg-type]
+    if code in MOVED:
+        return Misconfigured(
+            f"{model}: its endpoint sends its callers elsewhere (HTTP {code}), where no key is "
+            f"taken to. Check `base_url` in `{configured_in}`."
+        )
+    if code < 400:  # no refusal, and no answer either
+        return Transient(shown, "garbled", maybe_billed=True, code=code)
     if code in (401, 403):
         return Misconfigured(
             f"{model}: the key is not accepted ({shown}). Check the variable that "
@@ -75,16 +85,46 @@ def refusal(
     return Rejected(shown, code)
 
 
-def no_answer(error: httpx.TransportError) -> Transient:
-    """A request whose answer did not arrive."""
-    cause = error.__cause__ or error
-    said = f"{type(cause).__name__}: {cause}".strip(": ")
-    arrived = may_have_arrived(error)
-    timed_out = isinstance(error, httpx.TimeoutException) and isinstance(cause, TimeoutError)
-    return Transient(said, "timeout" if timed_out and arrived else "connection",
-                     maybe_billed=arrived)  # fmt: skip
+@contextmanager
+def reading(what: str, *, buying: bool = True) -> Iterator[None]:
+    """Around the reading of a whole answer: one of another form is a garbled one.
+
+    what: in words, for the message: "the answer is no chat completion".
+
+    Raises:
+        Transient: any place of it holds anything else than it should.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+        raise Transient(what, "garbled", maybe_billed=buying) from None
+
+
+def json_of(response: httpx.Response, *, buying: bool = True) -> Any:
+    """The JSON of an answer.
+
+    Raises:
+        Transient: it is none.
+    """
+    kind = response.headers.get("content-type", "nothing")
+    with reading(f"HTTP {response.status_code} with {kind} that is no JSON", buying=buying):
+        return response.json()
+
+
+def error_of(response: httpx.Response) -> tuple[str, str | None]:
+    """The message of a refusal and the provider's word for it, in all forms that are known."""
+    try:
+        body: Any = response.json()
+    except (ValueError, RecursionError):
+        return response.text, None  # cut by whoever shows it, after the key is taken out
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(inner, dict):
+        return str(inner), None
+    message = inner.get("message") or inner.get("detail") or inner
+    word = inner.get("code") or inner.get("type")
+    return str(message), word if isinstance(word, str) else None
 
 
 def redacted(text: str, key: str | None) -> str:
-    """The text without the key, in case an endpoint repeats it."""
-    return text.replace(key, "[key]") if key else text
+    """A text from outside that can be kept: without the key, in case an endpoint repeats it."""
+    return storable(text.replace(key, "[key]") if key else text)

@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+from tasks.errors import ExpectedError
 
-class ModelError(Exception):
+
+class ModelError(ExpectedError):
     """A model could not be asked, or its answer not be read."""
 
 
@@ -32,6 +34,10 @@ class Transient(ModelError):
         self.maybe_billed = maybe_billed
         self.code = code
         self.tries = 1
+
+
+class TooLong(Transient):
+    """More came than any answer holds; the rest was left unread."""
 
 
 class Rejected(ModelError):

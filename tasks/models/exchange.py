@@ -2,9 +2,9 @@
 
 import json
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from tasks.frozen import Frozen
 from tasks.models.attachments import Attachment, laid_out
@@ -130,15 +130,23 @@ def call_id(request_id: str, attempt: int) -> str:
     return content_sha(request_id, str(attempt))
 
 
+def _counted(value: object) -> object:
+    """A count as the warehouse can hold it; anything else says nothing."""
+    return value if isinstance(value, int) and 0 <= value < 2**63 else None
+
+
+Count = Annotated[int | None, BeforeValidator(_counted)]
+
+
 class Usage(Frozen):
     """Tokens as the provider counts them; None where it does not say."""
 
-    prompt: int | None = None
+    prompt: Count = None
     """With the cached ones."""
-    cached: int | None = None
-    output: int | None = None
+    cached: Count = None
+    output: Count = None
     """Without thinking."""
-    thinking: int | None = None
+    thinking: Count = None
 
 
 class Reply(Frozen):

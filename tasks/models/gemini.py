@@ -14,10 +14,11 @@ from google import genai
 from google.genai import errors, types
 
 from tasks.models.attachments import laid_out
-from tasks.models.client import no_answer, redacted, refusal, retry_after
+from tasks.models.client import reading, redacted, refusal, retry_after
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Transient
 from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
-from tasks.models.transport import http_client
+from tasks.models.failures import no_answer
+from tasks.models.transport import MOST_BYTES, http_client
 
 ResultT = TypeVar("ResultT")
 BLOCKS = frozenset(
@@ -41,11 +42,22 @@ _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 class GeminiClient:
     """One key and address; as many calls at once as `connections`."""
 
+    most_answer_bytes = MOST_BYTES
+
     def __init__(
         self, key: str, *, base_url: str | None, connections: int, timeout_seconds: float
     ) -> None:
+        """Open no connection yet.
+
+        Raises:
+            Misconfigured: the address is none.
+        """
+        try:
+            httpx.URL(base_url or "")  # what the SDK says of it would look like a garbled answer
+        except httpx.InvalidURL as error:
+            raise no_answer(error, buying=False) from None
         self._key = key
-        self._http = http_client(connections, timeout_seconds)
+        self._http = http_client(connections, timeout_seconds, self.most_answer_bytes)
         self._client = genai.Client(
             api_key=key,
             http_options=types.HttpOptions(
@@ -76,27 +88,36 @@ class GeminiClient:
             return await call
         except errors.APIError as error:
             raise self._meaning(error, what) from None
-        except httpx.TransportError as error:
-            raise no_answer(error) from None
-        except ValueError as error:  # not JSON, or JSON of another form
-            raise Transient(
-                f"the answer is not Gemini's JSON ({redacted(str(error), self._key)[:200]})",
-                "garbled",
-                maybe_billed=True,
-            ) from None
+        except Exception as error:
+            raise unheard(error, self._key) from None
 
     def _meaning(self, error: errors.APIError, model: str) -> ModelError:
         message = redacted(str(error.message or error.details), self._key)
         headers = getattr(error.response, "headers", None) or {}
         details = error_details(error.details)
-        if error.code == 429:
+        code = error.code or 0
+        if code == 429:
             return too_many_requests(message, details, headers)
-        if error.code == 400 and "API_KEY_INVALID" in str(details):
+        if code == 400 and "API_KEY_INVALID" in str(details):
             return Misconfigured(
                 f"{model}: the key is not accepted ({message[:200]}). Check the variable that "
                 "`configs/judges.yaml` names for it."
             )
-        return refusal(error.code, message, headers, model)
+        return refusal(code, message, headers, model)
+
+
+def unheard(error: Exception, key: str | None, *, buying: bool = True) -> Exception:
+    """What an error of the SDK's means that is no refusal, whatever it stumbled over.
+
+    The transport has said what goes wrong below it.
+    """
+    if isinstance(error, ModelError):
+        return error
+    unread = isinstance(error, UnicodeDecodeError)
+    if isinstance(error, httpx.InvalidURL | UnicodeError) and not unread:  # nothing was sent
+        return no_answer(error, buying=False)
+    said = redacted(f"{type(error).__name__}: {error}", key)[:200]
+    return Transient(f"the answer is not Gemini's JSON ({said})", "garbled", maybe_billed=buying)
 
 
 def contents(request: ModelRequest) -> list[types.Content]:
@@ -143,8 +164,13 @@ def read_response(answer: types.GenerateContentResponse, delivery: str = "live")
     """One answer as the SDK gives it, as a reply.
 
     Raises:
-        Transient: the body was empty: no candidate, and no word of a block.
+        Transient: the body was empty: no candidate, and no word of a block; or of another form.
     """
+    with reading("the answer is not Gemini's JSON"):
+        return _reply(answer, delivery)
+
+
+def _reply(answer: types.GenerateContentResponse, delivery: str) -> Reply:
     feedback = answer.prompt_feedback
     candidate = answer.candidates[0] if answer.candidates else None
     if candidate is None and not (feedback and feedback.block_reason):
@@ -196,7 +222,11 @@ def error_details(body: Any) -> list[dict[str, Any]]:
     """The details of a Google API's error, whatever else its body holds."""
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
-    return [d for d in details if isinstance(d, dict)] if isinstance(details, list) else []
+    return _objects(details)
+
+
+def _objects(said: Any) -> list[dict[str, Any]]:
+    return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
 def too_many_requests(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
@@ -204,8 +234,7 @@ def too_many_requests(message: str, details: list[dict[str, Any]], headers: Any)
     quotas = [
         str(violation.get("quotaId"))
         for detail in details
-        for violation in detail.get("violations") or ()
-        if isinstance(violation, dict)
+        for violation in _objects(detail.get("violations"))
     ]
     if any("PerDay" in quota for quota in quotas):
         return QuotaExhausted(

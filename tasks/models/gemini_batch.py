@@ -8,11 +8,12 @@ from collections.abc import Mapping
 
 from google.genai import errors, types
 
-from tasks.models.batch_client import Ended, Item
+from tasks.models.batch_client import MOST_RESULT_BYTES, Ended, Item
 from tasks.models.client import redacted
 from tasks.models.errors import Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gemini import GeminiClient, contents, generation_config, read_response
+from tasks.warehouse.rows import storable
 
 PAGE = 100
 ENDS = frozenset(
@@ -32,6 +33,7 @@ class GeminiBatchClient(GeminiClient):
     """The key, address and refusals are those of asking live."""
 
     most_bytes = 15_000_000
+    most_answer_bytes = MOST_RESULT_BYTES
 
     async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:
         model = next(iter(requests.values())).model
@@ -53,7 +55,7 @@ class GeminiBatchClient(GeminiClient):
             raise
         if not job.name:
             raise Transient("a batch job without a name", "garbled", maybe_billed=True)
-        return job.name
+        return storable(job.name)
 
     async def poll(self, remote_id: str) -> Ended | None:
         async def look() -> types.BatchJob | None:
@@ -78,9 +80,13 @@ class GeminiBatchClient(GeminiClient):
         config = types.ListBatchJobsConfig(page_size=PAGE)
 
         async def look() -> str | None:
+            seen: set[str | None] = set()
             async for job in await self._client.aio.batches.list(config=config):
                 if job.display_name == name:
                     return job.name
+                if job.name in seen:
+                    raise ValueError("it goes on where it began: it would never end")
+                seen.add(job.name)
             return None
 
         return await self._called(look(), "batches")
@@ -95,7 +101,7 @@ class GeminiBatchClient(GeminiClient):
                 read_response(answer)
             except Transient as error:
                 return Item(error=error)
-            return Item(answer, answer.response_id)
+            return Item(answer, storable(answer.response_id) if answer.response_id else None)
         code = said.error.code if said.error else None
         message = redacted(str(said.error.message if said.error else "no answer"), self._key)
         shown = f"RPC {code}: {message[:500]}"

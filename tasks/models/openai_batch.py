@@ -5,17 +5,17 @@ Answers are asked for by JSON schema; an endpoint that takes none has no batches
 
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
-from tasks.models.batch_client import Ended, Item
-from tasks.models.client import RETRIED_CODES, no_answer, redacted
+from tasks.models.batch_client import MOST_RESULT_BYTES, Ended, Item
+from tasks.models.client import RETRIED_CODES, json_of, reading, redacted
 from tasks.models.errors import Rejected, Transient
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.openai_chat import OpenAiChatClient, chat_body, read_completion
-from tasks.models.transport import timeouts
+from tasks.warehouse.rows import storable
 
 ENDPOINT = "/v1/chat/completions"
 NAME = "evergreen_job"
@@ -29,16 +29,7 @@ class OpenAiBatchClient(OpenAiChatClient):
     """The key, address and refusals are those of asking live."""
 
     most_bytes = 100_000_000
-
-    @cached_property
-    def _http(self) -> httpx.AsyncClient:
-        """Files go up and lists come down in parts: more than the one POST of asking live."""
-        return httpx.AsyncClient(
-            base_url=self._base_url,
-            transport=self._transport,
-            timeout=timeouts(self._timeout_seconds),
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else None,
-        )
+    most_answer_bytes = MOST_RESULT_BYTES
 
     async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:
         lines = "".join(self._line(key, request) for key, request in requests.items())
@@ -55,7 +46,7 @@ class OpenAiBatchClient(OpenAiChatClient):
                 "POST",
                 "/batches",
                 json={
-                    "input_file_id": uploaded.get("id"),
+                    "input_file_id": storable(str(uploaded.get("id"))),
                     "endpoint": ENDPOINT,
                     "completion_window": "24h",
                     "metadata": {NAME: name},
@@ -66,13 +57,16 @@ class OpenAiBatchClient(OpenAiChatClient):
             raise
         if not job.get("id"):
             raise Transient("a batch job without an id", "garbled", maybe_billed=True)
-        return str(job["id"])
+        return storable(str(job["id"]))
 
     async def poll(self, remote_id: str) -> Ended | None:
-        response = await self._answer("GET", f"/batches/{remote_id}", may_be=GONE)
+        response = await self._answer("GET", f"/batches/{quote(remote_id, safe='')}", may_be=GONE)
         if response.status_code == GONE:
             return Ended("gone")
-        job = _parsed(response)
+        with reading("the answer is no batch", buying=False):
+            return await self._ended(_parsed(response))
+
+    async def _ended(self, job: dict[str, Any]) -> Ended | None:
         if job.get("status") not in ENDS:
             return None
         items: dict[str, Item] = {}
@@ -88,19 +82,19 @@ class OpenAiBatchClient(OpenAiChatClient):
         after: dict[str, str] = {}
         while True:
             page = await self._json("GET", "/batches", params={"limit": str(PAGE), **after})
-            jobs = page.get("data") or []
-            for job in jobs:
-                if (job.get("metadata") or {}).get(NAME) == name:
-                    return str(job["id"])
-            if not page.get("has_more") or not jobs:
-                return None
-            after = {"after": str(jobs[-1]["id"])}
+            with reading("the answer is no list of batches", buying=False):
+                jobs = page.get("data") or []
+                for job in jobs:
+                    if (job.get("metadata") or {}).get(NAME) == name:
+                        return storable(str(job["id"]))
+                if not page.get("has_more") or not jobs:
+                    return None
+                if after == (following := {"after": str(jobs[-1]["id"])}):
+                    raise ValueError("it goes on where it began: it would never end")
+                after = following
 
     def read(self, item: Item, request: ModelRequest) -> Reply:
         return read_completion(item.body, request, "batch json_schema")
-
-    async def close(self) -> None:
-        await self._http.aclose()
 
     def _line(self, key: str, request: ModelRequest) -> str:
         body = chat_body(request, "json_schema", self._limit_field)
@@ -108,18 +102,17 @@ class OpenAiBatchClient(OpenAiChatClient):
         return json.dumps(line) + "\n"
 
     async def _items(self, file_id: str) -> dict[str, Item]:
-        response = await self._answer("GET", f"/files/{file_id}/content")
-        try:
+        response = await self._answer("GET", f"/files/{quote(file_id, safe='')}/content")
+        with reading(f"the results in {file_id} cannot be read", buying=False):
             lines = [json.loads(line) for line in response.text.split("\n") if line.strip()]
             return {str(line["custom_id"]): self._item(line) for line in lines}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise Transient(f"the results in {file_id} cannot be read", "garbled") from None
 
     def _item(self, line: dict[str, Any]) -> Item:
         response = line.get("response") or {}
         code, body = response.get("status_code"), response.get("body")
         if code == 200 and isinstance(body, dict) and body.get("choices"):
-            return Item(body, body.get("id"))
+            named = body.get("id")
+            return Item(body, storable(named) if isinstance(named, str) else None)
         told = line.get("error") or (body.get("error") if isinstance(body, dict) else body)
         said = told.get("message") if isinstance(told, dict) else told
         shown = f"HTTP {code}: {redacted(str(said), self._key)[:500]}"
@@ -133,22 +126,16 @@ class OpenAiBatchClient(OpenAiChatClient):
     async def _answer(
         self, method: str, path: str, may_be: int | None = None, **more: Any
     ) -> httpx.Response:
-        try:
-            response = await self._http.request(method, path, **more)
-        except httpx.TransportError as error:
-            raise no_answer(error) from None
-        if response.status_code >= 400 and response.status_code != may_be:
+        response = await self._transport.whole(
+            method, self._base_url + path, self._key_header, self._timeout_seconds, **more
+        )
+        if not response.is_success and response.status_code != may_be:
             raise self._meaning(response, path)
         return response
 
 
 def _parsed(response: httpx.Response) -> dict[str, Any]:
-    try:
-        body = response.json()
-    except ValueError:
-        body = None
+    body = json_of(response)
     if not isinstance(body, dict):
-        kind = response.headers.get("content-type", "nothing")
-        raise Transient(f"HTTP {response.status_code} with {kind} that is no JSON object",
-                        "garbled", maybe_billed=True)  # fmt: skip
+        raise Transient("the answer is no JSON object", "garbled", maybe_billed=True)
     return body

@@ -12,12 +12,13 @@ from base64 import b64encode
 from typing import Any
 
 import httpx
+import orjson
 
 from tasks.models.attachments import PDF, Attachment, laid_out
-from tasks.models.client import no_answer, redacted, refusal
+from tasks.models.client import error_of, json_of, reading, redacted, refusal
 from tasks.models.errors import ModelError, QuotaExhausted, Rejected, Transient
 from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
-from tasks.models.transport import ModelTransport, post
+from tasks.models.transport import MOST_BYTES, ModelTransport
 
 RUNGS = ("json_schema", "json_object", "prompt")
 """Ways to ask for JSON, the strictest first."""
@@ -32,6 +33,8 @@ BYTES_PER_TOKEN_AT_MOST = 16
 class OpenAiChatClient:
     """One key and address; as many calls at once as `connections`."""
 
+    most_answer_bytes = MOST_BYTES
+
     def __init__(
         self,
         base_url: str,
@@ -42,12 +45,9 @@ class OpenAiChatClient:
         token_limit_field: str = "max_completion_tokens",
     ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._url = httpx.URL(f"{self._base_url}/chat/completions")
         self._key = key
-        self._headers = {"Content-Type": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._transport = ModelTransport(connections)
+        self._key_header = {"Authorization": f"Bearer {key}"} if key else {}
+        self._transport = ModelTransport(connections, self.most_answer_bytes)
         self._timeout_seconds = timeout_seconds
         self._limit_field = token_limit_field
         self._rung: str | None = None
@@ -88,28 +88,19 @@ class OpenAiChatClient:
 
     async def _once(self, request: ModelRequest, rung: str) -> Reply:
         started = time.monotonic()
-        body = chat_body(request, rung, self._limit_field)
-        try:
-            response = await post(
-                self._transport, self._url, body, self._headers, self._timeout_seconds
-            )
-        except httpx.TransportError as error:
-            raise no_answer(error) from None
-        if response.status_code >= 400:
+        body = orjson.dumps(chat_body(request, rung, self._limit_field))
+        headers = {"Content-Type": "application/json", **self._key_header}
+        response = await self._transport.whole(
+            "POST", f"{self._base_url}/chat/completions", headers, self._timeout_seconds,
+            content=body,
+        )  # fmt: skip
+        if not response.is_success:
             raise self._meaning(response, request.model)
-        try:
-            reply = read_completion(response.json(), request, f"live {rung}")
-        except (ValueError, TypeError, AttributeError):  # not JSON, or of another form
-            kind = response.headers.get("content-type", "nothing")
-            raise Transient(
-                f"HTTP {response.status_code} with {kind} that is no chat completion",
-                "garbled",
-                maybe_billed=True,
-            ) from None
+        reply = read_completion(json_of(response), request, f"live {rung}")
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
     def _meaning(self, response: httpx.Response, model: str) -> ModelError:
-        message, code = _error_of(response)
+        message, code = error_of(response)
         message = redacted(message, self._key)
         if code in ("insufficient_quota", "billing_hard_limit_reached"):
             return QuotaExhausted(
@@ -167,9 +158,14 @@ def read_completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     """A chat completion as a reply.
 
     Raises:
-        Transient: there is no choice in it.
+        Transient: there is no choice in it, or it is of another form.
         Rejected: the server read less of the prompt than was sent, without saying so.
     """
+    with reading("the answer is no chat completion"):
+        return _completion(answer, request, delivery)
+
+
+def _completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict):
@@ -219,18 +215,3 @@ def _usage(said: Any) -> Usage:
         output=None if completion is None else max(0, completion - thinking),
         thinking=thinking,
     )
-
-
-def _error_of(response: httpx.Response) -> tuple[str, str | None]:
-    """Message and code of an error body, in any of the shapes that servers use."""
-    try:
-        body = response.json()
-    except ValueError:
-        return response.text, None  # cut by whoever shows it, after the key is taken out
-    if not isinstance(body, dict):
-        return str(body), None
-    error = body.get("error", body)
-    if isinstance(error, dict):
-        message = error.get("message") or error.get("detail") or error
-        return str(message), error.get("code") if isinstance(error.get("code"), str) else None
-    return str(error), None

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import ProtocolEntry, load_protocol
@@ -14,29 +16,35 @@ from tasks.configuration.rubrics import (
     remember,
     rubric_file,
 )
-from tasks.protocols.case import Protocol
-from tasks.protocols.claim_discovery import ClaimDiscovery
-from tasks.protocols.fact import Fact
-from tasks.protocols.own_rubric import OwnRubric
-from tasks.protocols.race import Race
-from tasks.protocols.research_gym import ResearchGym
-from tasks.protocols.rigorous import Rigorous
-from tasks.protocols.rubric_bench import RubricBench
-from tasks.protocols.wiki_fact import WikiFact
-from tasks.protocols.wiki_writing import WikiWriting
 
-PROTOCOLS: dict[str, Callable[[ProtocolEntry], Protocol]] = {
-    "claim_discovery": ClaimDiscovery,
-    "fact": Fact,
-    "race": Race,
-    "research_gym": ResearchGym,
-    "rigorous": Rigorous,
-    "rubric_bench": RubricBench,
-    "wiki_fact": WikiFact,
-    "wiki_writing": WikiWriting,
+if TYPE_CHECKING:
+    from tasks.protocols.case import Protocol
+
+
+def _later(name: str, of: str) -> Callable[[ProtocolEntry], "Protocol"]:
+    """What makes a protocol: the class `of` in the module that is called as it is. Who only looks
+    at names, titles and settings loads none."""
+
+    def made(entry: ProtocolEntry) -> "Protocol":
+        found: Protocol = getattr(import_module(f"tasks.protocols.{name}"), of)(entry)
+        return found
+
+    return made
+
+
+PROTOCOLS = {
+    name: _later(name, of)
+    for name, of in {
+        "claim_discovery": "ClaimDiscovery",
+        "fact": "Fact",
+        "race": "Race",
+        "research_gym": "ResearchGym",
+        "rigorous": "Rigorous",
+        "rubric_bench": "RubricBench",
+        "wiki_fact": "WikiFact",
+        "wiki_writing": "WikiWriting",
+    }.items()
 }
-
-
 HOME = "wikipedia"
 """An edition from anywhere else is judged as one of ours."""
 
@@ -48,7 +56,7 @@ def by_default(source: str) -> tuple[str, ...]:
     return found or tuple(name for name, editions in homes.items() if HOME in editions)
 
 
-def protocol(name: str) -> Protocol:
+def protocol(name: str) -> "Protocol":
     """The protocol `name` with the settings of its file: a built-in one, or one's own rubric.
 
     Raises:
@@ -57,6 +65,8 @@ def protocol(name: str) -> Protocol:
     if name in PROTOCOLS:
         return PROTOCOLS[name](load_protocol(name))
     if file := rubric_file(name):
+        from tasks.protocols.own_rubric import OwnRubric
+
         return OwnRubric(name, load_rubric(file))
     raise ConfigurationError(
         f"Unknown protocol {name!r}; known: {', '.join(sorted(PROTOCOLS))}. A rubric of your own "
@@ -82,7 +92,7 @@ def named(given: str) -> str:
     return remember(Path(given), taken=PROTOCOLS.keys())
 
 
-def at_hand(names: Iterable[str]) -> dict[str, Protocol]:
+def at_hand(names: Iterable[str]) -> dict[str, "Protocol"]:
     """Those of the protocols whose definition is there: a rubric's file may be gone, or wrong by
     now, while its scores are kept.
 

@@ -4,13 +4,15 @@ import json
 import os
 from pathlib import Path, PurePosixPath
 
+from tasks.errors import ExpectedError
+
 MARK = "site.json"
 """The file at a site's root that says it is one, with the sha-256 of every file."""
 OURS = ".evergreen-"
 """How the names begin of what a run keeps in a folder while it writes there."""
 
 
-class UnwritableSite(Exception):
+class UnwritableSite(ExpectedError):
     """The folder cannot be made, or holds something else; the message says what to do."""
 
 

@@ -1,5 +1,7 @@
 """What can go wrong with the warehouse, each saying what to do."""
 
+from tasks.errors import ExpectedError
+
 
 def first_line(said: BaseException | str) -> str:
     """What went wrong, without what stands below it; the error's name where it says nothing.
@@ -8,7 +10,7 @@ def first_line(said: BaseException | str) -> str:
     return text.splitlines()[0][:500]
 
 
-class WarehouseError(Exception):
+class WarehouseError(ExpectedError):
     """The warehouse cannot be used as asked; the message names the file and the way out."""
 
 

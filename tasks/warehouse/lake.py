@@ -8,14 +8,17 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import duckdb
-import psycopg
 
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError, first_line
 from tasks.warehouse.location import DuckLake
 from tasks.warehouse.sql import quoted
+
+if TYPE_CHECKING:
+    import psycopg
 
 ALIAS = "lake"
 """What the lake is called inside DuckDB; every cursor uses it, so the SQL names no catalog."""
@@ -81,12 +84,14 @@ def is_made(lake: DuckLake) -> bool:
 
 
 @contextmanager
-def catalog(lake: DuckLake) -> Iterator[psycopg.Connection]:
+def catalog(lake: DuckLake) -> Iterator["psycopg.Connection"]:
     """A connection to the catalog's database, outside any transaction.
 
     Raises:
         WarehouseError: it does not answer, or refuses us.
     """
+    import psycopg  # who has a file needs no libpq
+
     try:
         connection = psycopg.connect(lake.catalog, autocommit=True, connect_timeout=CONNECT_SECONDS)
     except psycopg.Error as error:

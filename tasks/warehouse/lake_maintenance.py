@@ -20,11 +20,11 @@ from psycopg import sql
 
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.lake import ALIAS, catalog, connect_lake, extension
+from tasks.warehouse.lake_turns import LakeTurns
 from tasks.warehouse.location import DuckLake
 from tasks.warehouse.migrate import warehouse_id
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.sql import quoted, table_names
-from tasks.warehouse.turns import LakeTurns
 
 KEPT_DAYS = 7.0
 """How long a lake's earlier states are kept."""

@@ -13,10 +13,13 @@ it would be shown wherever the setting is. libpq reads PGPASSWORD and ~/.pgpass 
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from tasks.warehouse.errors import WarehouseError
 
+DEFAULT: Any = "data/warehouse.duckdb"
+"""Where the warehouse is unless somebody says."""
 FILE, LAKE = "duckdb:", "ducklake:"
 POSTGRES = "postgres:"
 SETTINGS = {"files", "data", "schema"}

@@ -13,7 +13,6 @@ from tasks.warehouse.lake import connect_lake, is_made
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, Where, location
 from tasks.warehouse.lock import holder_of, own
 from tasks.warehouse.migrate import check_schema, connect, migrations
-from tasks.warehouse.snapshot import open_snapshot
 from tasks.warehouse.sql import quoted
 
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
@@ -65,6 +64,8 @@ def reading(where: Where) -> Iterator[Reading]:
         ):
             yield _current(connection, where)
     except WarehouseBusy:
+        from tasks.warehouse.snapshot import open_snapshot  # needs every table's model
+
         connection, exported_at = open_snapshot(where)
         with connection:
             _lock_down(connection)

@@ -8,6 +8,7 @@ import os
 import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 from pydantic import BaseModel, ConfigDict
@@ -18,8 +19,10 @@ from tasks.warehouse.labels import HumanLabel
 from tasks.warehouse.location import Where, location
 from tasks.warehouse.migrate import migrations
 from tasks.warehouse.rows import Row, utc_now
-from tasks.warehouse.store import Warehouse
 from tasks.warehouse.tables import TABLES
+
+if TYPE_CHECKING:
+    from tasks.warehouse.store import Warehouse
 
 OF_EDITION: dict[type[Row], str] = {
     # Calls belong to no edition: every attempt of those that its verdicts rest on goes along.
@@ -54,7 +57,7 @@ def latest_snapshot(warehouse: Where, edition: str) -> Path:
     return exports_folder(warehouse) / _file_safe(edition) / "latest"
 
 
-def export_edition(warehouse: Warehouse, edition: str) -> Path:
+def export_edition(warehouse: "Warehouse", edition: str) -> Path:
     """Write the edition's tables as Parquet and make them the latest snapshot.
 
     Raises:
@@ -126,7 +129,7 @@ def open_snapshot(warehouse: Where) -> tuple[duckdb.DuckDBPyConnection, datetime
     return connection, min(manifest.exported_at for _, manifest in manifests)
 
 
-def _copy(warehouse: Warehouse, model: type[Row], edition: str, target: Path) -> int:
+def _copy(warehouse: "Warehouse", model: type[Row], edition: str, target: Path) -> int:
     order = ", ".join(f'"{column}"' for column in model.key)
     return warehouse.copy_to(
         target / f"{model.table}.parquet",

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import duckdb
 import polars as pl
@@ -17,12 +17,13 @@ from tasks.warehouse.lock import own
 from tasks.warehouse.migrate import connect, migrate
 from tasks.warehouse.rows import Row
 from tasks.warehouse.sql import quoted
-from tasks.warehouse.turns import LakeTurns, OwnTurns
+from tasks.warehouse.turns import OwnTurns
 from tasks.warehouse.writer import Change, Writer, explained
 
+if TYPE_CHECKING:
+    from tasks.warehouse.lake_turns import LakeTurns
+
 RowT = TypeVar("RowT", bound=Row)
-DEFAULT: Any = "data/warehouse.duckdb"
-"""Where the warehouse is unless somebody says."""
 
 
 class Readable(Protocol):
@@ -43,7 +44,7 @@ class Warehouse:
         """How another task of this process, or another process, reaches it."""
         self.id = identity
         """A uuid made when it was: part of every cache key, so caches never cross warehouses."""
-        self.turns = LakeTurns(where, identity) if isinstance(where, DuckLake) else OwnTurns()
+        self.turns = _turns(where, identity)
         """For work that other processes may be at, too."""
         self._connection = connection
         self._writer = Writer(self._new_cursor(), self.turns.committing)
@@ -142,6 +143,14 @@ def opened(where: Where) -> Warehouse:
         return _open[location(where).url]
     except KeyError:
         raise WarehouseError(f"{where} is not open in this process; run inside a flow.") from None
+
+
+def _turns(where: Location, identity: str) -> "OwnTurns | LakeTurns":
+    if not isinstance(where, DuckLake):
+        return OwnTurns()
+    from tasks.warehouse.lake_turns import LakeTurns  # who has a file needs no libpq
+
+    return LakeTurns(where, identity)
 
 
 def _owned(

@@ -12,13 +12,16 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow as pa
 
 from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse, first_line
 from tasks.warehouse.migrate import migrations
 from tasks.warehouse.rows import Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 GATHER_SECONDS = 0.01
 """How long a commit waits for company: little beside a commit, enough for a burst."""
@@ -161,15 +164,17 @@ class Writer:
         self._connection.unregister("incoming")
 
 
-def arrow_table(model: type[Row], rows: Sequence[Row]) -> pa.Table:
+def arrow_table(model: type[Row], rows: Sequence[Row]) -> "pa.Table":
     """Rows as an Arrow table with the columns and types of the warehouse's table."""
+    import pyarrow as pa  # who only reads writes none
+
     schema = arrow_schema(model)
     columns = [pa.array([getattr(row, f.name) for row in rows], type=f.type) for f in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 @lru_cache
-def arrow_schema(model: type[Row]) -> pa.Schema:
+def arrow_schema(model: type[Row]) -> "pa.Schema":
     """Arrow types of a table, read from an empty warehouse: the SQL is the one definition."""
     with _empty_warehouse().cursor() as cursor:
         return cursor.sql(f"SELECT * FROM {model.table} LIMIT 0").to_arrow_table().schema

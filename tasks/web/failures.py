@@ -1,11 +1,11 @@
 """What went wrong on the way to a page's server and back, in words."""
 
-import re
 import socket
 import ssl
 
 import aiohttp
 
+from tasks.models.failures import without_what_was_read
 from tasks.web.errors import Failed, Stage, shown
 
 FOREIGN = (aiohttp.ClientError, OSError, ValueError, TimeoutError)
@@ -47,8 +47,8 @@ def failure(error: Exception, host: str, stage: Stage) -> Failed:
         case aiohttp.ClientPayloadError():
             words = f"{host}: the answer broke off"
         case aiohttp.ClientResponseError():
-            first = re.split(r":? b'|:?\n", error.message)[0]  # without what was read
-            words = f"{host}: the answer is no HTTP that can be read ({shown(first)})"
+            said = shown(without_what_was_read(error.message))
+            words = f"{host}: the answer is no HTTP that can be read ({said})"
         case OSError():
             words = f"{host}: the connection was cut ({error.strerror or type(error).__name__})"
         case _:

@@ -1,7 +1,9 @@
 """What can go wrong between us and a wiki."""
 
+from tasks.errors import ExpectedError
 
-class WikiError(Exception):
+
+class WikiError(ExpectedError):
     """A wiki could not be read; the message names the address and what to do."""
 
 

@@ -16,6 +16,8 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 
 from tasks.configuration.wikipedia import WikiRequests
 from tasks.models.client import retry_after
+from tasks.models.errors import Misconfigured, TooLong, Transient
+from tasks.models.transport import ModelTransport
 from tasks.wikipedia.clock import Clock, RealClock
 from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
 
@@ -46,7 +48,6 @@ class PoliteClient:
         operator: str,
         *,
         clock: Clock | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
         name: str = "wiki",
         follow: Callable[[str], None] = lambda text: None,
     ) -> None:
@@ -60,17 +61,13 @@ class PoliteClient:
         self.n_requests = 0
         """Requests sent so far, failed ones too."""
         agent = (
-            f"EvergreenBench/{version('evergreen-bench')} ({operator}) httpx/{httpx.__version__}"
+            f"EvergreenBench/{version('evergreen-bench')} ({operator}) aiohttp/{version('aiohttp')}"
         )
-        self._http = httpx.AsyncClient(
-            headers={"User-Agent": agent, "Accept": "application/json"},
-            timeout=settings.timeout_seconds,
-            transport=transport,
-            trust_env=False,
-        )
+        self._headers = {"User-Agent": agent, "Accept": "application/json"}
+        self._transport = ModelTransport(settings.most_at_once, settings.largest_answer_bytes)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._transport.aclose()
 
     async def json(
         self,
@@ -115,19 +112,15 @@ class PoliteClient:
         async with self._places:
             await self._pace()
             self.n_requests += 1
-            try:
-                status, headers, body = await self._sent(url, data)
-            except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-                raise WikiRefused(f"{url}: not an address that can be asked: {error}.") from None
-            except httpx.RequestError as error:  # refused, cut off, garbled, too slow
-                raise Passing(f"{type(error).__name__} {error}".strip()) from None
-        hint = retry_after(headers)
+            response = await self._sent(url, data)
+        status, body = response.status_code, response.content
+        hint = retry_after(response.headers)
         if status in none_for:
             return None
         if status in HEALING:
             raise Passing(f"HTTP {status}", hint)
         if status != 200:
-            raise WikiRefused(_refused(url, status, headers, body), str(status))
+            raise WikiRefused(_refused(url, response), str(status))
         try:
             answer = json.loads(body)
         except (ValueError, RecursionError):
@@ -138,22 +131,20 @@ class PoliteClient:
             raise Passing(str(error), error.hint_seconds or hint) from None
         return answer
 
-    async def _sent(
-        self, url: str, data: Mapping[str, str] | None
-    ) -> tuple[int, httpx.Headers, bytes]:
+    async def _sent(self, url: str, data: Mapping[str, str] | None) -> httpx.Response:
         method = "GET" if data is None else "POST"
-        async with self._http.stream(method, url, data=data) as response:
-            body = bytearray()
-            async for part in response.aiter_bytes():
-                body += part
-                if len(body) > self._settings.largest_answer_bytes:
-                    raise WikiRefused(
-                        f"{url}: the answer holds more than "
-                        f"{self._settings.largest_answer_bytes:,} bytes; it was left unread. "
-                        "Raise `requests.largest_answer_bytes` in configs/wikipedia.yaml if "
-                        "that is right."
-                    )
-            return response.status_code, response.headers, bytes(body)
+        seconds = self._settings.timeout_seconds
+        try:
+            return await self._transport.whole(method, url, self._headers, seconds, data=data)
+        except Misconfigured as error:
+            raise WikiRefused(f"{url}: not an address that can be asked: {error}") from None
+        except TooLong as error:
+            raise WikiRefused(
+                f"{url}: {error}. Raise `requests.largest_answer_bytes` in configs/wikipedia.yaml "
+                "if that is right."
+            ) from None
+        except Transient as error:  # refused, cut off, garbled, too slow
+            raise Passing(str(error)) from None
 
     async def _pace(self) -> None:
         """Wait for this request's turn; turns are evenly apart."""
@@ -179,13 +170,14 @@ class PoliteClient:
         return wait
 
 
-def _refused(url: str, status: int, headers: httpx.Headers, body: bytes) -> str:
+def _refused(url: str, response: httpx.Response) -> str:
+    status = response.status_code
     if 300 <= status < 400:
         return (
-            f"{url}: redirects to {headers.get('Location', 'nowhere')[:SHOWN]}. Give the address "
-            "it leads to, with --wiki-api or in configs/wikipedia.yaml."
+            f"{url}: redirects to {response.headers.get('Location', 'nowhere')[:SHOWN]}. Give the "
+            "address it leads to, with --wiki-api or in configs/wikipedia.yaml."
         )
-    said = " ".join(body[: SHOWN * 2].decode("utf-8", "replace").split())[:SHOWN]
+    said = " ".join(response.text[: SHOWN * 2].split())[:SHOWN]
     return (
         f"{url}: HTTP {status}: {said}. Check the address, and `operator` in "
         "configs/wikipedia.yaml."

@@ -36,7 +36,7 @@ class PageViews:
             return None
         try:
             return sum(int(item["views"]) for item in answer["items"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise WikiRefused(
                 f"{url}: expected `items` with `views`, found {str(answer)[:80]}. Correct "
                 "`pageviews_url` in configs/wikipedia.yaml, or set it to null."

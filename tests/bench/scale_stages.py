@@ -44,7 +44,7 @@ class Work:
 
     @property
     def evaluation(self) -> Any:
-        from flows.stages import Evaluation
+        from tasks.evaluation import Evaluation
 
         return Evaluation(str(self.warehouse), EDITION, PROTOCOLS, (), JUDGE)
 
@@ -114,11 +114,11 @@ def plan(work: Work) -> int:
 
 
 def _plans(work: Work) -> list[Any]:
-    from flows.stages import planned
+    from tasks.evaluation import planned_cells
     from tasks.warehouse.store import open_warehouse
 
     with open_warehouse(work.warehouse):
-        found: list[Any] = planned(work.evaluation)
+        found: list[Any] = planned_cells(work.evaluation)
         return found
 
 

@@ -1,7 +1,9 @@
 """One Prefect server for all tests of flows, and the command in this process."""
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ from filelock import FileLock
 
 from flows.server import local_server
 from tests.conftest import PREFECT_HOME
+from tests.flows import llm_runs
 from tests.flows.asked_runs import agents_of, write_agents
-from tests.flows.llm_runs import prepared_sample
+from tests.flows.llm_runs import ROOT, prepared_sample
 from tests.flows.months import small_world
 from tests.rigs.month_world import World
 
@@ -26,16 +29,33 @@ def api() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def sample(api: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample edition with all that comes before an LLM judge; to be copied. The workers of
-    one run share it: it takes half a minute to make."""
-    folder = PREFECT_HOME / "sample"
-    folder.mkdir(exist_ok=True)
+def sample(
+    api: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The sample edition with all that comes before an LLM judge; to be copied.
+
+    Kept from run to run, until something changes of what makes it.
+    """
+    folder = request.config.cache.mkdir("sample")
+    kept = folder / f"{sha_of_makers()}.duckdb"
     with FileLock(folder / "lock"):
-        done = folder / "path"
-        if not done.exists():
-            done.write_text(str(prepared_sample(folder)), "utf-8")
-        return Path(done.read_text("utf-8"))
+        if not kept.exists():
+            for old in folder.glob("*.duckdb"):
+                old.unlink()
+            shutil.move(prepared_sample(tmp_path_factory.mktemp("prepared")), kept)
+    return kept
+
+
+def sha_of_makers() -> str:
+    """Of the code, the configuration and the data that the prepared sample is made by."""
+    makers = [ROOT / "requirements.lock", Path(llm_runs.__file__)]
+    for top in ("flows", "tasks", "configs", "data/sample"):
+        makers += sorted(path for path in (ROOT / top).rglob("*") if path.is_file())
+    whole = sha256()
+    for path in makers:
+        if "__pycache__" not in path.parts:
+            whole.update(f"{path.relative_to(ROOT)} ".encode() + sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
 
 
 @pytest.fixture(scope="module")

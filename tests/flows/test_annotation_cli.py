@@ -5,17 +5,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from flows.annotation_cli import agreement, annotate
+from flows.cli import app
 from tasks.annotation.errors import AnnotationError
 from tasks.warehouse.store import open_warehouse
 from tests.tasks.annotated import AGENT, ARTICLE, judged, sample_warehouse
-
-app = typer.Typer(pretty_exceptions_enable=False)
-app.add_typer(annotate, name="annotate")
-app.command()(agreement)
 
 
 @pytest.fixture

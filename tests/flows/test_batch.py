@@ -1,40 +1,12 @@
-"""`evaluate --batch`, stopped and started again, decides what a live run decides, at one price."""
+"""`evaluate --batch`: which judges cannot be asked so."""
 
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import (
-    ROOT,
-    at_hand,
-    configured,
-    environment,
-    evaluate,
-    rows,
-    value,
-    verdicts,
-    write_configs,
-)
-from tests.servers.batches import BatchScript
-from tests.servers.gemini import GeminiServer
-from tests.servers.openai import OpenAiServer
-
-AGENT = "sample_sketch"
-NEVER = BatchScript(polls=10**6)
-SERVERS: dict[str, type[GeminiServer | OpenAiServer]] = {
-    "gemini": GeminiServer,
-    "openai": OpenAiServer,
-}
+from tests.flows.llm_runs import configured, write_configs
 
 
 @pytest.fixture(scope="module")
@@ -42,62 +14,6 @@ def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = write_configs(tmp_path_factory.mktemp("batch"), batch_api=True, timeout_seconds=30)
     with configured(folder):
         yield folder
-
-
-@contextmanager
-def command(path: Path, configs: Path, kind: str) -> Iterator[subprocess.Popen[str]]:
-    """`evaluate --batch` as a process (and group) of its own."""
-    arguments = ["evaluate", "--edition", "sample", "--judge", kind, "--agent", AGENT, "--batch"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flows", *arguments, "--warehouse", str(path)],
-        cwd=ROOT, env=environment(configs, PREFECT_HOME), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("kind", "number"),
-    [
-        ("gemini", signal.SIGKILL),
-        ("openai", signal.SIGINT),
-    ],
-)
-def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
-    sample: Path, configs: Path, tmp_path: Path, kind: str, number: signal.Signals
-) -> None:
-    live, batch = (Path(shutil.copy(sample, tmp_path / name)) for name in ("live.db", "batch.db"))
-    with at_hand(SERVERS[kind](), kind):
-        evaluate(live, kind, agents=[AGENT])
-    server = SERVERS[kind](batches=NEVER)
-    with at_hand(server, kind):
-        with command(batch, configs, kind) as process:
-            wait_until(lambda: any(job.polls for job in server.batches.values()), process)
-            os.kill(process.pid, number)
-            process.communicate(timeout=60)
-        # One job, or on a busy machine two: it waits only so long for more to ask.
-        assert {state for (state,) in rows(batch, "SELECT state FROM batch_jobs")} == {"running"}
-        server.desk.script = BatchScript()
-        assert evaluate(batch, kind, agents=[AGENT], batch=True).name == "Completed"
-    assert server.log.n_bought_again == 0
-    assert value(batch, "SELECT count(*) FROM calls") == len(server.log.entries)
-    assert value(batch, "SELECT count(*) FROM calls WHERE delivery LIKE 'batch%'") > 10
-    assert {state for (state,) in rows(batch, "SELECT state FROM batch_jobs")} == {"done"}
-    assert verdicts(batch) == verdicts(live)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 import io
 import json
-import resource
 import shutil
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -188,23 +185,3 @@ def test_sql_may_begin_with_a_comment_and_come_from_stdin(  # type: ignore[no-un
     assert evergreen("sql", asked, *common).out == "n\n1\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(asked))
     assert evergreen("sql", "-", *common).out == "n\n1\n"
-
-
-@pytest.mark.long
-def test_a_full_disk_is_said_plainly_and_a_later_run_goes_on(tmp_path: Path) -> None:
-    # A limit on the size of files stands in for a full disk: both end in a failed write.
-    def full() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
-
-    command = [sys.executable, "-m", "flows", "import", "wlc", str(SAMPLE), "--warehouse",
-               str(tmp_path / "w.duckdb")]  # fmt: skip
-    failed = subprocess.run(
-        command, preexec_fn=full, capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert failed.returncode == 1
-    assert "could not be written" in failed.stderr
-    assert "Traceback" not in failed.stderr
-    again = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert again.returncode == 0, again.stderr
-    assert "9 reports" in again.stderr

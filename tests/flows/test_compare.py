@@ -9,9 +9,9 @@ import pytest
 
 from tasks.boards import boards_of
 from tasks.configuration.rubrics import FILES
-from tasks.leaderboard import leaderboard_rows
+from tasks.leaderboard_rows import leaderboard_rows
 from tasks.protocols.registry import protocol
-from tasks.scores import SCORER_VERSION
+from tasks.unscored import SCORER_VERSION
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import open_warehouse

@@ -11,9 +11,9 @@ import pytest
 
 from flows.show import leaderboard_frame, ranked, wide_rows
 from tasks.boards import INTERVAL, boards_of, ranges_note, ranking
-from tasks.leaderboard import leaderboard_rows, with_statistics
+from tasks.leaderboard_rows import leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
-from tasks.scores import SCORER_VERSION
+from tasks.unscored import SCORER_VERSION
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import open_warehouse

@@ -1,100 +1,8 @@
-"""Fetching what reports cite, over real sockets, through the flow and the commands."""
+"""Fetching what reports cite: what nobody knows of is told before anything starts."""
 
-import json
 from pathlib import Path
 
-import pytest
-
 from tests.flows.conftest import Evergreen
-from tests.flows.fetched_runs import AGENT, SENTENCES, PageServer, citing, fetch, serving_pages
-from tests.flows.llm_runs import evaluate, rows
-
-PAGES = "SELECT split_part(url, '/', 4), status, source FROM pages WHERE url LIKE '%127.0.0.1%'"
-CLAIM = SENTENCES["light"]
-
-
-@pytest.fixture
-def server() -> PageServer:
-    return PageServer()
-
-
-@pytest.mark.long
-def test_every_cited_page_is_fetched_once_read_and_judged_by(
-    sample: Path, tmp_path: Path, server: PageServer
-) -> None:
-    with serving_pages(tmp_path, server) as address:
-        path = citing(
-            sample,
-            tmp_path,
-            (CLAIM, f"{address}/light?utm_source=agent"),
-            (SENTENCES["moved"], f"{address}/old"),
-            ("The tower was painted red in that year.", f"{address}/light"),
-            ("Its light was seen for fourteen miles.", f"{address}/gone"),
-            ("The keepers were paid forty pounds a year.", f"{address}/wall"),
-            ("The rock was surveyed from a boat in 1755.", f"{address}/inward"),
-            ("The stump of the tower still stands today.", "http://10.0.0.1/x"),
-        )
-        first = fetch(path)
-        assert first.name == "Completed", first.message
-        assert {name: status for name, status, _ in rows(path, PAGES)} == {
-            "light": "ok", "old": "ok", "gone": "unfetchable", "wall": "bot_wall",
-            "inward": "refused",
-        }  # fmt: skip
-        assert rows(path, "SELECT status FROM pages WHERE url = 'https://10.0.0.1/x'") == [
-            ("refused",)
-        ]
-        (led_to,) = rows(path, "SELECT final_url FROM pages WHERE url LIKE '%/old'")
-        assert str(led_to[0]).endswith("/moved")
-        asked = dict(server.asked)
-        assert sum(asked.values()) == 6  # five pages and one redirect; the refused cost nothing
-        second = fetch(path)
-        assert (second.name, server.asked) == ("Completed", asked)
-        assert evaluate(path, "offline", protocols=["wiki_fact"]).name == "Completed"
-    verdicts = dict(
-        rows(
-            path,
-            "SELECT item, status || ' ' || coalesce(label, '') FROM verdicts "
-            f"WHERE agent = '{AGENT}' AND step = 'citation'",
-        )
-    )
-    by_page = {item.rpartition("/")[2]: said for item, said in verdicts.items()}
-    assert by_page["old"] == "ok support"
-    assert {by_page[name] for name in ("gone", "wall", "inward", "x")} == {"unfetchable "}
-
-
-@pytest.mark.long
-def test_the_commands_show_and_export_what_is_archived(
-    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
-) -> None:
-    with serving_pages(tmp_path, server) as address:
-        path = citing(
-            sample,
-            tmp_path,
-            (CLAIM, f"{address}/light"),
-            ("Its light was seen for fourteen miles.", f"{address}/gone"),
-        )
-        where = ("--edition", "sample", "--warehouse", path)
-        code, said, remarks = evergreen("fetch", *where)
-        assert code == 0, remarks
-        assert "unfetchable" in said
-        code, said, _ = evergreen("pages", "show", f"{address}/light#top", *where)
-        assert code == 0
-        assert CLAIM in said
-        assert "direct" in said
-        code, raw, _ = evergreen("pages", "show", f"{address}/light", "--raw", *where)
-        assert (code, raw.startswith("<html")) == (0, True)
-        assert "Pages that did not come: 2; `evergreen pages show URL" in " ".join(remarks.split())
-        code, _, said = evergreen("pages", "show", "https://nowhere.org/x", *where)
-        assert (code, "not in the archive" in said) == (1, True)
-        code, said, _ = evergreen("pages", "counts", "--format", "json", *where)
-        counted = {(row["status"], row["source"]): row["pages"] for row in json.loads(said)}
-        assert counted["ok", "direct"] == 1
-        assert counted["ok", "published"] > 1
-        for name in ("all.warc.gz", "texts.jsonl.gz"):
-            code, _, said = evergreen("pages", "export", "--to", tmp_path / name, *where)
-            assert (code, (tmp_path / name).stat().st_size > 100) == (0, True), said
-        code, _, said = evergreen("pages", "export", "--to", tmp_path / "all.zip", *where)
-        assert (code, ".warc.gz" in said) == (2, True)
 
 
 def test_what_nobody_knows_of_is_told_before_anything_starts(
@@ -117,18 +25,3 @@ def test_what_nobody_knows_of_is_told_before_anything_starts(
         code, _, said = evergreen(*command, "--edition", "sample", "--warehouse", missing)
         assert (code, "there is no warehouse yet" in " ".join(said.split())) == (1, True)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.long
-def test_texts_are_read_again_without_asking_anybody(
-    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
-) -> None:
-    with serving_pages(tmp_path, server) as address:
-        path = citing(sample, tmp_path, (CLAIM, f"{address}/light"))
-        assert fetch(path).name == "Completed"
-        asked = dict(server.asked)
-        before = rows(path, "SELECT url, text FROM pages WHERE source = 'direct'")
-        code, _, said = evergreen("pages", "read", "--edition", "sample", "--warehouse", path)
-        assert (code, "1 pages were read again" in said) == (0, True), said
-        assert rows(path, "SELECT url, text FROM pages WHERE source = 'direct'") == before
-    assert dict(server.asked) == asked

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
 from flows import console, reports_cli
+from flows.cli import app
 from tasks.importing import import_edition
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
@@ -25,16 +25,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Import:
     warehouse = tmp_path / "warehouse.duckdb"
     with open_warehouse(warehouse) as store:
         import_edition(store, SAMPLE, "sample", ["sample_sketch"])
-    importing = typer.Typer()
-    importing.callback()(lambda: None)
-    reports_cli.register(importing)
 
     def call(path: Path, *options: str) -> tuple[int, str]:
         said = Console(width=200, record=True, file=(tmp_path / "said").open("w"))
         for module in (console, reports_cli):
             monkeypatch.setattr(module, "REMARKS", said)
-        arguments = ["reports", str(path), "--edition", "sample", "--warehouse", str(warehouse)]
-        done = CliRunner().invoke(importing, [*arguments, *options])
+        where = ["--edition", "sample", "--warehouse", str(warehouse)]
+        done = CliRunner().invoke(app, ["import", "reports", str(path), *where, *options])
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return done.exit_code, said.export_text()

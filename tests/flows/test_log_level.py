@@ -75,7 +75,7 @@ def test_prefect_takes_it(tmp_path: Path) -> None:
 import os
 from pathlib import Path
 from flows.log_level import LogLevel, set_log_level
-from flows.server import prefect_environment
+from flows.prefect_settings import prefect_environment
 os.environ.update(prefect_environment(Path({str(tmp_path)!r})))
 set_log_level(LogLevel.INFO)
 import logging, prefect.flows

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import typer
 
 from flows.cli import app
+from flows.on_demand import OnDemand
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -18,6 +20,7 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def _within(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    command = command.real if isinstance(command, OnDemand) else command
     parts = getattr(command, "commands", None)
     if parts is None:
         yield name, command
@@ -35,6 +38,7 @@ def test_every_format_option_says_what_it_is_for() -> None:
     assert bare == []
 
 
+@pytest.mark.prose
 def test_the_readme_names_the_commands_that_take_no_warehouse() -> None:
     [sentence] = re.findall(r"All but (.*) take `--warehouse PATH`", README.read_text("utf-8"))
     without = {

@@ -1,33 +1,21 @@
 """Publishing with a person's decision: a run waits, holds nothing, and goes by the answer."""
 
 import asyncio
-import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
-import polars as pl
 import pytest
 
-from tasks.leaderboard import leaderboard_rows, with_statistics
+from tasks.leaderboard_rows import leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
-from tasks.warehouse.reading import reading
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests import patient
-from tests.conftest import PREFECT_HOME
-from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import ROOT
-from tests.flows.test_serve import DEADLINE_SECONDS, run_of, state_of, until
-
-pytestmark = pytest.mark.slow
+from tests.flows.test_serve import DEADLINE_SECONDS
 
 
 @pytest.fixture
@@ -151,29 +139,6 @@ def test_a_run_that_is_cancelled_while_it_waits_ends_with_nothing_written(
     assert not to.exists()
 
 
-@pytest.mark.long
-def test_figures_that_changed_while_a_person_looked_are_asked_about_again(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
-    to = tmp_path / "site"
-
-    def changed() -> dict[str, Any]:
-        with open_warehouse(warehouse, wait_seconds=0) as store:  # nobody holds it meanwhile
-            worsen(store)
-            rank(store)
-        return {"publish": True}
-
-    answers = [changed, {"publish": True, "note": "now too"}]
-    state, waited = decide(api, warehouse, answers, to=str(to))
-    assert (state.name, waited) == ("Completed", 2)
-    with reading(warehouse) as source:
-        board = source.frame(
-            "SELECT value FROM leaderboard ORDER BY protocol, metric, judge, agent"
-        )
-    published = pl.read_parquet(to / "data" / "leaderboard.parquet")
-    assert published["value"].to_list() == board["value"].to_list()
-
-
 def test_figures_of_a_judge_that_is_not_published_may_change_meanwhile(
     api: str, warehouse: Path, tmp_path: Path
 ) -> None:
@@ -235,66 +200,3 @@ def rank(store: Warehouse) -> None:
     rows = leaderboard_rows(store, "sample", [protocol("wiki_fact")])
     whole, _ = with_statistics(store, "sample", rows)
     store.write(Change(LeaderboardRow, whole, replacing={"edition": "sample"}))
-
-
-@pytest.mark.long
-def test_the_command_publishes_without_asking_and_names_what_is_not_there(
-    warehouse: Path, tmp_path: Path, evergreen: Evergreen
-) -> None:
-    to = tmp_path / "site"
-    common = ("--to", to, "--warehouse", warehouse)
-    assert evergreen("publish", "--edition", "never", *common)[0] == 1
-    code, _, said = evergreen("publish", "--edition", "sample", "--judge", "gpt-5", *common)
-    assert code == 1
-    assert "no figures of the judge 'gpt-5'" in said
-    assert not to.exists()
-    code, answer, said = evergreen("publish", "--edition", "sample", "--format", "json", *common)
-    assert code == 0, said
-    assert json.loads(answer)["complete"] is True
-    assert "no LLM used" in (to / "index.html").read_text("utf-8")
-
-
-@pytest.mark.long
-def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
-    api: str, sample: Path, tmp_path: Path
-) -> None:
-    warehouse = Path(shutil.copy(sample, tmp_path / "gated.duckdb"))
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flows", "serve", "--only", "publish", "--only", "evaluate",
-         "--warehouse", str(warehouse)],
-        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        asked = {"deployments": {"name": {"any_": ["gated"]}}}
-        made = until(
-            "pair of deployments",
-            lambda: (
-                found
-                if len(found := patient.post(f"{api}/deployments/filter", json=asked).json()) == 2
-                else None
-            ),
-        )
-        by_flow = {each["entrypoint"].split(".")[-1]: each["id"] for each in made}
-
-        def start(flow: str, **parameters: Any) -> str:
-            return run_of(api, by_flow[flow], **parameters)
-
-        def named(run: str, name: str) -> Any:
-            state = state_of(api, run)
-            assert state["type"] not in ("FAILED", "CRASHED"), state
-            return state["name"] == name
-
-        to = tmp_path / "site"
-        publishing = start("publish", edition="sample", to=str(to), approve=True)
-        until("question", lambda: named(publishing, "Suspended"))
-        evaluating = start("evaluate", edition="sample", protocols=["wiki_fact"])
-        until("end of the other run", lambda: named(evaluating, "Completed"))
-        answer = {"run_input": {"publish": True, "note": "go"}}
-        patient.post(f"{api}/flow_runs/{publishing}/resume", json=answer).raise_for_status()
-        until("end", lambda: named(publishing, "Completed"))
-        assert (to / "index.html").exists()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)

@@ -12,7 +12,7 @@ import typer
 
 from flows.console import QUIET, REMARKS, be_quiet, insist, remark, wants_quiet
 from flows.ended import end
-from flows.show import Format
+from flows.formats import Format
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
 from tests.tasks.annotated import sample_warehouse

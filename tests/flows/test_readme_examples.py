@@ -12,6 +12,8 @@ from tasks.warehouse.reading import query
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 
+pytestmark = pytest.mark.prose
+
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = "## Asking the warehouse with SQL"
 

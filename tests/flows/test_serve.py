@@ -1,10 +1,5 @@
-"""Deployments: what their forms say, and that one can be run from outside."""
+"""Deployments: what they work on, and what their forms say."""
 
-import os
-import re
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,8 +10,6 @@ from prefect.utilities.callables import parameter_schema
 
 from tasks.warehouse.location import location
 from tests import patient
-from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import ROOT
 
 DEADLINE_SECONDS = 300
 
@@ -114,39 +107,3 @@ def state_of(api: str, run: str) -> dict[str, Any]:
 
     found: dict[str, Any] = until("state", said)
     return found
-
-
-@pytest.mark.long
-def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it(
-    api: str, sample: Path, tmp_path: Path
-) -> None:
-    warehouse = tmp_path / "served.duckdb"
-    warehouse.write_bytes(sample.read_bytes())
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    log = tmp_path / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "flows", "serve", "--only", "evaluate",
-             "--warehouse", str(warehouse)],
-            stdout=output, stderr=output, cwd=ROOT, env=environment,
-        )  # fmt: skip
-    try:
-        asked = {"deployments": {"name": {"any_": ["served"]}}}
-        [deployment] = until(
-            "deployment", lambda: patient.post(f"{api}/deployments/filter", json=asked).json()
-        )
-        run = run_of(api, deployment["id"], edition="sample", protocols=["wiki_fact"])
-
-        def ended() -> Any:
-            state = state_of(api, run)
-            return state if state["type"] in ("COMPLETED", "FAILED", "CRASHED") else None
-
-        state = until("end of the run", ended)
-        assert (state["name"], state["message"]) == ("Completed", "sample is evaluated.")
-        said = log.read_text("utf-8")
-        assert re.search(r"Served: evaluate on .*served\.duckdb", said)
-        assert "Traceback" not in said
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.show import Format
+from flows.formats import Format
 from flows.show_references import print_references
 from tasks.judges.decisions import Judge
 from tasks.judges.offline import OfflineJudge

@@ -39,7 +39,8 @@ import duckdb
 import httpx
 import yaml
 
-from flows.server import local_server, prefect_environment
+from flows.prefect_settings import prefect_environment
+from flows.server import local_server
 from tests.rigs.kill_and_resume import differences, run
 
 ROOT = Path(__file__).resolve().parents[2]

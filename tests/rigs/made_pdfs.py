@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 
 import pdfplumber
@@ -47,6 +48,7 @@ class MadePdf:
     n_pages: int
 
 
+@cache
 def made_pdfs() -> list[MadePdf]:
     table = Table([("Athlete", "Nation", "Mark"), *ROWS])
     table.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, "black")]))

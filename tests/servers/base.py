@@ -10,6 +10,7 @@ from tests.servers.asked import FILE_TOKENS, Asked, Model, tokens
 from tests.servers.faults import (
     BROKEN,
     EMPTY_200,
+    ENVELOPES,
     HTML_200,
     HTML_PAGE,
     STATUSES,
@@ -141,7 +142,8 @@ class ModelServer(ABC):
             return Response(STATUSES.get(fault, 200), HTML_PAGE, HTML)
         if fault in STATUSES:
             return self.refusal(fault)
-        return json_response(self.body(asked, self.said(asked, fault), fault))
+        envelope = ENVELOPES.get(fault or "", {})
+        return json_response(self.body(asked, self.said(asked, fault), fault), **envelope)
 
     def said(self, asked: Asked, fault: str | None) -> Said:
         text = self.model.answer(asked.system, asked.user, asked.schema)

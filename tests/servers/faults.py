@@ -18,6 +18,9 @@ BROKEN: dict[str, Break] = {
     "reset_mid_body": "reset_mid_body",
     "half_body": "half_body",
     "stall_mid_body": "stall_mid_body",
+    "bad_gzip": "bad_gzip",
+    "cut_gzip": "cut_gzip",
+    "unknown_encoding": "unknown_encoding",
 }
 """The answer is lost on its way."""
 RATE_LIMITS = (
@@ -39,7 +42,14 @@ STATUSES = {
 EMPTY_200, HTML_200 = "empty_200", "html_200"
 ENDINGS = ("max_tokens", "thoughts_only", "safety", "recitation", "unknown_finish", "no_candidate")
 """A 200 whose answer ended otherwise than well, in the provider's own words."""
-PASSING = ("slow", "missing_usage", "other_version")
+ENVELOPES: dict[str, dict[str, Any]] = {
+    "bad_charset": {"content_type": "application/json; charset=hex"},
+    "bad_reason": {"reason": "Très bien"},
+    "bad_cookie": {"headers": (("Set-Cookie", "München=ü; Path=/"),)},
+}
+"""What is odd around a whole answer: a charset that is none of text, a reason in Latin-1, a
+cookie that no client can send back."""
+PASSING = ("slow", "missing_usage", "other_version", *ENVELOPES)
 """A whole answer, with something odd about it."""
 
 

@@ -6,17 +6,28 @@ whole; how long the answer takes is a timer, not a task.
 """
 
 import asyncio
+import gzip
 import json
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-Break = Literal["reset", "reset_mid_body", "half_body", "stall_mid_body"]
+Break = Literal[
+    "reset", "reset_mid_body", "half_body", "stall_mid_body", "bad_gzip", "cut_gzip",
+    "unknown_encoding",
+]  # fmt: skip
 """How an answer fails to arrive: nothing of it and a reset, half of it and a reset, half of it
-and an orderly end, half of it and then silence."""
+and an orderly end, half of it and then silence; or whole, and packed so that nobody can unpack
+it: not as it says, only the first half of it, in a way nobody knows."""
+PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "bad_gzip": ("gzip", lambda body: b"no gzip: " + body),
+    "cut_gzip": ("gzip", lambda body: halved(gzip.compress(body))),
+    "unknown_encoding": ("x-unheard-of", gzip.compress),
+}
+"""What such a body says it is packed in, and what it is."""
 REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
     408: "Request Timeout", 411: "Length Required", 422: "Unprocessable Entity",
@@ -62,19 +73,33 @@ class Response:
     content_type: str = "application/json; charset=utf-8"
     headers: tuple[tuple[str, str], ...] = ()
     delay_seconds: float = 0.0
+    reason: str | None = None
+    """In place of the status's usual words."""
     broken: Break | None = None
     on_end: Callable[[bool], None] | None = None
     """Called once: whether the whole answer was handed to a socket that was still open."""
 
     def encoded(self) -> bytes:
         lines = [
-            f"HTTP/1.1 {self.status} {REASONS.get(self.status, 'Unknown')}",
+            f"HTTP/1.1 {self.status} {self.reason or REASONS.get(self.status, 'Unknown')}",
             f"Content-Type: {self.content_type}",
             f"Content-Length: {len(self.body)}",
             *(f"{name}: {value}" for name, value in self.headers),
             "\r\n",
         ]
         return "\r\n".join(lines).encode("latin-1") + self.body
+
+    def packed(self) -> "Response":
+        """As it travels where its body is one of `PACKED`."""
+        if self.broken not in PACKED:
+            return self
+        says, pack = PACKED[self.broken]
+        headers = (*self.headers, ("Content-Encoding", says))
+        return replace(self, body=pack(self.body), headers=headers)
+
+
+def halved(body: bytes) -> bytes:
+    return body[: len(body) // 2]
 
 
 def json_response(body: Any, status: int = 200, **more: Any) -> Response:
@@ -157,9 +182,9 @@ class HttpProtocol(asyncio.Protocol):
                 self._take()
 
     def _write(self, response: Response) -> None:
-        whole = response.encoded()
+        whole = response.packed().encoded()
         half = whole[: len(whole) - (len(response.body) + 1) // 2]
-        if response.broken is None:
+        if response.broken is None or response.broken in PACKED:
             self._transport.write(whole)
             if ("Connection", "close") in response.headers:
                 self._transport.close()

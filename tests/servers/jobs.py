@@ -23,10 +23,15 @@ MADE: dict[str, Break | None] = {
     "lost_mid_body": "reset_mid_body",
     "lost_half_body": "half_body",
     "lost_stall": "stall_mid_body",
+    "lost_bad_gzip": "bad_gzip",
+    "lost_cut_gzip": "cut_gzip",
+    "lost_unknown_encoding": "unknown_encoding",
     "made_500": None,
     "made_no_id": None,
 }
 """Faults of a POST whose job is made all the same; the reply is lost, or does not name it."""
+BREAKS: tuple[Break, ...] = ("reset", "bad_gzip", "cut_gzip", "unknown_encoding")
+"""Of an answer that names no job."""
 PLAIN = {
     "rejected_400": (400, "The request is malformed."),
     "rejected_422": (422, "A field has a value that is not allowed."),
@@ -34,7 +39,7 @@ PLAIN = {
     "not_found_404": (404, "There is nothing of that name."),
 }
 FAULTS = frozenset(
-    {*MADE, *PLAIN, *STATUSES, "redirect_307", "html_200", "empty_200", "list_200", "reset"}
+    {*MADE, *PLAIN, *STATUSES, *BREAKS, "redirect_307", "html_200", "empty_200", "list_200"}
 )
 """What may be planned for a POST or a look; those of MADE for a POST only."""
 
@@ -268,8 +273,8 @@ class JobServer(ABC):
 
     def _faulty(self, fault: str) -> Response:
         """An answer that brings nothing."""
-        if fault == "reset":
-            return Response(broken="reset")
+        if fault in BREAKS:
+            return json_response({"status": self.well}, broken=fault)
         if fault in ("html_200", "html_502"):
             return Response(STATUSES.get(fault, 200), HTML_PAGE, HTML)
         if fault == "empty_200":

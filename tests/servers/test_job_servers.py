@@ -5,16 +5,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
-import openai
-import perplexity
 import pytest
-from google import genai
-from google.genai import types
-from openai.types.responses import Response, ResponseFunctionWebSearch, ResponseOutputMessage
 
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
@@ -22,6 +17,11 @@ from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import Job, JobScript, JobServer
 from tests.servers.serving import serving
+
+if TYPE_CHECKING:  # the SDKs take seconds to import: those that use them do
+    import openai
+    import perplexity
+    from openai.types.responses import Response
 
 PROMPT = "Write about Ærø."
 AGENT = "deep-research-preview-04-2026"
@@ -47,8 +47,10 @@ HEADERS = {"x-goog-api-key": "test-key", "Authorization": "Bearer test-key"}
 
 
 def with_openai(
-    server: OpenAiJobs, use: Callable[[openai.AsyncOpenAI], Awaitable[Any]], key: str = "test-key"
+    server: OpenAiJobs, use: "Callable[[openai.AsyncOpenAI], Awaitable[Any]]", key: str = "test-key"
 ) -> Any:
+    import openai
+
     async def run(address: str) -> Any:
         url = f"{address}/v1"
         async with openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0) as client:
@@ -59,8 +61,10 @@ def with_openai(
 
 
 def with_perplexity(
-    server: OpenAiJobs, use: Callable[[perplexity.AsyncPerplexity], Awaitable[Any]]
+    server: OpenAiJobs, use: "Callable[[perplexity.AsyncPerplexity], Awaitable[Any]]"
 ) -> Any:
+    import perplexity
+
     async def run(address: str) -> Any:
         async with perplexity.AsyncPerplexity(
             api_key="test-key", base_url=address, max_retries=0
@@ -72,6 +76,9 @@ def with_perplexity(
 
 
 def with_google(server: GeminiJobs, use: Callable[[Any], Awaitable[Any]]) -> Any:
+    from google import genai
+    from google.genai import types
+
     async def run(address: str) -> Any:
         async with httpx.AsyncClient() as http:
             options = types.HttpOptions(
@@ -88,7 +95,9 @@ def with_google(server: GeminiJobs, use: Callable[[Any], Awaitable[Any]]) -> Any
 
 
 def test_openai_reads_a_background_response_with_its_searches_and_citations() -> None:
-    async def use(client: openai.AsyncOpenAI) -> list[Response]:
+    from openai.types.responses import ResponseFunctionWebSearch, ResponseOutputMessage
+
+    async def use(client: "openai.AsyncOpenAI") -> "list[Response]":
         found = [
             await client.responses.create(
                 model="gpt-5.5", input=PROMPT, background=True, store=True,
@@ -119,7 +128,9 @@ def test_openai_reads_a_background_response_with_its_searches_and_citations() ->
 
 
 def test_openai_knows_the_models_and_refusals_by_their_kind() -> None:
-    async def use(client: openai.AsyncOpenAI) -> str:
+    import openai
+
+    async def use(client: "openai.AsyncOpenAI") -> str:
         model = await client.models.retrieve("gpt-5.5")
         with pytest.raises(openai.NotFoundError):
             await client.models.retrieve("gpt-0")
@@ -135,7 +146,7 @@ def test_openai_knows_the_models_and_refusals_by_their_kind() -> None:
 
 
 def test_perplexity_reads_an_agent_response_with_its_results_and_cost() -> None:
-    async def use(client: perplexity.AsyncPerplexity) -> Any:
+    async def use(client: "perplexity.AsyncPerplexity") -> Any:
         made = await client.responses.create(preset="high", input=PROMPT, background=True)
         assert made.status == "queued"
         return await client.responses.retrieve(made.id)
@@ -151,7 +162,7 @@ def test_perplexity_reads_an_agent_response_with_its_results_and_cost() -> None:
 
 
 def test_perplexity_reads_an_asynchronous_completion_made_once_for_a_key() -> None:
-    async def use(client: perplexity.AsyncPerplexity) -> Any:
+    async def use(client: "perplexity.AsyncPerplexity") -> Any:
         asked: Any = {
             "model": "sonar-deep-research",
             "messages": [{"role": "user", "content": PROMPT}],

@@ -18,7 +18,7 @@ from tasks.models.gateway import InvalidReply
 from tasks.models.gemini import GeminiClient
 from tasks.models.openai_chat import OpenAiChatClient
 from tests.servers.base import ModelServer
-from tests.servers.faults import BROKEN, GEMINI_FAULTS, OPENAI_FAULTS, FaultPlan
+from tests.servers.faults import BROKEN, ENVELOPES, GEMINI_FAULTS, OPENAI_FAULTS, FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
 from tests.servers.prompts_for_tests import CLAIMS, MODEL, verify_claims
@@ -151,6 +151,9 @@ PASSING: dict[str, Callable[[Transient], bool]] = {
     "reset_before": lambda e: e.kind == "connection" and e.maybe_billed,
     "reset_mid_body": lambda e: e.kind == "connection" and e.maybe_billed,
     "half_body": lambda e: e.kind == "connection" and e.maybe_billed,
+    "bad_gzip": lambda e: e.kind == "garbled" and e.maybe_billed,
+    "cut_gzip": lambda e: e.kind == "garbled" and e.maybe_billed,
+    "unknown_encoding": lambda e: e.kind == "garbled" and e.maybe_billed,
     "empty_200": lambda e: e.kind == "garbled" and e.maybe_billed,
     "html_200": lambda e: e.kind == "garbled" and e.maybe_billed,
     "no_candidate": lambda e: e.kind == "garbled" and e.maybe_billed,
@@ -233,6 +236,12 @@ def test_a_whole_answer_with_a_fault_in_its_text_cannot_be_used(
 
 
 @BOTH
+@pytest.mark.parametrize("fault", ENVELOPES)
+def test_an_answer_is_read_whatever_is_odd_around_it(kind: type[ModelServer], fault: str) -> None:
+    assert verdicts(reply(failing(kind, fault)).text) == VERDICTS
+
+
+@BOTH
 def test_counts_may_be_missing(kind: type[ModelServer]) -> None:
     found = reply(failing(kind, "missing_usage"))
     assert (found.finish, found.usage.prompt) == ("ok", None)
@@ -293,6 +302,6 @@ def test_each_fault_of_each_provider_has_a_test_or_is_a_quota() -> None:
         "truncated_json", "prose", "missing_usage", "other_version", "slow", "stall_mid_body",
         "quota_per_day", "spend_cap",
     }  # fmt: skip
-    assert {*PASSING, *ENDED, *elsewhere} == GEMINI_FAULTS | OPENAI_FAULTS
+    assert {*PASSING, *ENDED, *ENVELOPES, *elsewhere} == GEMINI_FAULTS | OPENAI_FAULTS
     with pytest.raises(ValueError, match="no form of refusal"):
         failing(GeminiServer, "refusal")

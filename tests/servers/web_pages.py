@@ -1,11 +1,12 @@
 """A web server that says exactly what a test wants said, byte by byte, however wrong.
 
-A handler gets a request and yields steps: bytes that are sent, seconds that are waited, or CUT,
-which resets the connection. When it is through, the connection is closed, unless it yields KEEP
-last.
+A handler gets a request and yields steps: bytes that are sent, seconds that are waited, CUT,
+which resets the connection, or GARBLE, which ends it with a record that nobody can decrypt. When
+it is through, the connection is closed, unless it yields KEEP last.
 """
 
 import asyncio
+import os
 import socket
 import ssl
 import struct
@@ -21,10 +22,13 @@ STARTS_WITHIN_SECONDS = 10.0
 
 class Step(Enum):
     CUT = "cut"
+    GARBLE = "garble"
     KEEP = "keep"
 
 
-CUT, KEEP = Step.CUT, Step.KEEP
+CUT, GARBLE, KEEP = Step.CUT, Step.GARBLE, Step.KEEP
+RECORD = b"\x17\x03\x03\x00\x20" + b"\xaa" * 32
+"""Of TLS, as far as its head goes."""
 Steps = Iterable[bytes | float | Step]
 
 
@@ -138,6 +142,11 @@ async def _answer(
                 await asyncio.sleep(step)
             elif step is KEEP:
                 return True
+            elif step is GARBLE:
+                await asyncio.sleep(0.02)  # what was sent before it goes out first
+                os.write(writer.get_extra_info("socket").fileno(), RECORD)
+                await asyncio.sleep(0.02)
+                return False
             else:
                 await asyncio.sleep(0.02)  # a reset throws away what was not read yet
                 connection = writer.get_extra_info("socket")

@@ -161,37 +161,27 @@ MOMENTS = {
     "at the files": N_TABLES + 1,
     "before it has its name": N_TABLES + 2,
 }
-FAST = {("backups", "before it has its name"), ("backup.tar", "at the files")}
+QUICK = (("backups", "before it has its name"), ("backup.tar", "at the files"))
+"""The others are long tests."""
 
 
-@pytest.mark.parametrize(
-    ("name", "moment"),
-    [
-        pytest.param(name, moment, marks=[] if (name, moment) in FAST else pytest.mark.long)
-        for name in ("backups", "backup.tar")
-        for moment in MOMENTS
-    ],
-)
-def test_a_backup_that_is_killed_is_never_taken_for_one(
-    original: Path, tmp_path: Path, name: str, moment: str
-) -> None:
-    place = tmp_path / name
+def kill_and_go_on(original: Path, place: Path, moment: str) -> None:
+    """A backup is killed, which leaves none, and made again, which leaves nothing of the first."""
     killed = in_a_process(KILLED, original, place, MOMENTS[moment])
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert list(tmp_path.rglob(".*making")), "it was killed before it began"
+    assert list(place.parent.rglob(".*making")), "it was killed before it began"
     with pytest.raises(BackupError, match="is no backup"), opened_backup(place):
         pass
     back_up(original, place)
     checked(place)
-    assert not list(tmp_path.rglob(".*making")), "the next one leaves it"
+    assert not list(place.parent.rglob(".*making")), "the next one leaves it"
 
 
-@pytest.mark.long
-def test_a_backup_that_is_killed_at_its_end_is_whole(original: Path, tmp_path: Path) -> None:
-    place = tmp_path / "backups"
-    killed = in_a_process(KILLED, original, place, MOMENTS["before it has its name"] + 1)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    checked(place)
+@pytest.mark.parametrize(("name", "moment"), QUICK)
+def test_a_backup_that_is_killed_is_never_taken_for_one(
+    original: Path, tmp_path: Path, name: str, moment: str
+) -> None:
+    kill_and_go_on(original, tmp_path / name, moment)
 
 
 @pytest.mark.parametrize("name", ["backups", "backup.tar"])

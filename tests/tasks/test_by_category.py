@@ -9,12 +9,12 @@ import pytest
 
 from tasks.cells import plan_cells
 from tasks.importing import import_edition
-from tasks.leaderboard import leaderboard_rows
+from tasks.leaderboard_rows import leaderboard_rows
 from tasks.protocols.registry import PROTOCOLS, protocol
 from tasks.questions_import import import_answers, import_questions
-from tasks.scores import SCORER_VERSION
 from tasks.status import edition_status
 from tasks.unextracted import unextracted
+from tasks.unscored import SCORER_VERSION
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.truths import QuestionCategory, TruthClaim, TruthSettings, ground_truth

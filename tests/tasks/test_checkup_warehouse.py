@@ -159,8 +159,8 @@ class TestTables:
                 "NULL, NULL, 'offline' FROM range(100000) AS r(i)"
             )
         content = bytearray(path.read_bytes())
-        middle = len(content) // 2
-        content[middle : middle + 200_000] = bytes(200_000)
+        late = len(content) * 3 // 4  # past what the empty warehouse is made of
+        content[late : late + 200_000] = bytes(200_000)
         path.write_bytes(content)
         with looked_at(location(path)) as (source, _):
             assert source

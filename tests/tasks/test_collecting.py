@@ -1,8 +1,6 @@
-"""Beginning a collection, and how long a large one takes by its plan of requests."""
+"""Beginning a collection, going on with it, and dropping it."""
 
-import asyncio
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,21 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.beginning import CollectionRequest, begin, forget, months_before
-from tasks.collecting import date_members, list_members, measure, unmeasured
-from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
+from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.errors import EditionError
-from tasks.freezing import freeze_article, freeze_edition, unfrozen
 from tasks.importing import import_edition
 from tasks.questions_import import import_questions
-from tasks.warehouse.collected import Candidate, Collection
+from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tasks.wikis import connected
-from tests.rigs.mediawiki.collecting import OPERATOR, viewed
-from tests.rigs.mediawiki.decoys import SINCE, UNTIL, good, prose
-from tests.rigs.mediawiki.running import missing, running
-from tests.tasks.wikipedia.conftest import SimulatedClock
+from tests.rigs.mediawiki.decoys import SINCE, UNTIL
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SETTINGS = load_wikipedia()
@@ -145,65 +137,3 @@ def test_months_before_is_the_same_day_or_the_month_s_last(day: datetime, months
     assert gone == months
     last_of_month = (earlier + timedelta(days=1)).month != earlier.month
     assert earlier.day == day.day or (last_of_month and earlier.day < day.day)
-
-
-@pytest.mark.long
-@pytest.mark.rig
-@pytest.mark.skipif(missing() is not None, reason=str(missing()))
-def test_a_thousand_candidates_take_less_than_ten_minutes_at_a_request_a_second(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
-    # Of the pages that became good articles since a window of nine months began, about one in
-    # ten was also created in it (304 of some 3,000, Wiki Live Challenge); here three in ten.
-    every = timedelta(days=0.915)
-    pages = [good(f"Mill number {n}", SINCE - timedelta(days=640) + n * every) for n in range(1000)]
-    clock = SimulatedClock()
-    with running(tmp_path / "wiki", pages) as wiki, viewed() as (_, views):
-        settings = SETTINGS.model_copy(
-            update={"operator": OPERATOR, "api_url": wiki.api, "pageviews_url": views}
-        )
-
-        def meanwhile() -> None:
-            """Two pages of the window change after they were listed: deleted, delisted."""
-            wiki.maintain("deleteBatch", said="Mill number 800\n")
-            wiki.maintain("edit", "Mill number 801", said=prose("Mill number 801"))
-            wiki.maintain("runJobs")
-
-        n = asyncio.run(_collected(warehouse, settings, wiki.api, clock, meanwhile))
-        n_requests = len(wiki.requests())
-    inside = sum(SINCE <= page.created < UNTIL for page in pages)
-    print(f"{inside} of 1,000 in the window: {n_requests} requests, {clock.time:.0f} s")
-    assert n == 100
-    assert 290 <= inside <= 310
-    assert n_requests <= inside + 200
-    assert clock.time < 600
-    decided = dict(warehouse.frame("SELECT title, decision FROM candidates").iter_rows())
-    assert decided["Mill number 800"] == "gone"
-    assert decided["Mill number 801"] == "delisted"
-    counts = Counter(decided.values())
-    assert counts["chosen"] == 100
-    assert counts["outranked"] == inside - 102
-
-
-async def _collected(
-    warehouse: Warehouse,
-    settings: WikipediaSettings,
-    api: str,
-    clock: SimulatedClock,
-    meanwhile: Callable[[], None],
-) -> int:
-    """All steps with the real client, which waits by this clock; how many articles there are."""
-    request = CollectionRequest(edition="e", since=SINCE, until=UNTIL, api_url=api)
-    collection = begin(warehouse, request, settings, NOW)
-    async with connected(warehouse, settings, api, clock=clock):
-        assert await list_members(warehouse, collection) == 1000
-        meanwhile()
-        await date_members(warehouse, collection)
-        for batch in unmeasured(warehouse, "e"):
-            await measure(warehouse, collection, batch)
-        while todo := unfrozen(warehouse, "e"):
-            await asyncio.gather(*(freeze_article(warehouse, collection, c) for c in todo))
-    freeze_edition(warehouse, collection)
-    assert warehouse.rows(Candidate, "decision IS NULL") == []
-    found = warehouse.value("SELECT count(*) FROM articles WHERE edition = 'e'")
-    return int(found)

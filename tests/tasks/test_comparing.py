@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tasks.comparing import NO_OVERALL, Comparison, compare
-from tasks.leaderboard import leaderboard_rows
+from tasks.leaderboard_rows import leaderboard_rows
 from tasks.protocols.registry import PROTOCOLS, protocol
-from tasks.scores import SCORER_VERSION
 from tasks.selection import UnknownName
+from tasks.unscored import SCORER_VERSION
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse

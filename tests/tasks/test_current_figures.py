@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.current_figures import check_current
-from tasks.leaderboard import leaderboard_rows, with_statistics
+from tasks.leaderboard_rows import leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
 from tasks.selection import LeaderboardBehind
 from tasks.warehouse.results import LeaderboardRow, Score

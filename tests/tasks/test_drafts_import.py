@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.drafts_import import drafts_of, import_draft
+from tasks.drafts_import import import_draft
+from tasks.drafts_used import drafts_of
 from tasks.editions.errors import EditionError
 from tasks.editions.rigorous_drafts import (
     DraftEntry,
@@ -17,10 +18,10 @@ from tasks.editions.rigorous_drafts import (
     draft_text,
     read_draft,
 )
-from tasks.leaderboard import leaderboard_rows
+from tasks.leaderboard_rows import leaderboard_rows
 from tasks.protocols.registry import protocol
-from tasks.scores import SCORER_VERSION
 from tasks.selection import UnknownName
+from tasks.unscored import SCORER_VERSION
 from tasks.warehouse.results import UNREVIEWED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Page
 from tasks.warehouse.rubrics import BundleSettings, Rubric, RubricBundle

@@ -15,7 +15,7 @@ from tasks.comparing import compare
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.rubrics import FILES
 from tasks.judges.research import GradeItems
-from tasks.leaderboard import leaderboard_rows
+from tasks.leaderboard_rows import leaderboard_rows
 from tasks.processes.pool import HELPERS
 from tasks.protocols.cell import decide_with, protocol_as
 from tasks.protocols.registry import named, protocol

@@ -13,9 +13,10 @@ from tasks.cases import load_cases
 from tasks.cells import CellPlan, plan_cells
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.estimating import COLUMNS, estimate_cells, estimate_extraction
+from tasks.judge_checks import price_today
 from tasks.judges.decisions import Extractor, Judge
 from tasks.judges.registry import judge, judge_entry
-from tasks.judging import judging, price_today
+from tasks.judging import judging
 from tasks.protocols.cell import decide_with
 from tasks.protocols.registry import protocol
 from tasks.unextracted import Unextracted, unextracted

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tasks.leaderboard import is_current, leaderboard_rows, publish_leaderboard, with_statistics
+from tasks.leaderboard import publish_leaderboard
+from tasks.leaderboard_rows import is_current, leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
-from tasks.scores import SCORER_VERSION
+from tasks.unscored import SCORER_VERSION
 from tasks.warehouse.migrate import migrations
 from tasks.warehouse.results import OUTDATED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Assignment

@@ -1,6 +1,5 @@
 """Scanned reports in the warehouse: judged by judges that see, final for all others."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,20 +8,16 @@ import pytest
 from tasks.cases import UnreadableScan, load_case, load_cases
 from tasks.cells import CellPlan, plan_cells
 from tasks.configuration.words import load_words_to_watch
-from tasks.diagnostics import TEXTS
-from tasks.estimating import estimate_cells
 from tasks.extraction.shape import style_figures
 from tasks.judges.decisions import Judge
-from tasks.judges.registry import judge, judge_entry
-from tasks.judging import judging, price_today
-from tasks.leaderboard import leaderboard_rows
+from tasks.judges.registry import judge
+from tasks.leaderboard_rows import leaderboard_rows
 from tasks.models.attachments import MOST_BYTES
-from tasks.protocols.cell import decide_with
 from tasks.protocols.registry import PROTOCOLS, protocol
 from tasks.scores import scored
 from tasks.status import edition_status
+from tasks.undiagnosed import TEXTS
 from tasks.unextracted import unextracted
-from tasks.verdicts import write_cell
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.results import Score
@@ -31,11 +26,8 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
-from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
 from tests.tasks.annotated import ARTICLE, OTHER, sample_warehouse
-from tests.tasks.models.test_attachments import PAGES, PICTURE, arrived
-from tests.tasks.test_estimating import InThread
+from tests.tasks.models.test_attachments import PAGES, PICTURE
 
 SEES, BLIND = "gemini-3.8-flash", "local"
 PDF = ("report.pdf", "application/pdf", PAGES)
@@ -205,31 +197,6 @@ def test_status_shows_what_cannot_be_done_as_final(warehouse: Warehouse) -> None
     assert counts(judge(SEES))["verdicts wiki_writing"] == seeing["verdicts wiki_writing"]
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
-    model = GeminiServer()
-    monkeypatch.setattr("tasks.estimating.HELPERS", InThread())
-    with serving(model) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield model
-
-
-def judged(warehouse: Warehouse, name: str, by: str) -> float:
-    """Judge what is pending, as the stage does; dollars spent."""
-
-    async def run() -> float:
-        async with judging(warehouse, by) as session:
-            for plan in plan_cells(warehouse, "sample", protocol(name), session.judge):
-                if plan.state == "pending" and plan.state_reason is None:
-                    case = load_case(warehouse, plan)
-                    await write_cell(warehouse, plan, await decide_with(name, session.judge, case))
-            assert session.gateway
-            return session.gateway.spent
-
-    return asyncio.run(run())
-
-
 def scores(warehouse: Warehouse, name: str, by: str) -> list[Score]:
     found = list(plans(warehouse, name, judge(by)).values())
     agents = sorted({plan.agent for plan in found})
@@ -240,37 +207,6 @@ def scores(warehouse: Warehouse, name: str, by: str) -> list[Score]:
             warehouse, protocol(name), judge(by), [p for p in found if p.agent == agent]
         )
     ]
-
-
-@pytest.mark.long
-def test_a_scan_is_estimated_bought_scored_and_counted_like_a_text(
-    warehouse: Warehouse, server: GeminiServer
-) -> None:
-    scan(warehouse, PDF)
-    _, entry = judge_entry(SEES)
-    assert price_today(entry)  # type: ignore[arg-type]
-    (before,) = estimate_cells(
-        warehouse, entry, [of_scan(warehouse)], lambda n: None  # type: ignore[arg-type]
-    ).to_dicts()  # fmt: skip
-    spent = judged(warehouse, "wiki_writing", SEES)
-    shown = [entry for entry in server.log.entries if entry.files]
-    case = load_case(warehouse, of_scan(warehouse))
-    assert {entry.files for entry in shown} == {arrived(*case.attachments)}
-    assert len(shown) == before["calls"] == 3
-    assert before["tokens_in"] > 3 * 3 * 1_000, "three calls with three pages each"
-    assert 0 < before["usd"] < before["usd_at_most"]
-    of_files = warehouse.value(
-        "SELECT sum(cost_usd) FROM calls WHERE contains(prompt, $1)", [case.attachments[0].sha]
-    )
-    assert 0 < of_files <= before["usd_at_most"]
-    assert of_files < spent
-    assert of_scan(warehouse).state == "done"
-    assert judged(warehouse, "wiki_writing", SEES) == 0, "nothing is bought twice"
-
-    by_report = {(s.agent, s.assignment): s for s in scores(warehouse, "wiki_writing", SEES)
-                 if s.metric == "writing_overall"}  # fmt: skip
-    assert by_report[OTHER, ARTICLE].n_items == 39
-    assert by_report[OTHER, ARTICLE].value is not None
 
 
 @pytest.mark.parametrize(("name", "by"), [("wiki_writing", BLIND), ("wiki_fact", "offline")])

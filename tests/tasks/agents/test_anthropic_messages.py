@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import anthropic
 import pytest
 
 from tasks.agents.agent import UnreadableAnswer
@@ -132,6 +131,8 @@ def test_it_searches_with_the_newest_tool_unless_parameters_say_otherwise() -> N
 
 
 def test_the_server_speaks_what_the_anthropic_sdk_reads() -> None:
+    import anthropic  # takes seconds, which not every process that collects tests should pay
+
     with serving(AnthropicServer([*FIRST, *SECOND])) as address:
         client = anthropic.Anthropic(api_key=KEY, base_url=address, max_retries=0)
         message = client.messages.create(

@@ -1,10 +1,7 @@
 """The baseline writes only what archived pages say, each sentence with its source."""
 
 import asyncio
-import json
 import re
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -95,47 +92,6 @@ def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path)
     assert "Maren Dahl" in report
     assert "bakers" not in report
     assert "## References" in report
-
-
-@pytest.mark.long
-def test_nothing_of_the_snapshot_but_the_pages_changes_what_it_writes(tmp_path: Path) -> None:
-    alone = ask(tmp_path / "one", write_archive(tmp_path / "alone"))
-    whole = write_archive(tmp_path / "whole")
-    for name in ("articles", "facts", "reports", "claims", "citations", "verdicts"):
-        (whole / f"{name}.parquet").write_text("opened by mistake")
-    assert ask(tmp_path / "two", whole) == alone
-
-
-OPENED = """
-import json, runpy, sys
-opened = []
-sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-sys.argv = ["baseline"]
-try:
-    runpy.run_module("tasks.agents.baseline", run_name="__main__")
-except SystemExit as ended:
-    json.dump([ended.code, opened], open("opened.json", "w"))
-"""
-
-
-@pytest.mark.long
-def test_it_opens_no_other_file_of_a_snapshot(tmp_path: Path) -> None:
-    archive = write_archive(tmp_path / "archive")
-    for name in ("articles", "facts", "reports"):
-        (archive / f"{name}.parquet").write_text("the answer")
-    told = tmp_path / "assignment.json"
-    told.write_text(json.dumps({"title": TITLE, "kind": "write_article"}))
-    places = {"EVERGREEN_ASSIGNMENT": told, "EVERGREEN_ARCHIVE": archive,
-              "EVERGREEN_CACHE": tmp_path / "cache"}  # fmt: skip
-    subprocess.run(
-        [sys.executable, "-c", OPENED], cwd=tmp_path, check=True, capture_output=True,
-        env={name: str(path) for name, path in places.items()}, timeout=60,
-    )  # fmt: skip
-    code, opened = json.loads((tmp_path / "opened.json").read_text())
-    assert code == 0
-    assert {name for name in opened if name.startswith(str(archive))} == {
-        str(archive / "pages.parquet")
-    }
 
 
 @pytest.mark.parametrize(
@@ -245,13 +201,3 @@ def test_a_question_of_which_nothing_is_archived_gets_no_answer(tmp_path: Path) 
     prompt = prompt_of("zzz qqq xxx?")
     answer = ask(tmp_path, write_archive(tmp_path / "archive"), kind="find_claims", prompt=prompt)
     assert answer.outcome == "failed"
-
-
-@pytest.mark.long
-def test_what_is_missing_from_its_environment_is_named(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tasks.agents.baseline"],
-        cwd=tmp_path, env={}, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("baseline: EVERGREEN_ASSIGNMENT is not set")

@@ -77,13 +77,16 @@ def test_a_page_that_is_gone_between_search_and_fetch_is_done_without() -> None:
     assert not [page for page in pages.pages if "dahl" in page.url]
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_sandbox_that_is_busy_is_asked_again(status: int) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [json_response({}, 429), json_response({}, 503), json_response({}, broken="bad_gzip")],
+)
+def test_a_sandbox_that_is_busy_or_garbles_its_answer_is_asked_again(answer: Response) -> None:
     sandbox = SmallSandbox()
     refused = iter([True, True])
 
     def busy(request: Request) -> Response:
-        return json_response({}, status) if next(refused, False) else sandbox(request)
+        return answer if next(refused, False) else sandbox(request)
 
     with over(busy) as pages:
         assert pages.search("lighthouse", 1)
@@ -98,6 +101,9 @@ def test_a_sandbox_that_is_busy_is_asked_again(status: int) -> None:
         (json_response({"results": [5]}), "/search"),
         (Response(200, b"x" * 5000), "more than 1,000 bytes"),
         (Response(200, b"x" * 500, broken="half_body"), "/search"),
+        (Response(200, b"x" * 500, broken="bad_gzip"), "/search"),
+        (Response(200, b"x" * 500, broken="cut_gzip"), "/search"),
+        (Response(200, b"x" * 500, broken="unknown_encoding"), "/search"),
         (Response(500, b"\xff broken"), "HTTP 500"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import openai
 import pytest
 
 from tasks.agents.agent import Source, UnreadableAnswer
@@ -169,6 +168,8 @@ def test_a_local_server_needs_no_key() -> None:
 
 
 def test_the_server_speaks_what_the_openai_sdk_reads() -> None:
+    import openai  # takes seconds, which not every process that collects tests should pay
+
     with serving(ChatAgentServer("A report.")) as address:
         client = openai.OpenAI(api_key=KEY, base_url=f"{address}/v1", max_retries=0)
         completion = client.chat.completions.create(

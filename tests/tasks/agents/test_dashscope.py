@@ -67,7 +67,7 @@ def test_parameters_of_the_entry_go_over_ours_but_pieces_stay_pieces() -> None:
 
 def test_a_long_stream_is_kept_as_few_pieces_that_lose_nothing() -> None:
     server = DashScopeServer("A sentence of the report. " * 2_000)
-    seen = start("dashscope", server, REPLY, path=PATH)
+    seen = start("dashscope", server, REPLY, path=PATH, limits=QUICK | {"timeout_seconds": 60})
     kept = json.loads(seen.raw or "")
     assert len(kept["stream"]) < 20
     assert "The plan is this.\u2028Then that." in {piece["content"] for piece in kept["stream"]}

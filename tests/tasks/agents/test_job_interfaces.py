@@ -10,7 +10,7 @@ import pytest
 from tasks.agents.agent import AgentClient, Gone, Seen
 from tasks.agents.kinds import open_agent, read_answer
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Rejected, Transient
-from tests.servers.jobs import FAULTS, MADE, JobScript, JobServer
+from tests.servers.jobs import BREAKS, FAULTS, MADE, JobScript, JobServer
 from tests.tasks.agents.job_clients import (
     GEMINI,
     KEY,
@@ -33,7 +33,7 @@ LATER = ("rate_limit", "rate_limit_retry_after", "rate_limit_retry_info", "unava
          "timeout_408")  # fmt: skip
 UNCERTAIN = (
     *sorted(set(MADE) - {"lost_stall"}),
-    *("server_500", "key_echoed", "html_502", "html_200", "empty_200", "list_200", "reset"),
+    *("server_500", "key_echoed", "html_502", "html_200", "empty_200", "list_200", *BREAKS),
 )
 SLOW = 0.4
 """Seconds that a client waits for an answer that never comes."""

@@ -1,6 +1,5 @@
 """xAI's Responses API."""
 
-import openai
 import pytest
 
 from tasks.agents.agent import Annotation, UnreadableAnswer
@@ -85,6 +84,8 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
 
 
 def test_the_server_speaks_what_the_openai_sdk_reads() -> None:
+    import openai  # takes seconds, which not every process that collects tests should pay
+
     with serving(XaiServer(TEXT)) as address:
         client = openai.OpenAI(api_key=KEY, base_url=f"{address}/v1", max_retries=0)
         response = client.responses.create(model="a-model", input="Write.")

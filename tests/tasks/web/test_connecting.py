@@ -1,10 +1,7 @@
 """A connection leads to an address that was checked, or nowhere."""
 
 import asyncio
-import shutil
 import socket
-import ssl
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from tasks.web.connecting import GuardedClient, user_agent
 from tasks.web.errors import ProxyRefuses
 from tasks.web.guard import Guard, Target
 from tasks.web.resolving import CheckedResolver
+from tests.servers.certificates import make_certificate
 from tests.servers.web_pages import Site, answer, serving_pages
 from tests.tasks.web.fetched import LOOPBACK, fetch, web_settings
 
@@ -133,33 +131,17 @@ def test_a_name_that_does_not_exist_is_not_tried_again() -> None:
     assert fetched.error == "there is no host gone.example.org (DNS)"
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for right.example.org, and its key, in one file."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl, to make a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-         "/CN=right.example.org", "-addext", "subjectAltName=DNS:right.example.org",
-         "-keyout", "key.pem", "-out", "certificate.pem"],
-        cwd=folder, check=True, capture_output=True,
-    )  # fmt: skip
-    return folder
-
-
 def test_a_certificate_must_be_for_the_name_that_was_cited(
-    certificate: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
+    context = make_certificate(tmp_path, "DNS:right.example.org")
     with serving_pages(lambda asked: [answer(b"page")], context) as site:
         right, wrong = (f"{name}.example.org:{site.port}" for name in ("right", "wrong"))
         urls = [f"https://{right}/", f"https://{wrong}/"]
         unknown = fetch(urls[:1], web_settings([right])).fetched[urls[0]]
         assert (unknown.outcome, unknown.tries) == ("failed", 1)
         assert "no valid certificate" in (unknown.error or "")
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
         fetched = fetch(urls, web_settings([right, wrong])).fetched
         assert fetched[urls[0]].outcome == "fetched"
         assert "wrong.example.org has no valid certificate" in (fetched[urls[1]].error or "")

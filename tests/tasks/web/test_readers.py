@@ -2,11 +2,6 @@
 
 import asyncio
 import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,11 +15,9 @@ from tasks.warehouse.page_store import PageStore
 from tasks.web.page import ReadPage
 from tasks.web.readers import PageReaders
 from tasks.web.reading import read_page
-from tests.rigs.made_pdfs import made_pdfs
 from tests.rigs.saved_pages import layouts, page
 
 ResultT = TypeVar("ResultT")
-ROOT = Path(__file__).resolve().parents[3]
 
 GOOD = page(layouts()[0].content, content_type="text/html")
 ENDLESS = page(b"<html>" + b"<div>" * 300_000, content_type="text/html")
@@ -59,7 +52,6 @@ def test_bytes_that_are_missing_are_the_warehouses_fault_not_the_pages(tmp_path:
         with_readers(lambda readers: readers.read_stored(tmp_path, "0" * 64, GOOD))
 
 
-@pytest.mark.slow
 def test_a_page_that_computes_too_long_is_unreadable_and_the_next_one_is_read() -> None:
     async def both(readers: PageReaders) -> tuple[ReadPage, ReadPage]:
         await readers.read(GOOD)  # the helper has started
@@ -70,7 +62,6 @@ def test_a_page_that_computes_too_long_is_unreadable_and_the_next_one_is_read() 
     assert good.status == "ok"
 
 
-@pytest.mark.slow
 def test_a_page_that_fills_the_memory_is_unreadable_and_the_next_one_is_read() -> None:
     large = page(b"<html><p>" + b"<i>x</i>" * 2_000_000, content_type="text/html")
 
@@ -81,34 +72,6 @@ def test_a_page_that_fills_the_memory_is_unreadable_and_the_next_one_is_read() -
     assert full.status == "unreadable"
     assert "memory" in (full.error or "")
     assert good.status == "ok"
-
-
-@pytest.mark.long
-def test_a_helper_that_is_killed_costs_no_other_page() -> None:
-    async def killed(readers: PageReaders) -> list[ReadPage]:
-        await readers.read(GOOD)
-        reading = asyncio.ensure_future(readers.read(ENDLESS))
-        await asyncio.sleep(0.5)
-        for helper in _helpers_of(os.getpid()):
-            helper.kill()
-        return [await reading, *await asyncio.gather(*(readers.read(GOOD) for _ in range(5)))]
-
-    first, *others = with_readers(killed, seconds=30)
-    assert first.status == "unreadable"
-    assert "SIGKILL" in (first.error or "")
-    assert [said.status for said in others] == ["ok"] * 5
-
-
-@pytest.mark.long
-def test_many_pages_wait_their_turn() -> None:
-    pages = [page(made_pdfs()[0].content)] * 20 + [GOOD] * 40
-
-    async def all_of_them(readers: PageReaders) -> list[ReadPage]:
-        return await asyncio.gather(*(readers.read(material) for material in pages))
-
-    said = with_readers(all_of_them, workers=2)
-    assert [one.status for one in said] == ["ok"] * 60
-    assert said[0].media_type == "application/pdf"
 
 
 def test_who_waits_for_a_page_when_the_readers_are_closed_is_cancelled() -> None:
@@ -137,43 +100,6 @@ def test_helpers_are_gone_when_the_readers_are_closed() -> None:
     before = {helper.pid for helper in _helpers_of(os.getpid())}
     with_readers(lambda readers: readers.read(GOOD), workers=2)
     assert {helper.pid for helper in _helpers_of(os.getpid())} <= before
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in the middle of a page"])
-def test_helpers_end_when_their_parent_is_killed_hard(tmp_path: Path, busy: bool) -> None:
-    program = textwrap.dedent(f"""
-        import asyncio, sys
-        from tasks.configuration.web import ReadingBounds
-        from tasks.web.readers import PageReaders
-        from tests.tasks.web.test_readers import ENDLESS, GOOD
-
-        async def main():
-            readers = PageReaders(ReadingBounds(workers=2, seconds=4))
-            await readers.read(GOOD)
-            print("reading", flush=True)
-            await (readers.read(ENDLESS) if {busy} else asyncio.sleep(60))
-
-        if __name__ == "__main__":
-            asyncio.run(main())
-    """)
-    path = tmp_path / "program.py"
-    path.write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [sys.executable, str(path)], stdout=subprocess.PIPE, env=environment, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "reading\n"
-        if busy:
-            time.sleep(1)
-        helpers = _helpers_of(process.pid)
-        assert len(helpers) == 2
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    gone, alive = psutil.wait_procs(helpers, timeout=30)
-    assert not alive
-    assert len(gone) == 2
 
 
 def _helpers_of(parent: int) -> list[psutil.Process]:

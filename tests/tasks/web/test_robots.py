@@ -38,6 +38,7 @@ def test_what_robots_txt_forbids_us_is_not_asked_for_and_it_is_read_once() -> No
         ([answer(b"later", 503)], "robots"),
         ([answer(b"", 302, location="/robots.txt")], "robots"),
         ([CUT], "robots"),
+        ([answer(b"no gzip", content_encoding="gzip")], "robots"),
         ([3.0], "robots"),
         ([answer(b"#" * 600_000)], "robots"),
     ],
@@ -53,11 +54,14 @@ def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_fails_forbids_al
         assert fetch([site.url("/a")], settings).fetched[site.url("/a")].outcome == outcome
 
 
-def test_a_robots_txt_that_fails_once_is_asked_for_again() -> None:
+@pytest.mark.parametrize(
+    "first", [answer(b"", 503), answer(b"no gzip", content_encoding="gzip")], ids=["503", "gzip"]
+)
+def test_a_robots_txt_that_fails_once_is_asked_for_again(first: bytes) -> None:
     def handler(asked: Asked) -> Steps:
         if asked.path != "/robots.txt":
             return [answer(b"page")]
-        return [answer(b"", 503) if site.targets().count("/robots.txt") == 1 else answer(RULES)]
+        return [first if site.targets().count("/robots.txt") == 1 else answer(RULES)]
 
     with serving_pages(handler) as site:
         urls = [site.url("/a"), site.url("/private"), site.url("/bench")]

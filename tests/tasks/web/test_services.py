@@ -1,5 +1,6 @@
 """Jina Reader and the Wayback Machine, as servers of this test play them."""
 
+import gzip
 import json
 from collections.abc import Callable
 from datetime import date
@@ -243,6 +244,26 @@ def test_an_archive_that_is_busy_is_asked_again() -> None:
         answers.insert(1, [answer(there)])
         fetched = fetch([CITED], wayback(site), source="wayback").fetched[CITED]
         assert (fetched.outcome, fetched.tries) == ("fetched", 4)
+
+
+NO_GZIP = answer(b"no gzip", content_encoding="gzip")
+HALF_A_GZIP = answer(gzip.compress(READ)[:-20], content_encoding="gzip")
+
+
+@pytest.mark.parametrize("garbled", [NO_GZIP, HALF_A_GZIP], ids=["no gzip", "half a gzip"])
+def test_a_service_whose_answer_cannot_be_unpacked_is_asked_again(garbled: bytes) -> None:
+    answers: list[Steps] = [[garbled], [answer(READ)]]
+    with serving_pages(lambda asked: answers.pop(0)) as site:
+        outcome = fetch([CITED], jina(site), source="jina")
+        assert outcome.fetched[CITED].tries == 2
+        assert outcome.content(CITED) == READ
+    answers = [[garbled], [garbled], [answer(b"as it was")]]
+    with serving_pages(lambda asked: answers.pop(0)) as site:
+        there = json.dumps({"archived_snapshots": found(site.url()[:-1])}).encode()
+        answers.insert(1, [answer(there)])
+        outcome = fetch([CITED], wayback(site), source="wayback")
+        assert outcome.fetched[CITED].tries == 4
+        assert outcome.content(CITED) == b"as it was"
 
 
 def test_a_snapshot_that_is_not_given_out_is_a_failure() -> None:

@@ -49,14 +49,28 @@ def test_every_request_names_the_operator_and_asks_for_maxlag() -> None:
         Response(200, b"{}" * 50, broken="half_body"),
         Response(200, b"{}" * 50, broken="reset_mid_body"),
         Response(200, broken="reset"),
+        json_response({}, broken="bad_gzip"),
+        json_response({}, broken="cut_gzip"),
+        json_response({}, broken="unknown_encoding"),
     ],
     ids=["429", "503", "502", "maxlag", "ratelimited", "database", "cut json", "half a body",
-         "reset in the body", "reset"],
+         "reset in the body", "reset", "no gzip", "half a gzip", "an unknown encoding"],
 )  # fmt: skip
 def test_what_may_heal_is_asked_again(trouble: Response) -> None:
     with scripted(trouble, trouble, {"query": {}}) as (script, api):
         assert with_wiki(api, siteinfo) == {"query": {}}
     assert len(script.asked) == 3
+
+
+def test_a_cookie_that_cannot_be_sent_back_spoils_no_further_request() -> None:
+    placed = json_response({"query": {}}, headers=(("Set-Cookie", "GeoIP=DE:BY:München"),))
+
+    async def twice(wiki: MediaWiki) -> list[Any]:
+        return [await siteinfo(wiki), await siteinfo(wiki)]
+
+    with scripted(placed) as (script, api):
+        assert with_wiki(api, twice, tries=1) == [{"query": {}}, {}]
+    assert "cookie" not in script.asked[1].headers
 
 
 @pytest.mark.parametrize(
@@ -124,7 +138,7 @@ def test_an_address_that_is_none_is_refused() -> None:
 def test_nobody_at_the_address_is_unreachable() -> None:
     with scripted() as (_, api):
         pass  # the server has ended
-    with pytest.raises(WikiUnreachable, match="ConnectError"):
+    with pytest.raises(WikiUnreachable, match="Cannot connect to host"):
         with_wiki(api, siteinfo, tries=2)
 
 

@@ -181,13 +181,6 @@ def test_deep_nesting_is_read_to_the_end(html: str) -> None:
     assert len(text) < 50_000
 
 
-@pytest.mark.slow
-@pytest.mark.long
-def test_a_page_of_ten_million_characters_is_converted() -> None:
-    html = LEGACY * (10_000_000 // len(LEGACY))
-    assert to_markdown(html, "T").count("**Runs of the ship**") > 1_000
-
-
 @pytest.mark.parametrize(
     "html",
     [

@@ -1,0 +1,80 @@
+"""The SQLite database of the local Prefect server: made from a template, written without stalls.
+
+Imported by the server's process alone, after Prefect's settings are in the environment.
+"""
+
+import asyncio
+import os
+import sqlite3
+from contextlib import AbstractAsyncContextManager, closing
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+
+def create_database(database: Path) -> None:
+    """Create the database of a home that has none: a copy of this Prefect version's template.
+
+    Prefect's migrations take seconds. The first server of a version runs them and leaves the
+    outcome in the user's cache folder for all others; where that cannot be written, each home
+    runs them itself.
+    """
+    if database.exists():
+        return
+    template = cache_folder() / f"prefect-{version('prefect')}.db"
+    try:
+        template.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(template.with_suffix(".lock")):
+            if not template.exists():
+                migrate()
+                _copy(database, template)
+                return
+        _copy(template, database)
+    except sqlite3.DatabaseError:
+        template.unlink(missing_ok=True)  # damaged; the next home makes another one
+    except OSError:
+        pass  # Prefect migrates what is missing when it starts
+
+
+def cache_folder() -> Path:
+    """Where this user's programs keep what can be made again, by the XDG specification."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "evergreen"
+
+
+def migrate() -> None:
+    """Write the installed Prefect's tables, and nothing else, into this process's database."""
+    from prefect.server.database import provide_database_interface
+
+    asyncio.run(provide_database_interface().create_db())
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a database in one step: a reader of `target` sees all of it or none."""
+    draft = target.with_suffix(f".{os.getpid()}")
+    try:
+        with closing(sqlite3.connect(source)) as connection:
+            connection.execute("VACUUM INTO ?", (str(draft),))
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_immediately() -> None:
+    """Begin each of Prefect's transactions with the write lock (`BEGIN IMMEDIATE`).
+
+    Prefect begins most as readers and writes later. SQLite refuses that change at once, without
+    waiting, when anybody else has written in between: `database is locked`, a 503 for the client.
+    """
+    from prefect.server.database.configurations import AioSqliteConfiguration
+
+    begin = AioSqliteConfiguration.begin_transaction
+
+    def begin_transaction(
+        self: AioSqliteConfiguration, session: Any, with_for_update: bool = False
+    ) -> AbstractAsyncContextManager[Any]:
+        return begin(self, session, with_for_update=True)
+
+    AioSqliteConfiguration.begin_transaction = begin_transaction  # type: ignore[method-assign,assignment]

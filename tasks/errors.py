@@ -1,0 +1,6 @@
+"""What a user can set right."""
+
+
+class ExpectedError(Exception):
+    """Its message is for the user: it names what is wrong, and the way out. `evergreen` shows it
+    without a traceback and exits with 1."""

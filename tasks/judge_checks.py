@@ -1,0 +1,60 @@
+"""What can be said of judges before anything is asked: what they cost, and what cannot end well."""
+
+import os
+from collections.abc import Sequence
+from datetime import date
+
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.registry import judge_entry
+from tasks.models.errors import Misconfigured, NoPrice
+from tasks.models.prices import ModelPrice, load_prices
+from tasks.warehouse.rows import utc_now
+
+
+def price_today(entry: LlmJudgeEntry) -> ModelPrice | None:
+    """What the judge's model costs today; None where the price list does not say."""
+    return load_prices().of(entry.provider, entry.model, utc_now().date())
+
+
+def check_judge(
+    name: str, entry: LlmJudgeEntry, budget_usd: float | None, today: date, *, batch: bool = False
+) -> None:
+    """Refuse what cannot end well, before anything is asked.
+
+    Raises:
+        Misconfigured: the model is retired, or has no key, or no batches although these are
+            wanted.
+        NoPrice: there is a budget but no price.
+    """
+    if entry.retires and today >= entry.retires:
+        raise Misconfigured(
+            f"configs/judges.yaml: the model of {name} ({entry.model}) was retired on "
+            f"{entry.retires}: what answers in its place is another judge. Choose another one; "
+            "the verdicts it has given stay."
+        )
+    if batch and entry.kind != "gemini" and not entry.batch_api:
+        raise Misconfigured(
+            f"The judge {name} cannot be asked in batches. Run without --batch, or set "
+            "`batch_api: true` in configs/judges.yaml if its endpoint has OpenAI's Batch API."
+        )
+    needed = entry.key_env if entry.key_required and not entry.key_block else None
+    if needed and not os.environ.get(needed, "").strip():
+        raise Misconfigured(f"The judge {name} has no key: set the variable {entry.key_env}.")
+    if budget_usd is not None and price_today(entry) is None:
+        raise NoPrice(
+            f"configs/prices.yaml has no price for {entry.model} of {entry.provider} on {today}, "
+            "so a budget cannot be kept. Add its price, or run without --budget."
+        )
+
+
+def check_judges(names: Sequence[str], budget_usd: float | None, *, batch: bool = False) -> None:
+    """`check_judge` for each that calls a model, today."""
+    entries = [judge_entry(name) for name in names]
+    models = [(name, entry) for name, entry in entries if isinstance(entry, LlmJudgeEntry)]
+    if batch and not models:
+        raise Misconfigured(
+            f"{' and '.join(names)} calls no model: there is nothing to ask in batches. Name a "
+            "judge that calls one, or run without --batch."
+        )
+    for name, entry in models:
+        check_judge(name, entry, budget_usd, utc_now().date(), batch=batch)

@@ -1,0 +1,88 @@
+"""Agents that answer in one request, and somebody's own service, through the flow."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.flows.asked_runs import KEY, N_ARTICLES, PRICE, QUICK, URL, ask, askable
+from tests.flows.llm_runs import rows, value
+from tests.servers.agent_anthropic import AnthropicServer
+from tests.servers.agent_base import AgentServer
+from tests.servers.agent_chat import ChatAgentServer
+from tests.servers.agent_dashscope import DashScopeServer
+from tests.servers.agent_service import ServiceServer
+from tests.servers.agent_xai import XaiServer
+from tests.servers.serving import serving
+
+TEXT = "# The town\n\nIt grew [[1]](https://a.org/one)."
+CLAUDE = [{"type": "text", "text": TEXT, "citations": []}]
+SERVERS: dict[str, tuple[str, str, Any]] = {
+    "chat": ("chat", "/v1", lambda: ChatAgentServer(TEXT)),
+    "claude": ("anthropic", "", lambda: AnthropicServer(CLAUDE)),
+    "xai": ("xai", "/v1", lambda: XaiServer(TEXT)),
+    "qwen": ("dashscope", "/api/v1", lambda: DashScopeServer(TEXT)),
+    "service": ("http", "/reports", lambda: ServiceServer(TEXT)),
+}
+"""Agent: kind, what its address ends in, its server."""
+
+
+@pytest.fixture
+def path(sample: Path, agent_configs: Path, tmp_path: Path) -> Path:
+    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
+    for name, (kind, _, _) in SERVERS.items():
+        where = (
+            {"url": "http://127.0.0.1:9", "url_env": URL}
+            if kind == "http"
+            else {"model": "a-model", "base_url_env": URL}
+        )
+        given = {"kind": kind, "key_env": KEY, "limits": QUICK, "price": PRICE}
+        listed["agents"][name] = {"name": name, "ask": given | where}
+    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    return askable(sample, tmp_path)
+
+
+@pytest.mark.parametrize("agent", sorted(SERVERS))
+def test_every_report_is_bought_once_and_a_second_run_asks_nothing(
+    path: Path, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, under, made = SERVERS[agent]
+    server: AgentServer = made()
+    n_turns = 2 if agent == "qwen" else 1  # it asks first, whatever it is asked
+    with serving(server) as address:
+        monkeypatch.setenv(URL, address + under)
+        monkeypatch.setenv(KEY, "test-key")
+        assert ask(path, agent).name == "Completed"
+        assert ask(path, agent).name == "Completed"
+    assert server.bought == N_ARTICLES * n_turns
+    assert rows(path, "SELECT DISTINCT turn, state FROM jobs ORDER BY turn") == [
+        (turn + 1, "done") for turn in range(n_turns)
+    ]
+    texts = rows(path, f"SELECT text, status FROM reports WHERE agent = '{agent}'")
+    assert len(texts) == N_ARTICLES
+    assert all("It grew" in text and status == "ok" for text, status in texts)
+
+
+def test_the_key_of_an_agent_can_come_from_a_prefect_secret_block(
+    path: Path, agent_configs: Path, api: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.blocks.system import Secret
+
+    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
+    listed["agents"]["chat"]["ask"]["key_block"] = "evergreen-agent-key"
+    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+
+    async def keep() -> None:
+        await Secret(value="a-kept-key").save("evergreen-agent-key", overwrite=True)
+
+    monkeypatch.setenv("PREFECT_API_URL", api)
+    asyncio.run(keep())
+    monkeypatch.delenv(KEY, raising=False)
+    server = ChatAgentServer(TEXT, key="a-kept-key")
+    with serving(server) as address:
+        monkeypatch.setenv(URL, f"{address}/v1")
+        assert ask(path, "chat", first=1).name == "Completed"
+    assert server.bought == 1
+    assert value(path, "SELECT count(*) FROM jobs WHERE parameters LIKE '%a-kept-key%'") == 0

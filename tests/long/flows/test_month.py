@@ -1,0 +1,174 @@
+"""A whole month on loopback, killed in each of its parts: bought, asked and fetched as often as an
+undisturbed one, and the same in the end.
+
+The wiki is a real MediaWiki where one is installed (`make rigs`), else one on paper.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import PREFECT_HOME
+from tests.flows.llm_runs import rows, value
+from tests.rigs import month_kills
+from tests.rigs.kill_and_resume import contents
+from tests.rigs.mediawiki.running import missing, running
+from tests.rigs.month_kills import CommandDriver, Kill, ServedDriver, killed_at, moments, until
+from tests.rigs.month_places import month_pages
+from tests.rigs.month_world import AGENTS, BASELINE, World, world
+from tests.rigs.paper_wiki import paper_wiki
+from tests.servers.jobs import JobScript
+
+pytestmark = [pytest.mark.rig]
+ARTICLES = 4
+ENDED = ("COMPLETED", "FAILED", "CANCELLED")
+WIKI_AT_A_KILL = 6
+"""Requests to the wiki that may be made again: three are under way at most, and as many answers on
+their way to disk."""
+SCRIPTS = {
+    AGENTS[0]: JobScript(
+        polls=4, posts=("rate_limit_retry_after",), looks=(None, "unavailable_503"),
+        hint_seconds=0.1,
+    ),
+    AGENTS[1]: JobScript(polls=4, looks=("server_500",), hint_seconds=0.1),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("outside")
+    pages = month_pages(ARTICLES)
+    with (
+        paper_wiki(pages) if missing() else running(folder / "wiki", pages) as wiki,
+        world(
+            folder, wiki, slow=0.1, delay_seconds=0.1, scripts=SCRIPTS, articles=ARTICLES,
+            faults=("rate_limit_retry_after", "truncated_json"),
+        ) as found,
+    ):  # fmt: skip
+        yield found
+
+
+@dataclass(frozen=True)
+class Done:
+    """A month that came to its end."""
+
+    warehouse: Path
+    site: Path
+    counts: dict[str, int]
+    kills: tuple[Kill, ...] = ()
+
+
+def driver_of(outside: World, folder: Path) -> CommandDriver:
+    to = ("--site", str(folder / "site"))
+    return CommandDriver(outside, folder / "warehouse.duckdb", PREFECT_HOME, to)
+
+
+@pytest.fixture(scope="module")
+def calm(api: str, outside: World, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    folder = tmp_path_factory.mktemp("calm")
+    driver = driver_of(outside.renewed(), folder)
+    driver.begin()
+    assert driver.wait() == 0, driver.said()
+    return Done(driver.warehouse, folder / "site", outside.counts())
+
+
+@pytest.fixture(scope="module")
+def killed(api: str, outside: World, calm: Done, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    folder = tmp_path_factory.mktemp("killed")
+    driver = driver_of(outside.renewed(), folder)
+    kills = killed_at(driver, outside, driver.warehouse, *moments(calm.counts))
+    assert driver.wait() == 0, driver.said()
+    return Done(driver.warehouse, folder / "site", outside.counts(), tuple(kills))
+
+
+@pytest.fixture(scope="module")
+def served(
+    api: str, outside: World, calm: Done, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Done, dict[str, Any], str]]:
+    """A month that its schedule has begun, killed like the other; its run, and what was said."""
+    folder = tmp_path_factory.mktemp("served")
+    soon = datetime.now(UTC) + timedelta(seconds=100)
+    outside.renewed().configure(
+        schedule={"cron": f"{soon.minute} {soon.hour} {soon.day} {soon.month} *"},
+        publish={"to": str(folder / "site")},
+    )
+    path = folder / f"served{uuid4().hex[:8]}.duckdb"
+    driver = ServedDriver(outside, path, PREFECT_HOME, api)
+    try:
+        kills = killed_at(driver, outside, path, *moments(calm.counts))
+        until("end of the run", lambda: driver.run()["state"]["type"] in ENDED, 1)
+        yield (
+            Done(path, folder / "site", outside.counts(), tuple(kills)),
+            driver.run(),
+            driver.said(),
+        )
+    finally:
+        driver.end()
+
+
+def check_as_calm(done: Done, calm: Done) -> None:
+    """See that it bought, asked and fetched no more than it must, and is the same in the end."""
+    open_then = {name: sum(kill.open[name] for kill in done.kills) for name in ("answers", "pages")}
+    now, then = done.counts, calm.counts
+    for agent in AGENTS:
+        assert now[f"jobs {agent}"] == then[f"jobs {agent}"] == ARTICLES
+    assert now["different pages"] == then["different pages"] == then["pages"]
+    assert then["pages"] <= now["pages"] <= then["pages"] + open_then["pages"], done.kills
+    assert then["answers"] <= now["answers"] <= then["answers"] + open_then["answers"], done.kills
+    assert now["different wiki"] == then["different wiki"] == then["wiki"]
+    assert now["wiki"] - then["wiki"] <= WIKI_AT_A_KILL * len(done.kills)
+    assert month_kills.differences(calm.warehouse, done.warehouse) == []
+    for table in ("leaderboard", "scores"):
+        name = f"data/{table}.csv"
+        assert (done.site / name).read_bytes() == (calm.site / name).read_bytes()
+
+
+def test_an_undisturbed_month_takes_everybody_s_faults(outside: World, calm: Done) -> None:
+    [edition] = [name for (name,) in rows(calm.warehouse, "SELECT edition FROM editions")]
+    reports = rows(
+        calm.warehouse, "SELECT agent, count(*) FROM reports GROUP BY ALL ORDER BY agent"
+    )
+    assert reports == [(agent, ARTICLES) for agent in sorted([BASELINE, *AGENTS])]
+    assert value(calm.warehouse, "SELECT count(*) FROM calls WHERE status = 'ok'") > 100
+    assert value(calm.warehouse, "SELECT count(*) FROM leaderboard WHERE provisional") == 0
+    assert json.loads((calm.site / "site.json").read_text("utf-8"))["edition"] == edition
+
+
+def test_killed_in_each_of_its_parts_it_becomes_the_same_month(calm: Done, killed: Done) -> None:
+    assert [kill.moment for kill in killed.kills] == [
+        "collecting", "asking agents", "fetching", "judging",
+    ]  # fmt: skip
+    check_as_calm(killed, calm)
+
+
+def test_begun_by_its_schedule_it_is_finished_without_help(
+    calm: Done, served: tuple[Done, dict[str, Any], str]
+) -> None:
+    done, run, said = served
+    assert (run["state"]["type"], run["state"]["name"]) == ("COMPLETED", "Completed"), run["state"]
+    assert run["auto_scheduled"]
+    assert run["run_count"] == len(done.kills) + 1 == 5
+    assert said.count("begun again") == len(done.kills)
+    check_as_calm(done, calm)
+
+
+def test_a_second_refresh_verifies_it_and_buys_nothing(outside: World, killed: Done) -> None:
+    before = contents(killed.warehouse)
+    calls = "SELECT * FROM calls ORDER BY call_id"
+    bought = rows(killed.warehouse, calls)
+    mark = (killed.site / "site.json").stat().st_mtime_ns
+    outside.renewed()
+    driver = driver_of(outside, killed.warehouse.parent)
+    driver.begin()
+    assert driver.wait() == 0, driver.said()
+    assert "is unchanged: manifest" in driver.said()
+    assert set(outside.counts().values()) == {0}
+    assert contents(killed.warehouse) == before
+    assert rows(killed.warehouse, calls) == bought
+    assert (killed.site / "site.json").stat().st_mtime_ns == mark

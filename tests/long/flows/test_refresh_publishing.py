@@ -1,0 +1,228 @@
+"""How a month is published: when there is something new to show, and a person agrees."""
+
+import asyncio
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from flows import site_step
+from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.refresh import load_refresh
+from tasks.published_before import is_published
+from tasks.refreshing import Wishes, month_of
+from tasks.warehouse import store as warehouses
+from tasks.warehouse.location import location
+from tasks.warehouse.reading import reading
+from tasks.warehouse.rows import utc_now
+from tests import patient
+from tests.conftest import PREFECT_HOME
+from tests.flows.months import (
+    EDITION,
+    collect,
+    refresh,
+    renew,
+    site_of,
+    steps_of,
+)
+from tests.flows.test_publish import resumed
+from tests.flows.test_serve import DEADLINE_SECONDS, run_of, state_of, until
+from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
+from tests.servers.jobs import JobScript
+
+
+@pytest.fixture(autouse=True)
+def renewed(outside: World) -> None:
+    renew(outside)
+
+
+@pytest.fixture(scope="module")
+def finished(outside: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A month of one agent that was done in one go; to be copied."""
+    path = tmp_path_factory.mktemp("finished") / "warehouse.duckdb"
+    renew(outside)
+    assert refresh(path, agents=[AGENTS[0]]).name == "Completed"
+    return path
+
+
+def test_a_site_is_as_it_should_be_only_with_these_very_figures(
+    outside: World, finished: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(finished, tmp_path))
+    site = Path(shutil.copytree(site_of(outside), tmp_path / "site"))
+    mark = json.loads((site / "site.json").read_text("utf-8"))
+
+    def is_there(edition: str = EDITION, **wanted: Any) -> bool:
+        with reading(path) as source:
+            return is_published(source, edition, site, **wanted)
+
+    assert is_there()
+    assert is_there(judges=["offline"])
+    assert not is_there(judges=["offline", "local"])
+    assert not is_there(edition="2026-01")
+    for spoilt in ({"unfinished": True}, {"judges": ["local"]}, {"edition": "2026-01"}):
+        (site / "site.json").write_text(json.dumps(mark | spoilt), "utf-8")
+        assert not is_there(), spoilt
+    (site / "site.json").write_text(json.dumps(mark), "utf-8")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE scores SET n_open = n_open + 1 WHERE agent = $1", [AGENTS[0]])
+    assert not is_there()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE scores SET n_open = n_open - 1 WHERE agent = $1", [AGENTS[0]])
+    assert is_there()
+    (site / "data" / "leaderboard.csv").unlink()
+    assert not is_there()
+
+
+def test_only_a_complete_month_is_published_where_that_is_wanted(
+    api: str, outside: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    collect(path)
+    outside.scripts[AGENTS[0]] = JobScript(ends="failed")
+    outside.renewed()
+    state = refresh(path, agents=list(AGENTS), site=str(tmp_path / "early"))
+    assert state.name == "Partial"
+    assert (tmp_path / "early" / "index.html").exists()
+    outside.configure(publish={"to": str(tmp_path / "site"), "only_complete": True})
+    state = refresh(path, agents=list(AGENTS))
+    assert steps_of(api, state)["publish"] == "Left out"
+    assert state.name == "Partial"
+    assert not (tmp_path / "site").exists()
+    state = refresh(path, agents=[AGENTS[1]])  # of whom nothing is missing
+    assert state.name == "Completed"
+    assert (tmp_path / "site" / "index.html").exists()
+
+
+async def _decided(api: str, path: Path, answer: dict[str, Any], **parameters: Any) -> Any:
+    """A month in which a person is asked and says this; how it ended."""
+    from flows.refresh import refresh as flow
+
+    asked: dict[str, Any] = {"edition": EDITION, "warehouse": str(path), "approve": True}
+    running: Any = flow(**asked | parameters, return_state=True)
+    task = asyncio.create_task(running)
+    waiting = {"name": {"any_": [f"publish · {EDITION}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
+    async with patient.AsyncClient(base_url=api) as client:
+        while True:
+            assert not task.done(), task.result()
+            found = await client.post("/flow_runs/filter", json={"flow_runs": waiting})
+            of_ours = [
+                run["id"]
+                for run in (found.json() if found.is_success else ())
+                if run["parameters"]["warehouse"] == str(path)
+            ]
+            if of_ours:
+                break
+            await asyncio.sleep(0.2)
+        assert str(path) not in warehouses._open  # nothing is held while a person thinks
+        await resumed(client, of_ours[0], {"run_input": answer})
+        return await asyncio.wait_for(task, DEADLINE_SECONDS)
+
+
+def test_a_person_is_asked_before_publishing_and_holds_nothing_up(
+    api: str, finished: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(finished, tmp_path))
+    to = tmp_path / "site"
+    answer = {"publish": False, "note": "not yet"}
+    state = asyncio.run(_decided(api, path, answer, site=str(to)))
+    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
+    assert "not yet" in state.message
+    assert not to.exists()
+    state = asyncio.run(_decided(api, path, {"publish": True}, site=str(to)))
+    assert state.name == "Completed"
+    assert (to / "index.html").exists()
+    state = refresh(path, site=str(to), approve=True)  # which shows just this: nobody is asked
+    assert state.name == "Completed"
+
+
+def test_where_nobody_could_be_asked_the_month_does_not_begin(
+    api: str, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flows.serve import deployments
+
+    [served] = deployments(location(tmp_path / f"{tmp_path.name}.duckdb"), ["refresh"])
+    alone: Any = served.apply()
+    monkeypatch.setattr(site_step, "_deployment", lambda: alone)
+    with reading(finished) as source:
+        gated = month_of(source, load_refresh(), Wishes(edition=EDITION, approve=True), utc_now())
+        free = month_of(source, load_refresh(), Wishes(edition=EDITION), utc_now())
+    with pytest.raises(ConfigurationError, match=f"publish/{tmp_path.name}, which is not served"):
+        asyncio.run(site_step.check_publishing(gated))
+    asyncio.run(site_step.check_publishing(free))
+    monkeypatch.setattr(site_step, "_deployment", lambda: None)  # a run of the command line
+    asyncio.run(site_step.check_publishing(gated))
+
+
+def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
+    api: str, outside: World, finished: Path, tmp_path: Path
+) -> None:
+    path, to = Path(shutil.copy(finished, tmp_path / "asked.duckdb")), tmp_path / "site"
+    outside.configure(publish={"to": str(to), "approve": True})
+    serving = subprocess.Popen(
+        [sys.executable, "-m", "flows", "serve", "--only", "refresh", "--only", "publish",
+         "--warehouse", str(path)],
+        cwd=ROOT, env=environment_of(outside, PREFECT_HOME), stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        ids = until("pair of deployments", lambda: _deployments(api, "asked"))
+
+        def refreshed() -> str:
+            run = run_of(api, ids["refresh"], edition=EDITION, agents=[AGENTS[0]])
+            return str(until("end", lambda: _ended(api, run))["message"])
+
+        said = refreshed()
+        assert "a person is asked whether it is to be published" in said
+        [asking] = _runs_of(api, ids["publish"])
+        assert asking["id"] in said
+        until("question", lambda: state_of(api, asking["id"])["name"] == "Suspended")
+        assert asking["id"] in refreshed()  # the same figures: the same question
+        assert len(_runs_of(api, ids["publish"])) == 1
+        answer = {"run_input": {"publish": False, "note": "no"}}
+        until("answer taken", lambda: _is_taken(api, asking["id"], answer))
+        until("refusal", lambda: state_of(api, asking["id"])["name"] == "Declined")
+        assert asking["id"] not in refreshed()  # what was declined is asked about anew
+        [again] = [run for run in _runs_of(api, ids["publish"]) if run["id"] != asking["id"]]
+        until("question", lambda: state_of(api, again["id"])["name"] == "Suspended")
+        answer = {"run_input": {"publish": True}}
+        until("answer taken", lambda: _is_taken(api, again["id"], answer))
+        until("site", lambda: state_of(api, again["id"])["name"] == "Completed")
+        assert (to / "index.html").exists()
+        assert "as it is now" in refreshed()
+        assert len(_runs_of(api, ids["publish"])) == 2
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        serving.wait(60)
+
+
+def _deployments(api: str, name: str) -> dict[str, str] | None:
+    asked = {"deployments": {"name": {"any_": [name]}}}
+    found = patient.post(f"{api}/deployments/filter", json=asked).json()
+    ids = {each["entrypoint"].split(".")[-1]: each["id"] for each in found}
+    return ids if {"refresh", "publish"} <= ids.keys() else None
+
+
+def _is_taken(api: str, run: str, answer: dict[str, Any]) -> bool:
+    """Resume a run with a person's answer; False where the server is too busy."""
+    said = patient.post(f"{api}/flow_runs/{run}/resume", json=answer)
+    assert said.status_code < 500 or said.status_code == 503, said.text
+    return said.is_success
+
+
+def _ended(api: str, run: str) -> Any:
+    state = state_of(api, run)
+    assert state["type"] not in ("FAILED", "CRASHED"), state
+    return state if state["type"] == "COMPLETED" else None
+
+
+def _runs_of(api: str, deployment: str) -> list[dict[str, Any]]:
+    asked = {"deployments": {"id": {"any_": [deployment]}}}
+    found: list[dict[str, Any]] = patient.post(f"{api}/flow_runs/filter", json=asked).json()
+    return found

@@ -1,0 +1,137 @@
+"""Another judge on the same reports: its verdicts stand beside the others, changes are shown."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tasks.warehouse.results import Cell, Score, Verdict
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import at_hand, value
+from tests.flows.test_rejudge import configs, warehouse
+from tests.servers.openai import OpenAiServer
+
+__all__ = ["configs", "warehouse"]
+REPORT = ("sample_blogger", "Mercury_(planet)")
+
+
+def of_offline(path: Path) -> dict[str, bytes]:
+    """All that the offline judge has decided, byte by byte."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {
+            table: connection.sql(
+                f"SELECT * FROM {table} WHERE judge = 'offline' ORDER BY ALL"
+            ).pl().write_csv().encode()
+            for table in (Cell.table, Verdict.table, Score.table, "leaderboard")
+        }  # fmt: skip
+
+
+def rejudge(evergreen: Evergreen, warehouse: Path, *more: str) -> tuple[dict[str, Any], str]:
+    code, answer, said = evergreen(
+        "rejudge", "--edition", "sample", "--judge", "openai", "--protocol", "wiki_fact",
+        "--format", "json", "--warehouse", warehouse, *more,
+    )  # fmt: skip
+    assert code == 0, said
+    return json.loads(answer), said
+
+
+def test_one_report_is_judged_again_and_the_others_count_as_open(
+    warehouse: Path, evergreen: Evergreen
+) -> None:
+    before = of_offline(warehouse)
+    server = OpenAiServer()
+    with at_hand(server, "openai"):
+        found, _ = rejudge(evergreen, warehouse, "--report", "/".join(REPORT))
+    assert of_offline(warehouse) == before
+    cells = "SELECT count(*) FROM cells WHERE judge = 'openai' AND agent || '/' || assignment = "
+    assert value(warehouse, cells + f"'{'/'.join(REPORT)}'") == 1
+    assert value(warehouse, "SELECT count(*) FROM cells WHERE judge = 'openai'") == 1
+    board = "FROM leaderboard WHERE judge = 'openai' AND metric = 'coverage_wiki'"
+    assert value(warehouse, f"SELECT list(agent) {board}") == [REPORT[0]]
+    assert value(warehouse, f"SELECT [provisional::INT, n_reports] {board}") == [1, 1]
+
+    assert found["complete"]
+    assert {row["step"] for row in found["agreement"]} == {"coverage", "citation", "all"}
+    assert {(row["agent"], row["assignment"]) for row in found["changed"]} <= {REPORT}
+    figures = {row["metric"]: row for row in found["figures"]}
+    coverage = figures["coverage_wiki"]
+    assert (coverage["before_reports"], coverage["after_reports"]) == (3, 1)
+    assert coverage["exchanged"] is not None
+    assert figures["coverage_wiki_soft"]["exchanged"] is None  # models give no soft figure
+
+    asked = sum(server.log.answered().values())
+    assert asked > 0
+    with at_hand(server, "openai"):
+        again, said = rejudge(evergreen, warehouse, "--report", "/".join(REPORT))
+    assert again["figures"] == found["figures"]
+    assert "cells are to be judged" not in said
+    assert sum(server.log.answered().values()) == asked
+
+
+def test_one_command_shows_a_changed_verdict_on_its_way_to_the_published_leaderboard(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    to = tmp_path / "sites"
+    with at_hand(OpenAiServer(), "openai"):
+        found, _ = rejudge(
+            evergreen, warehouse, "--report", "sample_blogger/Mercury (planet)",
+            "--publish", str(to),
+        )  # fmt: skip
+    assert found["changed"]
+    changed = {(row["agent"], row["judge"], row["metric"]) for row in found["changed_figures"]}
+    assert ("sample_blogger", "openai", "ref_acc") in changed
+    assert {judge for _, judge, _ in changed} == {"openai"}
+    files = {row["path"]: row["change"] for row in found["changed_files"]}
+    assert files["index.html"] == "differs"
+    assert json.loads((to / "changes.json").read_text("utf-8"))["n_files"] > 10
+    assert "openai" not in (to / "before" / "data" / "leaderboard.csv").read_text("utf-8")
+    assert "openai" in (to / "after" / "data" / "leaderboard.csv").read_text("utf-8")
+
+
+def test_a_run_after_one_that_was_killed_compares_with_what_was_before_that(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    to = tmp_path / "sites"
+    chosen = ("--report", "/".join(REPORT), "--publish", str(to))
+    with at_hand(OpenAiServer(), "openai"):
+        first, _ = rejudge(evergreen, warehouse, *chosen)
+        before = (to / "before" / "site.json").read_bytes()
+        (to / "changes.json").unlink()  # as if it had been killed while it wrote the second site
+        shutil.rmtree(to / "after")
+        again, said = rejudge(evergreen, warehouse, *chosen)
+        assert "where an earlier run began that was ended" in said
+        assert (to / "before" / "site.json").read_bytes() == before
+        assert again["changed_figures"] == first["changed_figures"] != []
+        anew, _ = rejudge(evergreen, warehouse, *chosen)
+    assert anew["changed_figures"] == []
+
+
+def test_a_run_that_left_something_open_is_gone_on_with(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    to = tmp_path / "sites"
+    command = ("rejudge", "--edition", "sample", "--judge", "openai", "--protocol", "wiki_fact",
+               "--publish", to, "--warehouse", warehouse, "--report", "/".join(REPORT))  # fmt: skip
+    with at_hand(OpenAiServer(), "openai"):
+        code, _, said = evergreen(*command, "--budget", "0.001")
+        assert (code, "Partial" in said) == (1, True)
+        assert json.loads((to / "changes.json").read_text("utf-8"))["complete"] is False
+        assert evergreen(*command)[0] == 0
+    changes = json.loads((to / "changes.json").read_text("utf-8"))
+    assert changes["complete"] is True
+    assert {each["before"] for each in changes["figures"] if each["judge"] == "openai"} == {None}
+    assert "openai" not in (to / "before" / "data" / "leaderboard.csv").read_text("utf-8")
+
+
+def test_the_tables_say_what_the_figures_rest_on(warehouse: Path, evergreen: Evergreen) -> None:
+    with at_hand(OpenAiServer(), "openai"):
+        code, shown, said = evergreen(
+            "rejudge", "--edition", "sample", "--judge", "openai", "--agent", "sample_blogger",
+            "--protocol", "wiki_fact", "--warehouse", warehouse,
+        )  # fmt: skip
+    assert code == 0, said
+    for words in ("do offline and openai agree?", "kappa", "3 rep., 52 items", "exchanged", " → "):
+        assert words in shown
+    assert "verdicts differ" in said

@@ -1,0 +1,182 @@
+"""Rigorous Bench by the command: published entries to a board, and drafts to reviewed rubrics."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tasks.editions.rigorous import QUERY, read_rigorous
+from tasks.metrics.shares import mean
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import (
+    at_hand,
+    configured,
+    evaluate,
+    rows,
+    value,
+    verdicts,
+    write_configs,
+)
+from tests.servers.faults import FaultPlan
+from tests.servers.gemini import GeminiServer
+from tests.tasks.drafted_articles import FACTS, edition
+from tests.tasks.rigorous_cases import PUBLISHED, graded
+
+pytestmark = [
+    pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published data is not at hand"),
+]
+CHOSEN = {"edition": "rigorous", "protocols": ["rigorous"]}
+AGENTS = {"thorough": 2, "hasty": 5}
+"""Of each agent's reports, how many rubrics go to one that it meets."""
+
+
+@pytest.fixture(scope="module")
+def folder(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    found = tmp_path_factory.mktemp("rigorous")
+    with configured(write_configs(found)):
+        yield found
+
+
+@pytest.fixture
+def warehouse(folder: Path, evergreen: Evergreen) -> Path:
+    """Both published entries, with a report of each agent for each."""
+    path = folder / "imported.duckdb"
+    if path.exists():
+        return path
+    where = ("--edition", "rigorous", "--warehouse", path)
+    for _ in range(2):
+        code, _, said = evergreen("import", "rigorous", PUBLISHED, *where)
+        assert (
+            code,
+            "47 rubrics of their own and 48 general ones, in 2 domains: 04, 07" in said,
+        ) == (0, True), said
+    for agent, every in AGENTS.items():
+        (folder / "report" / agent).mkdir(parents=True)
+        for entry in read_rigorous(PUBLISHED, {}):
+            text = "\n\n".join(("# A report", *(item.text for item in entry.items[::every]),
+                                f"{entry.settings.focus_keywords[0]} again.",
+                                f"See {entry.settings.trusted_links[0]}"))  # fmt: skip
+            (folder / "report" / agent / f"{entry.key}.md").write_text(text, "utf-8")
+    code, _, said = evergreen("import", "reports", folder / "report", *where)
+    assert (code, "4 files of hasty, thorough: 4 new" in said) == (0, True), said
+    return path
+
+
+def judged(warehouse: Path, target: Path, server: GeminiServer) -> Path:
+    """A copy of the warehouse, evaluated by this server's model."""
+    path = Path(shutil.copy(warehouse, target))
+    with at_hand(server, "gemini"):
+        state = evaluate(path, "gemini", **CHOSEN)
+    assert state.name == "Completed", state.message
+    return path
+
+
+def test_entries_become_a_board_with_a_breakdown_by_domain(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    server = GeminiServer()
+    path = judged(warehouse, tmp_path / "w.duckdb", server)
+    asked = len(server.log.entries)
+    assert asked == value(path, "SELECT count(*) FROM calls") == 2 * (78 + 10 + 65 + 10)
+    with at_hand(server, "gemini"):
+        evaluate(path, "gemini", **CHOSEN)
+    assert len(server.log.entries) == asked, "nothing is bought twice"
+
+    code, said, _ = evergreen("leaderboard", "--edition", "rigorous", "--warehouse", path,
+                              "--format", "json")  # fmt: skip
+    board = {(row["agent"], row["metric"]): row for row in json.loads(said)}
+    entries = read_rigorous(PUBLISHED, {})
+    labels = rows(path, "SELECT agent, assignment, item, label::INT FROM verdicts "
+                  "WHERE step IN ('query', 'general')")  # fmt: skip
+    for agent, every in AGENTS.items():
+        given = {(a, item): label for name, a, item, label in labels if name == agent}
+        by_hand = mean(
+            sum(given[e.key, i.item] for i in e.items if i.dimension == QUERY) / 30 for e in entries
+        )
+        assert board[agent, "rigorous_query_rubrics"]["value"] == pytest.approx(by_hand)
+        for entry in entries:  # the oracle finds what stands there word for word, and more
+            met = {i.item for i in entry.items if given[entry.key, i.item]}
+            assert {i.item for i in entry.items[::every]} <= met
+        least = mean(graded("\n".join(i.text for i in e.items[::every]), e.items)[0]
+                     for e in entries)  # fmt: skip
+        assert by_hand is not None
+        assert least is not None
+        assert by_hand >= least
+    scores = rows(path, "SELECT value FROM scores WHERE agent = 'hasty' AND metric = "
+                  "'rigorous_integrated'")  # fmt: skip
+    assert board["hasty", "rigorous_integrated"]["value"] == pytest.approx(
+        mean(score for (score,) in scores)
+    )
+    code, said, _ = evergreen("breakdown", "--edition", "rigorous", "--protocol", "rigorous",
+                              "--judge", "gemini", "--by", "theme", "--format", "json",
+                              "--warehouse", path)  # fmt: skip
+    themes = {(row["agent"], row["theme"]) for row in json.loads(said)}
+    assert (code, themes) == (0, {(agent, d) for agent in AGENTS for d in ("04", "07")})
+
+
+def test_faults_that_pass_leave_every_verdict_as_it_was(warehouse: Path, tmp_path: Path) -> None:
+    calm = judged(warehouse, tmp_path / "calm.duckdb", GeminiServer())
+    faults = ("rate_limit_retry_info", "server_500", "html_502", "reset_before", "reset_mid_body",
+              "truncated_json", "empty_200", "wrong_enum", "missing_item")  # fmt: skip
+    server = GeminiServer(faults=FaultPlan(faults, share=0.5, hint_seconds=0.1))
+    assert verdicts(judged(warehouse, tmp_path / "faulty.duckdb", server)) == verdicts(calm)
+    assert {*server.log.summary()["faults"]} == {*faults}
+    assert server.log.n_bought_again == 0
+
+
+def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
+    folder: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    server, drafts = GeminiServer(), tmp_path / "drafts"
+    with edition(tmp_path) as store:
+        path = Path(store.url)
+    (tmp_path / "report" / "agent").mkdir(parents=True)
+    text = "\n\n".join(FACTS[:10])
+    (tmp_path / "report" / "agent" / "Red_Lighthouse.md").write_text(text, "utf-8")
+    where = ("--edition", "e", "--warehouse", path)
+    assert evergreen("import", "reports", tmp_path / "report", *where)[0] == 0
+    ask = ("draft", "rubrics", *where, "--judge", "gemini", "--to", drafts)
+    with at_hand(server, "gemini"):
+        code, shown, said = evergreen(*ask)
+        assert (code, "1 of 1 drafts" in said) == (0, True), said
+        assert "Red_Lighthouse.yaml" in shown
+        asked = len(server.log.entries)
+        assert "every draft is in" in evergreen(*ask)[2]
+        assert len(server.log.entries) == asked
+    draft = drafts / "Red_Lighthouse.yaml"
+    take = ("import", "rigorous-draft", draft, *where)
+    assert "nobody has reviewed it" in evergreen(*take)[2]
+    code, _, said = evergreen(*take, "--as-draft", "--general", PUBLISHED)
+    assert (code, "63 rubrics, as a draft" in said) == (0, True), said
+    with at_hand(server, "gemini"):
+        evaluate(path, "gemini", edition="e", protocols=["rigorous"])
+    board = ("leaderboard", *where)
+    assert "1 of e's assignments by rubrics that a model drafted" in " ".join(
+        evergreen(*board)[2].split()
+    )
+    found = dict(rows(path, "SELECT metric, value FROM leaderboard WHERE protocol = 'rigorous'"))
+    assert found["rigorous_query_rubrics"] == pytest.approx(10 / 15)
+
+    text = draft.read_text("utf-8").replace("reviewed_by:", "reviewed_by: Ada")
+    draft.write_text(text, "utf-8")
+    code, _, said = evergreen(*take, "--general", PUBLISHED)
+    assert (code, "63 rubrics, reviewed by Ada." in said) == (0, True), said
+    assert "draft" not in evergreen(*board)[2]
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"), [("offline", "cannot draft rubrics"), ("priceless", "has no price")]
+)
+def test_a_judge_that_cannot_draft_is_refused_before_anything_starts(
+    folder: Path, tmp_path: Path, evergreen: Evergreen, judge: str, said: str
+) -> None:
+    with edition(tmp_path) as store:
+        path = Path(store.url)
+    with at_hand(GeminiServer(), "gemini"):
+        code, _, remarks = evergreen(
+            "draft", "rubrics", "--edition", "e", "--warehouse", path, "--judge", judge,
+            "--to", tmp_path / "drafts", "--budget", "1",
+        )  # fmt: skip
+    assert (code, said in remarks) == (1, True), remarks

@@ -1,0 +1,1 @@
+"""What a change can reach, and the stamps of what has passed since (CONTRIBUTING.md)."""
