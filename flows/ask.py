@@ -25,7 +25,7 @@ from tasks.selection import check_edition
 from tasks.spending import spending
 from tasks.unreported import Unreported, check_askable, unreported
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.snapshot import export_edition, is_exported
 from tasks.warehouse.store import Warehouse
 
 COSTS = """
@@ -75,7 +75,7 @@ async def ask(
         failures = await asyncio.to_thread(_dropped, store, edition, agents, wanted)
         failures += await _reports(store, edition, agents, wanted)
         came = len(wanted) - sum(_missing(store, wanted).values())
-        if came:
+        if not is_exported(store, edition):
             export_edition(store, edition)
         await leave_table(
             "reports",

@@ -18,7 +18,7 @@ from tasks.configuration.models import load_judges
 from tasks.judge_checks import check_judges
 from tasks.selection import check_edition
 from tasks.spending import spending
-from tasks.unreported import prompted_editions
+from tasks.unreported import has_reports, prompted_editions
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
@@ -100,7 +100,7 @@ async def _stages(
     path = store.url
     asked: Any = ask(edition, [agent], first=first, warehouse=path, return_state=True)
     yield await asked
-    if not _has_reports(store, edition, agent):
+    if not has_reports(store, edition, agent):
         return
     if fetch_pages:
         fetched: Any = fetch(
@@ -109,10 +109,3 @@ async def _stages(
         yield await fetched
     judged: Any = evaluate(edition, protocols, [agent], judge, path, extractor, return_state=True)
     yield await judged
-
-
-def _has_reports(store: Warehouse, edition: str, agent: str) -> bool:
-    found: int = store.value(
-        "SELECT count(*) FROM reports WHERE edition = $1 AND agent = $2", [edition, agent]
-    )
-    return found > 0

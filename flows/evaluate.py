@@ -40,6 +40,7 @@ from tasks.selection import check_selection
 from tasks.spending import spending
 from tasks.undiagnosed import undiagnosed
 from tasks.warehouse.rows import utc_now
+from tasks.warehouse.snapshot import export_edition, is_exported
 from tasks.warehouse.store import opened
 from tasks.warehouse.turns import turn
 
@@ -118,6 +119,8 @@ async def _stages(run: Evaluation) -> list[Failure]:
             failures += await scores_stage(run, len(groups))
         if not is_current(store, run.edition, current_rows(run)):
             await leaderboard_stage(run)
+        elif not is_exported(store, run.edition):  # a run ended between the two
+            export_edition(store, run.edition)
     return failures
 
 

@@ -14,9 +14,10 @@ from tasks.evaluation import Evaluation, outcome_if_done, pending_extractions
 from tasks.manifests import unchanged_message
 from tasks.protocols.registry import protocol as protocol_named
 from tasks.unfetched import archived_message, unfetched, unread, ways
-from tasks.unreported import unreported
+from tasks.unreported import has_reports, unreported
 from tasks.warehouse.collected import Collection
 from tasks.warehouse.pages import FetchSource
+from tasks.warehouse.snapshot import is_exported
 from tasks.warehouse.store import Warehouse
 
 if TYPE_CHECKING:
@@ -32,20 +33,22 @@ def fetch_outcome(
     *,
     again: bool = False,
 ) -> str | None:
-    """Every cited page has been asked for in every way, and read."""
+    """Every cited page has been asked for in every way, read, and exported."""
     run = Evaluation(store.url, edition, (), tuple(agents), "", extractor)
     if pending_extractions(run) or unread(store, edition):
         return None
     if any(unfetched(store, edition, way, agents, again=again) for way in ways(fallbacks)):
         return None
-    return archived_message(store, edition)
+    return archived_message(store, edition) if is_exported(store, edition) else None
 
 
 def ask_outcome(
     store: Warehouse, edition: str, agents: Sequence[str], assignments: Sequence[str] = ()
 ) -> str | None:
-    """Every assignment has a report of each agent."""
+    """Every assignment has a report of each agent, and all are exported."""
     if any(unreported(store, edition, agent, assignments) for agent in agents):
+        return None
+    if not is_exported(store, edition):
         return None
     return f"{edition}: every report of {', '.join(agents)} is there."
 
@@ -93,13 +96,13 @@ def backfill_outcome(
     """An agent has every report of these editions, fetched, judged and ranked."""
     said: list[str] = []
     for edition in editions:
-        chosen = protocols_for(store, edition, protocols)
-        run = Evaluation(store.url, edition, chosen, (agent,), judge, extractor)
-        outcomes = [
-            ask_outcome(store, edition, [agent]),
-            fetch_outcome(store, edition, [agent], None, extractor) if fetch_pages else "",
-            outcome_if_done(run),
-        ]
+        outcomes = [ask_outcome(store, edition, [agent])]
+        if has_reports(store, edition, agent):  # else its flow ends after asking
+            if fetch_pages:
+                outcomes.append(fetch_outcome(store, edition, [agent], None, extractor))
+            chosen = protocols_for(store, edition, protocols)
+            run = Evaluation(store.url, edition, chosen, (agent,), judge, extractor)
+            outcomes.append(outcome_if_done(run))
         if None in outcomes:
             return None
         said += [outcome for outcome in outcomes if outcome]

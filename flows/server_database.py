@@ -32,10 +32,13 @@ def create_database(database: Path) -> None:
                 _copy(database, template)
                 return
         _copy(template, database)
-    except sqlite3.DatabaseError:
-        template.unlink(missing_ok=True)  # damaged; the next home makes another one
-    except OSError:
-        pass  # Prefect migrates what is missing when it starts
+    except (OSError, sqlite3.DatabaseError) as error:
+        # Prefect migrates what is missing when it starts; the next home makes another template.
+        if getattr(error, "sqlite_errorcode", None) in (
+            sqlite3.SQLITE_CORRUPT,
+            sqlite3.SQLITE_NOTADB,
+        ):
+            template.unlink(missing_ok=True)
 
 
 def cache_folder() -> Path:

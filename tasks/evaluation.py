@@ -15,6 +15,7 @@ from tasks.unextracted import Unextracted, unextracted
 from tasks.unpointed import Unpointed, go_by_key_points, unpointed
 from tasks.unscored import unscored
 from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.snapshot import is_exported
 from tasks.warehouse.store import Warehouse, opened
 
 
@@ -53,7 +54,7 @@ def outcome_if_done(run: Evaluation) -> str | None:
         return None
     if not is_current(store, run.edition, current_rows(run)):
         return None
-    return outcome(run, mine)
+    return outcome(run, mine) if is_exported(store, run.edition) else None
 
 
 def outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:

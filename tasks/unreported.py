@@ -85,6 +85,14 @@ def prompted_editions(source: Readable) -> list[str]:
     return list(source.frame(PROMPTED)["edition"])
 
 
+def has_reports(source: Readable, edition: str, agent: str) -> bool:
+    """Whether the edition has any report of this agent."""
+    found = source.frame(
+        "SELECT 1 FROM reports WHERE edition = $1 AND agent = $2 LIMIT 1", [edition, agent]
+    )
+    return not found.is_empty()
+
+
 def check_askable(source: Readable, edition: str, assignments: Sequence[str] = ()) -> None:
     """Raise UnknownName unless these assignments of the edition (any, where none is named) have a
     prompt."""

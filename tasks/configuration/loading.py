@@ -3,6 +3,7 @@
 import json
 import os
 import reprlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,11 +38,8 @@ def load(path: Path, model: type[ConfiguredT]) -> ConfiguredT:
     Raises:
         ConfigurationError: naming the file, the key and what was expected there.
     """
-    content = read_mapping(path)
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        raise ConfigurationError(_explained(path, content, error)) from None
+    found: ConfiguredT = _loaded(path, _text(path), model)
+    return found
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -50,22 +48,39 @@ def read_mapping(path: Path) -> dict[str, Any]:
     Raises:
         ConfigurationError: no such file, too large, or no mapping; naming the file and the line.
     """
+    return _mapping(path, _text(path))
+
+
+@lru_cache(maxsize=32)
+def _loaded(path: Path, text: str, model: type[ConfiguredT]) -> ConfiguredT:
+    """The same model for the same text: stages ask for a file's settings hundreds of times."""
+    content = _mapping(path, text)
     try:
-        with path.open("rb") as file:
-            said = file.read(MOST_BYTES + 1)
-        text = said.decode("utf-8") if len(said) <= MOST_BYTES else None
-    except FileNotFoundError:
-        raise ConfigurationError(f"{path}: there is no such file.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
-    if text is None:
-        raise ConfigurationError(f"{path} is larger than {MOST_BYTES:,} bytes. Shorten it.")
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise ConfigurationError(_explained(path, content, error)) from None
+
+
+def _mapping(path: Path, text: str) -> dict[str, Any]:
     content = _load_json(path, text) if path.suffix == ".json" else load_yaml(path, text)
     if not isinstance(content, dict):
         raise ConfigurationError(
             f"{path}: expected a mapping of keys at the top, found {type(content).__name__}."
         )
     return content
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            said = file.read(MOST_BYTES + 1)
+        if len(said) <= MOST_BYTES:
+            return said.decode("utf-8")
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path}: there is no such file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
+    raise ConfigurationError(f"{path} is larger than {MOST_BYTES:,} bytes. Shorten it.")
 
 
 def _load_json(path: Path, text: str) -> Any:

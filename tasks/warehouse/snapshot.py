@@ -86,6 +86,15 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
     return target
 
 
+def is_exported(warehouse: "Warehouse", edition: str) -> bool:
+    """Whether the latest snapshot has the edition's rows as they are now.
+
+    It has not where a process ended between its last row and its export.
+    """
+    folder = latest_snapshot(warehouse.location, edition)
+    return all(_is_exported(warehouse, model, edition, folder) for model in TABLES)
+
+
 def latest_manifests(warehouse: Where) -> list[tuple[Path, Manifest]]:
     """(folder, manifest) of the latest snapshot of every exported edition."""
     found = []
@@ -129,12 +138,26 @@ def open_snapshot(warehouse: Where) -> tuple[duckdb.DuckDBPyConnection, datetime
     return connection, min(manifest.exported_at for _, manifest in manifests)
 
 
+def _is_exported(warehouse: "Warehouse", model: type[Row], edition: str, folder: Path) -> bool:
+    file = folder / f"{model.table}.parquet"
+    if not file.exists():
+        return False
+    content = "SELECT count(*) AS n, bit_xor(hash(*COLUMNS(*))) AS content FROM "
+    now = warehouse.frame(f"{content} ({_rows(model)})", [edition])
+    then = warehouse.frame(f"{content} read_parquet($1)", [str(file)])
+    return now.equals(then)
+
+
+def _rows(model: type[Row]) -> str:
+    """The query for the rows that belong to the edition `$1`."""
+    return f"SELECT * FROM {model.table} WHERE {OF_EDITION.get(model, 'edition = $1')}"
+
+
 def _copy(warehouse: "Warehouse", model: type[Row], edition: str, target: Path) -> int:
     order = ", ".join(f'"{column}"' for column in model.key)
     return warehouse.copy_to(
         target / f"{model.table}.parquet",
-        f"SELECT * FROM {model.table} WHERE {OF_EDITION.get(model, 'edition = $1')} "
-        f"ORDER BY {order}",
+        f"{_rows(model)} ORDER BY {order}",
         [edition],
     )
 

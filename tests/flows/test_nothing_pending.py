@@ -10,6 +10,7 @@ from tasks.assigning import assign_writing
 from tasks.configuration.models import load_judges
 from tasks.evaluation import Evaluation, outcome_if_done
 from tasks.warehouse.rows import Report, content_sha
+from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
@@ -24,6 +25,7 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
     path = Path(shutil.copy(sample, tmp_path / "w.duckdb"))
     with open_warehouse(path) as store:
         assign_writing(store, "sample")
+        export_edition(store, "sample")
     return path
 
 
@@ -67,6 +69,34 @@ def test_an_evaluation_is_not_done_while_a_report_is_new(warehouse: Path) -> Non
         assert outcome_if_done(evaluation(store)) == "sample is evaluated."
         write_report(store, "The lighthouse was first lit in 1698.")
         assert outcome_if_done(evaluation(store)) is None
+
+
+def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
+    """What a run that was killed between its last row and its export leaves for the next one."""
+
+    def outcomes(store: Warehouse) -> list[str | None]:
+        return [
+            nothing_pending.fetch_outcome(store, "sample", [], [], None),
+            nothing_pending.ask_outcome(store, "sample", [AGENT]),
+            outcome_if_done(evaluation(store)),
+        ]
+
+    with open_warehouse(warehouse) as store:
+        assert None not in outcomes(store)
+        store._connection.execute("UPDATE pages SET title = 'Another title' WHERE status = 'ok'")
+        assert outcomes(store) == [None, None, None]
+        export_edition(store, "sample")
+        assert None not in outcomes(store)
+
+
+def test_an_agent_that_is_asked_for_nothing_has_no_stages_to_come(warehouse: Path) -> None:
+    with open_warehouse(warehouse) as store:
+        store._connection.execute("UPDATE assignments SET prompt = NULL")
+        export_edition(store, "sample")
+        outcome = nothing_pending.backfill_outcome(
+            store, "a_newcomer", ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
+        )
+        assert outcome == "sample: every report of a_newcomer is there."
 
 
 @pytest.mark.parametrize("table", ["cells", "scores", "leaderboard", "diagnostics"])

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import duckdb
 
+from flows.nothing_pending import fetch_outcome
 from tasks.warehouse.page_store import PageStore, packed_path, pages_folder
+from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.fetched_runs import FURNITURE, PageServer, page, serving_pages
 from tests.flows.llm_runs import rows
@@ -80,3 +82,8 @@ def test_a_killed_run_goes_on_with_the_pages_that_have_not_come(tmp_path: Path) 
     assert {packed_path(folder, sha) for sha in found.values()} <= kept
     assert not [p for p in kept if p.name.startswith(".")]
     assert rows(path, "SELECT status, count(*) FROM pages GROUP BY ALL") == [("ok", N_PAGES)]
+    with open_warehouse(path) as warehouse:
+        # Nobody has exported it: the next run has to.
+        assert fetch_outcome(warehouse, EDITION, [AGENT], [], None) is None
+        export_edition(warehouse, EDITION)
+        assert fetch_outcome(warehouse, EDITION, [AGENT], [], None) is not None
