@@ -18,7 +18,7 @@ help: ## Show what there is
 demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
-test: $(VENV)/dev ## Run the tests, on two cores in under 3 minutes
+test: $(VENV)/dev ## Run the quick tests
 	$(BIN)/python -m pytest -n 3 --dist loadfile --hypothesis-profile $(EXAMPLES) --ignore tests/long $(PYTEST)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
