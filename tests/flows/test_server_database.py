@@ -59,6 +59,21 @@ def test_a_damaged_template_is_thrown_away_and_the_home_migrated_by_prefect(
     assert not (tmp_path / "prefect.db").exists()
 
 
+def test_a_full_disk_costs_the_copy_and_not_the_template(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    def copy(source: Path, target: Path) -> None:
+        raise full
+
+    monkeypatch.setattr(server_database, "_copy", copy)
+    create_database(tmp_path / "prefect.db")
+    assert template.exists()
+    assert not (tmp_path / "prefect.db").exists()
+
+
 def test_a_cache_that_cannot_be_written_leaves_the_migrations_to_prefect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
