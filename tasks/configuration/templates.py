@@ -1,9 +1,10 @@
 """Strict templates: a text of `configs/` with named places, all of which must be filled."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tasks.configuration.errors import ConfigurationError
@@ -28,6 +29,13 @@ def read_text(path: Path) -> str:
         raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
 
 
+@lru_cache(256)
+def _compiled(content: str) -> tuple[Template, frozenset[str]]:
+    """A template, and the names it uses: every judge renders the same few dozen texts."""
+    names = meta.find_undeclared_variables(_ENVIRONMENT.parse(content))
+    return _ENVIRONMENT.from_string(content.strip()), frozenset(names)
+
+
 class StrictTemplate:
     """A Jinja template that must be given exactly what it names.
 
@@ -47,8 +55,7 @@ class StrictTemplate:
         self.sha = content_sha(content)
         self._path = path
         try:
-            self._template = _ENVIRONMENT.from_string(content.strip())
-            names = meta.find_undeclared_variables(_ENVIRONMENT.parse(content))
+            self._template, names = _compiled(content)
         except TemplateError as error:
             raise ConfigurationError(f"{path}: not a valid template: {error}") from None
         self._names = names - provided

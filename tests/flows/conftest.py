@@ -1,4 +1,5 @@
-"""One Prefect server for all tests of flows, and the command in this process."""
+"""The command in this process, and the sample edition, judged. A Prefect server takes seconds:
+what needs one is under tests/long."""
 
 import shutil
 import sys
@@ -10,28 +11,26 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from flows.server import local_server
+from flows import server
 from tests.conftest import PREFECT_HOME
-from tests.flows import llm_runs
+from tests.flows import llm_runs, plain_evaluation
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.llm_runs import ROOT, prepared_sample
-from tests.flows.months import small_world
-from tests.rigs.month_world import World
 
 Said = tuple[int, str, str]
 Evergreen = Callable[..., Said]
 
 
-@pytest.fixture(scope="session")
-def api() -> Iterator[str]:
-    with local_server(PREFECT_HOME) as url:
-        yield url
+@pytest.fixture(autouse=True)
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: object) -> None:
+        pytest.fail("A Prefect server was started: such a test belongs under tests/long.")
+
+    monkeypatch.setattr(server, "start", start)
 
 
 @pytest.fixture(scope="session")
-def sample(
-    api: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def sample(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample edition with all that comes before an LLM judge; to be copied.
 
     Kept from run to run, until something changes of what makes it.
@@ -48,7 +47,7 @@ def sample(
 
 def sha_of_makers() -> str:
     """Of the code, the configuration and the data that the prepared sample is made by."""
-    makers = [ROOT / "requirements.lock", Path(llm_runs.__file__)]
+    makers = [ROOT / "requirements.lock", Path(llm_runs.__file__), Path(plain_evaluation.__file__)]
     for top in ("flows", "tasks", "configs", "data/sample"):
         makers += sorted(path for path in (ROOT / top).rglob("*") if path.is_file())
     whole = sha256()
@@ -64,13 +63,6 @@ def agent_configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     written = write_agents(tmp_path_factory.mktemp("agents"))
     with agents_of(written):
         yield written
-
-
-@pytest.fixture(scope="module")
-def outside(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """What a month of this process meets: a wiki, agents, cited pages; `renew` it for each test."""
-    with small_world(tmp_path_factory.mktemp("month")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from tasks.importing import import_edition
 from tasks.judges.registry import judge, judge_entry
 from tasks.models.prices import load_prices
 from tasks.warehouse.store import open_warehouse
+from tests.flows.plain_evaluation import evaluate_plainly
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
@@ -83,8 +84,7 @@ def prepared_sample(folder: Path) -> Path:
     path = folder / "prepared_sample.duckdb"
     with open_warehouse(path) as warehouse:
         import_edition(warehouse, SAMPLE, "sample")
-    state = evaluate(path, "offline", protocols=["wiki_fact"])
-    assert state.name == "Completed", state.message
+    evaluate_plainly(path, ("wiki_fact",))
     return path
 
 

@@ -19,7 +19,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GeminiServer]:
 
 
 @pytest.fixture
-def warehouse(api: str, tmp_path: Path) -> Path:
+def warehouse(tmp_path: Path) -> Path:
     with edition(tmp_path, BRIDGES_ARTICLE) as store:
         return Path(store.url)
 

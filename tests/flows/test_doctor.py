@@ -1,4 +1,4 @@
-"""`evergreen doctor`: what it prints, its exit code, and what it makes of a real Prefect server."""
+"""`evergreen doctor`: what it prints, its exit code, and what it makes of a Prefect server."""
 
 import json
 from collections.abc import Callable
@@ -9,10 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
+from tasks import checkup_software
 from tasks.checkup import Finding
-from tasks.checkup_prefect import LONG, Server, check_server
+from tasks.checkup_prefect import Server, check_server
+from tasks.warehouse.lake_maintenance import loaded_extensions
 from tasks.warehouse.lock import own
-from tests import patient
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
 
@@ -31,6 +32,17 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     for name in KEYS:
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+
+
+@pytest.fixture(scope="module")
+def extensions() -> dict[str, str]:
+    return loaded_extensions()
+
+
+@pytest.fixture(autouse=True)
+def loaded_once(extensions: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading DuckDB's extensions takes longer than all other checks together."""
+    monkeypatch.setattr(checkup_software, "loaded_extensions", lambda: extensions)
 
 
 def unwrapped(said: str) -> str:
@@ -277,25 +289,3 @@ class TestPrefect:
         assert server.has_block("there") is True
         assert server.has_block("missing") is False
         assert server.has_block("forbidden") is None
-
-
-def test_a_real_server_is_understood(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LONG, "RUNNING", timedelta(days=-1))
-    server = Server(api)
-    found = {each.check: each for each in check_server(server)}
-    assert found["server"].status == "ok", found["server"].finding
-    flow = patient.post(f"{api}/flows/", json={"name": "of the doctor's test"}).json()
-    made = patient.post(
-        f"{api}/flow_runs/", json={"flow_id": flow["id"], "name": "left-by-a-kill", "state": None}
-    ).json()
-    state = {"type": "RUNNING", "name": "Running"}
-    path = f"{api}/flow_runs/{made['id']}"
-    try:
-        answer = patient.post(f"{path}/set_state", json={"state": state, "force": True})
-        assert answer.status_code in (200, 201), answer.text
-        warned = [f for f in check_server(server) if f.finding.startswith("left-by-a-kill")]
-        assert [each.status for each in warned] == ["warn"]
-        assert "is Running since" in warned[0].finding
-    finally:
-        httpx.delete(path)
-    assert server.has_block("never-made") is False

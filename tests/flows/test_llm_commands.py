@@ -1,6 +1,5 @@
 """What a user of LLM judges reads: the commands about them, and refusals."""
 
-import asyncio
 import json
 import shutil
 from collections.abc import Iterator
@@ -8,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.checking import check_judge_live
-from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import judge_entry
-from tasks.models.errors import Misconfigured
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import MODEL, at_hand, configured, evaluate, value, write_configs
+from tests.flows.llm_runs import MODEL, at_hand, configured, value, write_configs
+from tests.flows.plain_evaluation import evaluate_plainly
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
@@ -35,8 +31,7 @@ def judged(folder: Path) -> Path:
     """One agent's reports, judged without a fault."""
     path = Path(shutil.copy(folder / "prepared.duckdb", folder / "judged.duckdb"))
     with at_hand(GeminiServer(), "gemini"):
-        state = evaluate(path, "gemini", agents=["sample_sketch"], protocols=["wiki_fact"])
-    assert state.name == "Completed", state.message
+        evaluate_plainly(path, ("wiki_fact",), ("sample_sketch",), "gemini")
     return path
 
 
@@ -115,32 +110,3 @@ def test_a_judge_that_cannot_answer_says_why(
     assert code == 1
     assert said in " ".join(remarks.split())
     assert CANARY not in remarks
-
-
-def test_a_key_can_come_from_a_prefect_secret_block(
-    api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from prefect.blocks.system import Secret
-
-    async def kept_and_used() -> str:
-        await Secret(value="a-kept-key").save("evergreen-test-key", overwrite=True)
-        entry = judge_entry("gemini")[1].model_copy(update={"key_block": "evergreen-test-key"})
-        assert isinstance(entry, LlmJudgeEntry)
-        return await check_judge_live("gemini", entry)
-
-    with at_hand(GeminiServer(key="a-kept-key"), "gemini"):
-        monkeypatch.delenv("EVERGREEN_TEST_KEY")
-        monkeypatch.setenv("PREFECT_API_URL", api)
-        assert f"answers as {MODEL}" in asyncio.run(kept_and_used())
-
-
-def test_a_block_that_is_not_there_is_named(
-    api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entry = judge_entry("gemini")[1].model_copy(update={"key_block": "nowhere"})
-    assert isinstance(entry, LlmJudgeEntry)
-    with at_hand(GeminiServer(), "gemini"):
-        monkeypatch.delenv("EVERGREEN_TEST_KEY")
-        monkeypatch.setenv("PREFECT_API_URL", api)
-        with pytest.raises(Misconfigured, match="make a Prefect Secret block 'nowhere'"):
-            asyncio.run(check_judge_live("gemini", entry))

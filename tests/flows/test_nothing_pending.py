@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from flows import nothing_pending, server
+from flows import nothing_pending
 from tasks.assigning import assign_writing
 from tasks.configuration.models import load_judges
 from tasks.evaluation import Evaluation, outcome_if_done
 from tasks.warehouse.rows import Report, content_sha
-from tasks.warehouse.snapshot import export_edition, is_exported
+from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
@@ -29,11 +29,6 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "local_server", lambda home: pytest.fail("a server was started"))
-
-
 def evaluation(store: Warehouse) -> Evaluation:
     return Evaluation(store.url, "sample", ("wiki_fact",), (), JUDGE)
 
@@ -45,7 +40,6 @@ def write_report(store: Warehouse, text: str) -> None:
         update={"text": text, "text_sha": content_sha(text)})]))  # fmt: skip
 
 
-@pytest.mark.usefixtures("no_server")
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -87,20 +81,6 @@ def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
         assert outcomes(store) == [None, None, None]
         export_edition(store, "sample")
         assert None not in outcomes(store)
-
-
-@pytest.mark.parametrize("command", [("evaluate", "--protocol", "wiki_fact"), ("fetch",)])
-def test_the_next_run_exports_what_a_killed_one_has_not(
-    command: tuple[str, ...], warehouse: Path, evergreen: Evergreen
-) -> None:
-    with open_warehouse(warehouse) as store:
-        store._connection.execute("UPDATE editions SET title = 'Another title'")
-        assert not is_exported(store, "sample")
-    code, _, remarks = evergreen(*command, "--edition", "sample", "--warehouse", warehouse)
-    assert code == 0
-    assert "Nothing was pending" not in remarks
-    with open_warehouse(warehouse) as store:
-        assert is_exported(store, "sample")
 
 
 def test_an_agent_that_is_asked_for_nothing_has_no_stages_to_come(warehouse: Path) -> None:

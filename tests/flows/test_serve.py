@@ -1,6 +1,5 @@
 """Deployments: what they work on, and what their forms say."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,6 @@ from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
 
 from tasks.warehouse.location import location
-from tests import patient
-
-DEADLINE_SECONDS = 300
 
 
 def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> None:
@@ -74,36 +70,3 @@ def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Pat
         assert each.entrypoint == f"flows.{each.flow_name}.{each.flow_name}"
         assert each.description
         assert "Args" not in each.description
-
-
-def until(what: str, found: Any, seconds: float = DEADLINE_SECONDS) -> Any:
-    """What `found` gives, once it gives anything."""
-    deadline = time.monotonic() + seconds
-    while not (value := found()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"there is still no {what}")
-        time.sleep(0.5)
-    return value
-
-
-def run_of(api: str, deployment: str, **parameters: Any) -> str:
-    """A new run of a deployment; a server that is busy with another test's runs is asked again."""
-
-    def made() -> Any:
-        address = f"{api}/deployments/{deployment}/create_flow_run"
-        answer = patient.post(address, json={"parameters": parameters})
-        assert answer.is_success or answer.status_code >= 500, answer.text
-        return answer.json()["id"] if answer.is_success else None
-
-    return str(until("run", made))
-
-
-def state_of(api: str, run: str) -> dict[str, Any]:
-    """A run's state, as soon as the server says it."""
-
-    def said() -> Any:
-        answer = patient.get(f"{api}/flow_runs/{run}")
-        return answer.json()["state"] if answer.is_success else None
-
-    found: dict[str, Any] = until("state", said)
-    return found

@@ -16,6 +16,11 @@ from flows.server import ServerError, is_served, local_server, read_record, stop
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(autouse=True)
+def no_server() -> None:
+    """Starting one is what these are about; none of them gets as far as Prefect."""
+
+
 def free_port() -> int:
     """A loopback port nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

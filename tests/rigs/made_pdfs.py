@@ -48,21 +48,25 @@ class MadePdf:
     n_pages: int
 
 
+PDF_NAMES = ("prose", "two columns", "table with lines", "table without lines", "long")
+
+
 @cache
 def made_pdfs() -> list[MadePdf]:
+    """Those of PDF_NAMES, in this order."""
     table = Table([("Athlete", "Nation", "Mark"), *ROWS])
     table.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, "black")]))
     bare = Table(list(ROWS), colWidths=150)
+    made_of = (
+        (made(paragraphs(PROSE)), (), 1),
+        (made(paragraphs(PROSE * 6), columns=2), (), 1),
+        (made([table, Spacer(1, 9), *paragraphs(PROSE)]), ROWS, 1),
+        (made([bare, Spacer(1, 9), *paragraphs(PROSE)]), ROWS, 1),
+        (made(paragraphs(PROSE * 400)), (), 60),
+    )
     return [
-        MadePdf("prose", made(paragraphs(PROSE)), PROSE, (), 1),
-        MadePdf("two columns", made(paragraphs(PROSE * 6), columns=2), PROSE, (), 1),
-        MadePdf(
-            "table with lines", made([table, Spacer(1, 9), *paragraphs(PROSE)]), PROSE, ROWS, 1
-        ),
-        MadePdf(
-            "table without lines", made([bare, Spacer(1, 9), *paragraphs(PROSE)]), PROSE, ROWS, 1
-        ),
-        MadePdf("long", made(paragraphs(PROSE * 400)), PROSE, (), 60),
+        MadePdf(name, content, PROSE, rows, n_pages)
+        for name, (content, rows, n_pages) in zip(PDF_NAMES, made_of, strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 LOADERS = {"__import__", "import_module", "find_spec", "spec_from_file_location", "run_module",
@@ -38,6 +39,7 @@ def modules(root: Path, *tops: str) -> list[tuple[str, Path]]:
     return found
 
 
+@cache
 def imports(path: Path) -> frozenset[str]:
     """Every module that a file imports, wherever in the file the import stands."""
     return source(path.read_bytes(), str(path)).imports

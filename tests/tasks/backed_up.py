@@ -6,6 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from tasks.backups import BackupManifest, opened_backup, verify
+from tasks.restoring import Restored, restore
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.location import Where, location
@@ -107,3 +109,14 @@ def in_a_process(code: str, *arguments: object) -> "subprocess.CompletedProcess[
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
+
+
+def restored(backup: Path, to: Path, *, replace: bool = False) -> Restored:
+    with opened_backup(backup) as found:
+        return restore(found, to, replace=replace)
+
+
+def checked(backup: Path) -> BackupManifest:
+    with opened_backup(backup) as found:
+        verify(found)
+        return found.manifest

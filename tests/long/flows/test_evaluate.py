@@ -1,5 +1,7 @@
-"""The pipeline killed, with a cell or a helper that fails, and with a new agent."""
+"""The whole pipeline on the sample edition, also killed, with a cell or a helper that fails, and
+with a new agent."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -15,12 +17,109 @@ from tasks.cases import load_case
 from tasks.importing import import_edition
 from tasks.processes.pool import HelperCrashed
 from tasks.warehouse.store import open_warehouse
+from tests import patient
 from tests.conftest import PREFECT_HOME
-from tests.flows.test_evaluate import ROOT, brought_in, evergreen, run, task_runs
-from tests.rigs.kill_and_resume import differences
+from tests.flows.llm_runs import ROOT, SAMPLE
+from tests.flows.plain_evaluation import evaluate_plainly
+from tests.rigs.kill_and_resume import contents, differences
 
-__all__ = ["brought_in"]
-SAMPLE = ROOT / "data" / "sample"
+
+def run(flow: str, **parameters: Any) -> Any:
+    """Run a flow in this process; its final state."""
+    from flows.bring_in import bring_in
+    from flows.evaluate import evaluate
+
+    chosen: Any = {"bring_in": bring_in, "evaluate": evaluate}[flow]
+    return asyncio.run(chosen(**parameters, return_state=True))
+
+
+def task_runs(api: str, state: Any) -> list[dict[str, Any]]:
+    """Task runs of a flow run and its subflows, subflows' own entries left out."""
+    ids = [str(state.state_details.flow_run_id)]
+    level = ids
+    while level:
+        question = {"flow_runs": {"parent_flow_run_id": {"any_": level}}}
+        level = [f["id"] for f in patient.post(f"{api}/flow_runs/filter", json=question).json()]
+        ids = ids + level
+    asked: dict[str, Any] = {
+        "flow_runs": {"id": {"any_": ids}},
+        "task_runs": {"subflow_runs": {"exists_": False}},
+    }
+    found: list[dict[str, Any]] = patient.post(f"{api}/task_runs/filter", json=asked).json()
+    return found
+
+
+@pytest.fixture(scope="module")
+def brought_in(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A warehouse into which the sample edition was brought, and how the run ended."""
+    path = tmp_path_factory.mktemp("brought_in") / "warehouse.duckdb"
+    state = run("bring_in", edition="sample", warehouse=str(path))
+    return path, state
+
+
+def evergreen(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
+    environment.pop("PREFECT_API_URL", None)
+    return subprocess.run(
+        [sys.executable, "-m", "flows", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+        timeout=120,
+        **more,
+    )
+
+
+def test_the_history_in_prefect_is_complete_and_readable(
+    api: str, brought_in: tuple[Path, Any]
+) -> None:
+    _, state = brought_in
+    assert (state.type.value, state.name) == ("COMPLETED", "Completed")
+    wait_until_stored(api, state.state_details.flow_run_id, 0)
+    runs = task_runs(api, state)
+    names = {entry["name"] for entry in runs}
+    assert "wiki_fact · sample_scholar · Mercury (planet)" in names
+    cells = [entry for entry in runs if entry["name"].startswith("wiki_fact ·")]
+    assert len(cells) == 9
+    for entry in cells:
+        assert entry["state"]["type"] == "COMPLETED"
+        assert {"edition:sample", "protocol:wiki_fact"} <= set(entry["tags"])
+    assert not [entry for entry in runs if entry["name"].startswith("wiki_writing ·")]
+    artifacts = patient.post(f"{api}/artifacts/filter", json={}).json()
+    assert {"leaderboard", "progress-verdicts"} <= {artifact["key"] for artifact in artifacts}
+
+
+def test_it_makes_the_tables_that_its_plain_functions_make(
+    brought_in: tuple[Path, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "plain.duckdb"
+    with open_warehouse(path) as warehouse:
+        import_edition(warehouse, SAMPLE, "sample")
+    evaluate_plainly(path, ("wiki_fact", "wiki_writing"))
+    assert differences(brought_in[0], path) == []
+
+
+def test_a_second_run_makes_no_verdicts_and_no_task_runs(
+    api: str, brought_in: tuple[Path, Any], tmp_path: Path
+) -> None:
+    path, _ = brought_in
+    before = contents(path)
+    state = run("evaluate", edition="sample", warehouse=str(path))
+    assert state.name == "Completed"
+    wait_until_stored(api, state.state_details.flow_run_id, 0)
+    assert task_runs(api, state) == []
+    assert contents(path) == before
+
+
+def test_a_second_time_the_import_is_shown_as_cached(
+    api: str, brought_in: tuple[Path, Any]
+) -> None:
+    state = run("bring_in", edition="sample", warehouse=str(brought_in[0]))
+    wait_until_stored(api, state.state_details.flow_run_id, 1)
+    [entry] = task_runs(api, state)
+    assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
 
 
 def test_killed_at_five_moments_it_ends_with_the_same_tables(

@@ -1,5 +1,6 @@
-"""The key appears nowhere, and an estimate says what the evaluation then asks."""
+"""Keys come from Prefect and appear nowhere; an estimate says what the evaluation then asks."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -9,10 +10,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tasks.checking import check_judge_live
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.judges.registry import judge_entry
+from tasks.models.errors import Misconfigured
 from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import ROOT, at_hand, environment, value
+from tests.flows.llm_runs import MODEL, ROOT, at_hand, environment, value
 from tests.flows.test_llm_commands import CANARY, folder, judged
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
@@ -92,3 +97,32 @@ def test_an_estimate_says_what_the_evaluation_then_asks(
     code, answer, remarks = evergreen(*asked, judged)
     assert code == 0
     assert "3 of 3 cells need no judging" in remarks
+
+
+def test_a_key_can_come_from_a_prefect_secret_block(
+    api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.blocks.system import Secret
+
+    async def kept_and_used() -> str:
+        await Secret(value="a-kept-key").save("evergreen-test-key", overwrite=True)
+        entry = judge_entry("gemini")[1].model_copy(update={"key_block": "evergreen-test-key"})
+        assert isinstance(entry, LlmJudgeEntry)
+        return await check_judge_live("gemini", entry)
+
+    with at_hand(GeminiServer(key="a-kept-key"), "gemini"):
+        monkeypatch.delenv("EVERGREEN_TEST_KEY")
+        monkeypatch.setenv("PREFECT_API_URL", api)
+        assert f"answers as {MODEL}" in asyncio.run(kept_and_used())
+
+
+def test_a_block_that_is_not_there_is_named(
+    api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = judge_entry("gemini")[1].model_copy(update={"key_block": "nowhere"})
+    assert isinstance(entry, LlmJudgeEntry)
+    with at_hand(GeminiServer(), "gemini"):
+        monkeypatch.delenv("EVERGREEN_TEST_KEY")
+        monkeypatch.setenv("PREFECT_API_URL", api)
+        with pytest.raises(Misconfigured, match="make a Prefect Secret block 'nowhere'"):
+            asyncio.run(check_judge_live("gemini", entry))

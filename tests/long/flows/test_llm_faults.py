@@ -20,7 +20,7 @@ from tests.flows.llm_runs import (
     verdicts,
     write_configs,
 )
-from tests.flows.test_evaluate import task_runs
+from tests.long.flows.test_evaluate import task_runs
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer

@@ -17,8 +17,8 @@ from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
-from tests.flows.test_publish import decide, rank, warehouse, worsen
-from tests.flows.test_serve import run_of, state_of, until
+from tests.long.flows.deployed_runs import run_of, state_of, until
+from tests.long.flows.test_publish_decisions import decide, rank, warehouse, worsen
 
 __all__ = ["warehouse"]
 

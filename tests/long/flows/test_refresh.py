@@ -12,8 +12,8 @@ from tests import patient
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows, value
 from tests.flows.months import ARTICLES, EDITION, refresh, renew, site_of, steps_of
-from tests.flows.test_publish import artifacts
-from tests.flows.test_refresh import BOTH, STEPS, collected, path, renewed
+from tests.long.flows.test_publish_decisions import artifacts
+from tests.long.flows.test_refresh_refusals import BOTH, STEPS, collected, path, renewed
 from tests.rigs.kill_and_resume import contents
 from tests.rigs.month_places import SINCE, UNTIL
 from tests.rigs.month_world import AGENTS, BASELINE, World

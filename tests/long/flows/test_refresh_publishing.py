@@ -31,8 +31,8 @@ from tests.flows.months import (
     site_of,
     steps_of,
 )
-from tests.flows.test_publish import resumed
-from tests.flows.test_serve import DEADLINE_SECONDS, run_of, state_of, until
+from tests.long.flows.deployed_runs import DEADLINE_SECONDS, run_of, state_of, until
+from tests.long.flows.test_publish_decisions import resumed
 from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
 from tests.servers.jobs import JobScript
 

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
-from tasks.warehouse.results import Cell, Score, Verdict
+from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, value
+from tests.flows.llm_runs import KEY, at_hand, value
 from tests.flows.test_rejudge import configs, warehouse
 from tests.servers.openai import OpenAiServer
 
@@ -135,3 +138,25 @@ def test_the_tables_say_what_the_figures_rest_on(warehouse: Path, evergreen: Eve
     for words in ("do offline and openai agree?", "kappa", "3 rep., 52 items", "exchanged", " → "):
         assert words in shown
     assert "verdicts differ" in said
+
+
+def test_what_cannot_end_well_is_refused_before_anything_is_judged(
+    warehouse: Path, tmp_path: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(KEY, raising=False)
+    common = ("rejudge", "--edition", "sample", "--judge", "openai", "--warehouse", warehouse)
+    code, _, said = evergreen(*common, "--publish", tmp_path / "sites")
+    assert (code, f"The judge openai has no key: set the variable {KEY}" in said) == (1, True)
+    assert not (tmp_path / "sites").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    server = OpenAiServer()
+    with at_hand(server, "openai"):
+        code, _, said = evergreen(*common, "--publish", tmp_path / "mine")
+        assert (code, "mine holds other files than before/" in said) == (1, True)
+        with open_warehouse(warehouse) as store:
+            store.write(Change(LeaderboardRow, [], replacing={"edition": "sample"}))
+        code, _, said = evergreen(*common, "--publish", tmp_path / "sites")
+        assert (code, "The leaderboard of sample is behind its scores" in said) == (1, True)
+    assert "Traceback" not in said
+    assert sum(server.log.answered().values()) == 0

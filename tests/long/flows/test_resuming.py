@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,14 +17,37 @@ import psutil
 import pytest
 
 from flows import resuming
+from tasks.warehouse.location import location
 from tasks.warehouse.store import open_warehouse
 from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
-from tests.flows.test_resuming import deployment, given, hasty
-from tests.flows.test_serve import DEADLINE_SECONDS, run_of, state_of, until
+from tests.long.flows.deployed_runs import DEADLINE_SECONDS, run_of, state_of, until
 
-__all__ = ["deployment", "hasty"]
+
+@pytest.fixture
+def deployment(api: str, tmp_path: Path) -> UUID:
+    """A deployment that nobody serves, so that only the watch changes its runs."""
+    from flows.serve import deployments
+
+    [made] = deployments(location(tmp_path / f"w{uuid4().hex[:8]}.duckdb"), ["evaluate"])
+    found: UUID = made.apply()  # type: ignore[assignment]
+    return found
+
+
+def given(api: str, deployment: UUID, state: str, message: str = "") -> str:
+    """A run that is in this state although no process does it."""
+    run = run_of(api, str(deployment), edition="sample")
+    for each in dict.fromkeys(("PENDING", "RUNNING", state)):
+        body = {"state": {"type": each, "message": message}, "force": True}
+        patient.post(f"{api}/flow_runs/{run}/set_state", json=body).raise_for_status()
+    return run
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resuming, "SILENT_SECONDS", 1.5)
+    monkeypatch.setattr(resuming, "LOOK_SECONDS", 0.3)
 
 
 @contextmanager
@@ -160,3 +184,27 @@ def test_a_run_that_crashed_often_is_left_and_told_once(api: str, deployment: UU
     said = watched(deployment, 2, most=1, awaited="is left")
     assert sum("is left" in line for line in said) == 1
     assert state_of(api, run)["type"] == "CRASHED"
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_run_that_was_just_heard_of_is_let_alone(
+    api: str, deployment: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resuming, "SILENT_SECONDS", 4)
+    run = given(api, deployment, "RUNNING")
+    time.sleep(4)
+    event = {
+        "id": str(uuid4()), "event": resuming.HEARTBEAT, "occurred": datetime.now(UTC).isoformat(),
+        "resource": {"prefect.resource.id": f"prefect.flow-run.{run}"},
+    }  # fmt: skip
+    patient.post(f"{api}/events", json=[event]).raise_for_status()
+    time.sleep(1.5)  # the server stores events in batches of a second
+
+    async def heard() -> bool:
+        from prefect.client.orchestration import get_client
+
+        async with get_client() as client:
+            await resuming._mark_silent(client, [deployment], print)
+        return bool(state_of(api, run)["type"] == "RUNNING")
+
+    assert asyncio.run(heard())

@@ -11,7 +11,7 @@ from typing import Any
 from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
-from tests.flows.test_serve import run_of, state_of, until
+from tests.long.flows.deployed_runs import run_of, state_of, until
 
 
 def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.agents.agent import Answer, Question
-from tasks.agents.baseline import Assignment, write
+from tasks.agents.baseline import Assignment, CannotWrite, write
 from tasks.agents.baseline_index import UnreadableArchive, open_archive
 from tasks.agents.baseline_questions import question_of
 from tasks.agents.baseline_research import choose, research
@@ -18,29 +18,23 @@ from tasks.configuration.agents import CommandAsk, agent_entry
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.extraction.answers import read_answer
+from tasks.extraction.banned import UnreadableBan
 from tasks.questions_import import ANSWER_FORM, PROMPT
+from tasks.warehouse.traces import SearchStep
 from tests.tasks.agents.archives import PAGES, page, write_archive
 
 TITLE = "Harrow Point Lighthouse"
 CITED = re.compile(r"(.+?)\[(\d+)\](?:\s|\Z)")
 
 
-def ask(
-    tmp_path: Path,
-    archive: Path,
-    *,
-    title: str = TITLE,
-    kind: str = "write_article",
-    prompt: str = "Write it.",
-    banned: tuple[str, ...] = (),
-) -> Answer:
+def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> Answer:
     """As `evergreen` runs it: the entry of the project's own configuration."""
     entry = agent_entry("lexical_baseline").ask
     assert isinstance(entry, CommandAsk)
     client = CommandClient("lexical_baseline", entry, Place(tmp_path / "work", archive))
     asked = Question.model_validate(
-        {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": kind,
-         "prompt": prompt, "banned": banned}
+        {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": "write_article",
+         "prompt": "Write it."}
     )  # fmt: skip
 
     async def run() -> Answer:
@@ -53,8 +47,23 @@ def ask(
     return asyncio.run(run())
 
 
-def test_an_article_holds_sentences_of_the_pages_each_with_its_source(tmp_path: Path) -> None:
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"))
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """Of its program, to an article that the archive's pages are about."""
+    folder = tmp_path_factory.mktemp("asked")
+    return ask(folder, write_archive(folder / "archive"))
+
+
+def written(
+    tmp_path: Path, *, banned: tuple[str, ...] = (), prompt: str = ""
+) -> tuple[str, tuple[SearchStep, ...]]:
+    """What the program writes, in this process: an article, or the answer to a prompt."""
+    archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
+    kind = "find_claims" if prompt else "write_article"
+    return write(archive, Assignment(title=TITLE, kind=kind, prompt=prompt, banned=banned))
+
+
+def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: Answer) -> None:
     assert (answer.outcome, answer.error) == ("report", None)
     body, _, references = answer.text.partition("\n\n## References\n")
     urls = dict(re.findall(r"^\[(\d+)\] .* (https://\S+)$", references, re.MULTILINE))
@@ -73,8 +82,7 @@ def test_an_article_holds_sentences_of_the_pages_each_with_its_source(tmp_path: 
     assert not re.search("cookies|newsletter|postcards|Tolmen|31 m|magnificent", answer.text)
 
 
-def test_it_tells_its_queries_and_the_pages_they_led_to(tmp_path: Path) -> None:
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"))
+def test_it_tells_its_queries_and_the_pages_they_led_to(answer: Answer) -> None:
     first, *others = answer.trace
     assert first.query == TITLE
     assert "https://towers.example/harrow" in first.opened
@@ -105,27 +113,30 @@ def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path)
     ],
 )
 def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str) -> None:
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"), banned=(banned,))
-    assert answer.outcome == "report"
-    assert "towers.example" not in answer.text
-    assert not [url for step in answer.trace for url in step.opened if "towers.example" in url]
+    report, trace = written(tmp_path, banned=(banned,))
+    assert report
+    assert "towers.example" not in report
+    assert not [url for step in trace for url in step.opened if "towers.example" in url]
 
 
 def test_a_ban_that_cannot_be_read_is_said_and_nothing_written(tmp_path: Path) -> None:
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"), banned=("the towers",))
-    assert (answer.outcome, answer.text) == ("failed", "")
-    assert "baseline: 'the towers' is to be banned but cannot be read" in (answer.error or "")
+    with pytest.raises(UnreadableBan, match="'the towers' is to be banned but cannot be read"):
+        written(tmp_path, banned=("the towers",))
 
 
 def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Path) -> None:
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"), title="Quantum Zebra Festival")
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), "Quantum Zebra Festival")
     assert (answer.outcome, answer.text) == ("failed", "")
+    assert "baseline: none of the" in (answer.error or "")
     assert "'Quantum Zebra Festival'; nothing was written" in (answer.error or "")
 
 
 def test_an_archive_of_nothing_usable_is_no_crash(tmp_path: Path) -> None:
     empty = write_archive(tmp_path / "archive", (page("https://en.wikipedia.org/wiki/X", "X."),))
-    assert "none of the 0 archived pages" in (ask(tmp_path, empty).error or "")
+    with pytest.raises(CannotWrite, match="none of the 0 archived pages"):
+        write(
+            open_archive(empty, tmp_path / "cache"), Assignment(title=TITLE, kind="write_article")
+        )
 
 
 def test_a_file_that_holds_no_pages_is_named(tmp_path: Path) -> None:
@@ -186,9 +197,7 @@ def test_a_question_is_found_in_its_prompt() -> None:
 
 def test_a_question_is_answered_in_the_form_asked_for_with_sources(tmp_path: Path) -> None:
     prompt = prompt_of("In which year did the last keeper leave the granite lighthouse, and who?")
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"), kind="find_claims", prompt=prompt)
-    assert answer.outcome == "report"
-    claims = read_answer(answer.text).claims
+    claims = read_answer(written(tmp_path, prompt=prompt)[0]).claims
     assert claims
     assert all(claim.value and claim.sources for claim in claims)
     assert "Maren Dahl" in [claim.value for claim in claims]
@@ -198,6 +207,5 @@ def test_a_question_is_answered_in_the_form_asked_for_with_sources(tmp_path: Pat
 
 
 def test_a_question_of_which_nothing_is_archived_gets_no_answer(tmp_path: Path) -> None:
-    prompt = prompt_of("zzz qqq xxx?")
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"), kind="find_claims", prompt=prompt)
-    assert answer.outcome == "failed"
+    with pytest.raises(CannotWrite, match="none of the archived pages holds a name"):
+        written(tmp_path, prompt=prompt_of("zzz qqq xxx?"))

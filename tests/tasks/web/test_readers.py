@@ -12,7 +12,6 @@ import pytest
 from tasks.configuration.web import ReadingBounds
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.page_store import PageStore
-from tasks.web.page import ReadPage
 from tasks.web.readers import PageReaders
 from tasks.web.reading import read_page
 from tests.rigs.saved_pages import layouts, page
@@ -50,39 +49,6 @@ def test_a_helper_fetches_the_bytes_itself(tmp_path: Path) -> None:
 def test_bytes_that_are_missing_are_the_warehouses_fault_not_the_pages(tmp_path: Path) -> None:
     with pytest.raises(DamagedWarehouse, match="missing"):
         with_readers(lambda readers: readers.read_stored(tmp_path, "0" * 64, GOOD))
-
-
-def test_a_page_that_computes_too_long_is_unreadable_and_the_next_one_is_read() -> None:
-    async def both(readers: PageReaders) -> tuple[ReadPage, ReadPage]:
-        await readers.read(GOOD)  # the helper has started
-        return await readers.read(ENDLESS), await readers.read(GOOD)
-
-    long, good = with_readers(both, seconds=1)
-    assert (long.status, long.error) == ("unreadable", "reading it took more than 1 seconds")
-    assert good.status == "ok"
-
-
-def test_a_page_that_fills_the_memory_is_unreadable_and_the_next_one_is_read() -> None:
-    large = page(b"<html><p>" + b"<i>x</i>" * 2_000_000, content_type="text/html")
-
-    async def both(readers: PageReaders) -> tuple[ReadPage, ReadPage]:
-        return await readers.read(large), await readers.read(GOOD)
-
-    full, good = with_readers(both, megabytes=500, most_html_bytes=20_000_000, seconds=60)
-    assert full.status == "unreadable"
-    assert "memory" in (full.error or "")
-    assert good.status == "ok"
-
-
-def test_who_waits_for_a_page_when_the_readers_are_closed_is_cancelled() -> None:
-    async def closed(readers: PageReaders) -> None:
-        reading = asyncio.ensure_future(readers.read(ENDLESS))
-        await asyncio.sleep(0.5)
-        await readers.close()
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(reading, timeout=60)
-
-    with_readers(closed)
 
 
 def look_around() -> Any:

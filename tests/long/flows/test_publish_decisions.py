@@ -15,7 +15,7 @@ from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests import patient
-from tests.flows.test_serve import DEADLINE_SECONDS
+from tests.long.flows.deployed_runs import DEADLINE_SECONDS
 
 
 @pytest.fixture

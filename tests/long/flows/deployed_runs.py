@@ -1,0 +1,43 @@
+"""Runs of deployments, by the Prefect server's API."""
+
+import time
+from typing import Any
+
+import pytest
+
+from tests import patient
+
+DEADLINE_SECONDS = 300
+
+
+def until(what: str, found: Any, seconds: float = DEADLINE_SECONDS) -> Any:
+    """What `found` gives, once it gives anything."""
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"there is still no {what}")
+        time.sleep(0.5)
+    return value
+
+
+def run_of(api: str, deployment: str, **parameters: Any) -> str:
+    """A new run of a deployment; a server that is busy with another test's runs is asked again."""
+
+    def made() -> Any:
+        address = f"{api}/deployments/{deployment}/create_flow_run"
+        answer = patient.post(address, json={"parameters": parameters})
+        assert answer.is_success or answer.status_code >= 500, answer.text
+        return answer.json()["id"] if answer.is_success else None
+
+    return str(until("run", made))
+
+
+def state_of(api: str, run: str) -> dict[str, Any]:
+    """A run's state, as soon as the server says it."""
+
+    def said() -> Any:
+        answer = patient.get(f"{api}/flow_runs/{run}")
+        return answer.json()["state"] if answer.is_success else None
+
+    found: dict[str, Any] = until("state", said)
+    return found
