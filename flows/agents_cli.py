@@ -10,6 +10,7 @@ import polars as pl
 import typer
 
 from flows.console import ANSWERS, remark
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.options import Shown, WarehouseAt
 from flows.show_frame import print_frame
@@ -22,7 +23,6 @@ from tasks.warehouse.jobs import JobState
 from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
 from tasks.warehouse.snapshot import latest_manifests
-from tasks.warehouse.store import open_warehouse
 
 IMPORTED = "imported"
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
@@ -113,7 +113,7 @@ def jobs(
             for name in names:
                 print_frame(job_frame(source, name), form)
         return
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         if remote_id:
             found = point_to(store, names[0], remote_id)
             remark(f"{found.job} is looked for as {remote_id} by the next run.")
@@ -142,7 +142,7 @@ def cost(
     """Enter what it cost people to get reports by hand; again replaces."""
     if usd is None and minutes is None:
         raise typer.BadParameter("give --usd, --minutes or both.")
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         n = enter_cost(store, edition, agent, assignment or [], usd=usd, minutes=minutes, note=note)
     remark(f"{edition}: entered for {n} reports of {agent}.")
     remark('See: evergreen sql "SELECT * FROM report_costs"')

@@ -9,6 +9,7 @@ import polars.selectors as cs
 import typer
 
 from flows.console import ANSWERS, remark
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.options import WarehouseAt
 from flows.show_frame import print_frame
@@ -19,7 +20,6 @@ from tasks.judge_agreement import JudgeAgreement, judge_agreement
 from tasks.preferences import PreferenceTables, preference_tables
 from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
-from tasks.warehouse.store import open_warehouse
 
 LARGEST_SEED = 2**31 - 1
 """What the warehouse's column holds."""
@@ -48,7 +48,7 @@ def make(
     warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Draw a sheet: SHEET.csv and SHEET.html, the same questions; either can be filled in."""
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
     table, page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
@@ -68,7 +68,7 @@ def import_filled(
     warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Check and un-blind what a person filled in, and keep it; again changes nothing."""
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         found = import_labels(store, file, annotator)
         edition = store.value(
             "SELECT edition FROM annotation_items WHERE sheet = $1 LIMIT 1", [found.sheet]

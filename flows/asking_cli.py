@@ -9,6 +9,7 @@ from flows.agents_cli import AgentArgument, EditionOption
 from flows.console import remark
 from flows.edition_remarks import say_next
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.nothing_pending import ask_outcome, backfill_outcome
 from flows.options import Shown, WarehouseAt
@@ -18,10 +19,8 @@ from flows.show_frame import print_frame
 from tasks.agent_estimates import estimate_reports
 from tasks.agent_sessions import check_agents
 from tasks.configuration.models import load_judges
-from tasks.selection import check_edition
 from tasks.unreported import check_askable, prompted_editions
 from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.store import open_warehouse
 
 BudgetOption = Annotated[
     float | None,
@@ -55,8 +54,7 @@ def ask(
     """
     if not estimate:
         check_agents(names, budget)
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        check_edition(store, edition)
+    with existing_warehouse(warehouse, edition) as store:
         check_askable(store, edition, assignment or ())
         if estimate:
             print_frame(estimate_reports(store, [edition], names, first), form)
@@ -109,9 +107,8 @@ def backfill(
     """
     if not estimate:
         check_agents([agent], budget)
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        for name in edition or []:
-            check_edition(store, name)
+    with existing_warehouse(warehouse, *edition or ()) as store:
+        for name in edition or ():
             check_askable(store, name)
         names = edition or prompted_editions(store)
         if estimate:

@@ -8,6 +8,7 @@ import typer
 
 from flows.console import ANSWERS, remark
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.nothing_pending import assign_outcome, collect_outcome
 from flows.options import Shown, WarehouseAt
@@ -20,7 +21,6 @@ from tasks.editions.errors import EditionError
 from tasks.judge_checks import check_judges
 from tasks.manifests import MADE, differences, manifest_sha, stored_manifest, verify
 from tasks.protocols.registry import protocol as protocol_named
-from tasks.selection import check_edition
 from tasks.uninverted import inverter_named
 from tasks.warehouse.location import DEFAULT
 from tasks.warehouse.reading import reading
@@ -144,8 +144,7 @@ def assign(
         check_judges([chosen], budget, batch=batch)
     else:
         _refuse({"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch})
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        check_edition(store, name)
+    with existing_warehouse(warehouse, name) as store:
         complete, outcome = run_flow(
             "assign",
             {
@@ -194,7 +193,7 @@ def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAU
 
 def verify_edition(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     """Compare every text, link and decision of a frozen edition with its manifest."""
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         problems = verify(store, name)
         document = stored_manifest(store, name)
     if problems:
@@ -210,7 +209,7 @@ def verify_edition(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
 
 def drop(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
     """Forget a collection that is not frozen, so that its name is free again."""
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         forget(store, name)
     ANSWERS.print(f"{name} is forgotten: what was collected for it is gone.", markup=False)
 

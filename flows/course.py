@@ -11,6 +11,7 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.artifacts import leave_table
 from flows.console import remark
 from flows.task_runs import reason_of
+from tasks.refreshing import refreshed_message
 
 DONE, PARTIAL, WAITING, LEFT_OUT = "Completed", "Partial", "Waiting", "Left out"
 """Names of states that steps end in. `Waiting`: another run goes on with it once a person has
@@ -67,7 +68,7 @@ class Course:
             return self.stop
         last = self.ends[-1]
         if self.is_complete:
-            return Completed(message=f"{self.of} is refreshed. {last['said']}")
+            return Completed(message=refreshed_message(self.of, last["said"]))
         partial = [end for end in self.ends if end["ended"] == PARTIAL]
         if not partial:
             return Completed(name=last["ended"], message=last["said"])

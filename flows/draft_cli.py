@@ -9,6 +9,7 @@ import typer
 
 from flows.console import remark
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.nothing_pending import draft_outcome
 from flows.options import Shown, WarehouseAt
@@ -18,10 +19,8 @@ from tasks.drafts_import import import_draft
 from tasks.editions.errors import EditionError
 from tasks.editions.rigorous_drafts import read_draft
 from tasks.judge_checks import check_judges
-from tasks.selection import check_edition
 from tasks.undrafted import drafter_named, pending_drafts
 from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.store import open_warehouse
 
 
 def draft_rubrics(
@@ -50,8 +49,7 @@ def draft_rubrics(
     check_judges([judge], budget, batch=batch)
     if to.exists() and not to.is_dir():
         raise typer.BadParameter(f"{to} is no folder.", param_hint="to")
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        check_edition(store, edition)
+    with existing_warehouse(warehouse, edition) as store:
         todo = pending_drafts(store, edition, to, assignment or [])
         complete, outcome = run_flow(
             "draft",
@@ -103,8 +101,7 @@ def import_rigorous_draft(
     Exit code 1 when any was not taken in.
     """
     refused = 0
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        check_edition(store, edition)
+    with existing_warehouse(warehouse, edition) as store:
         for path in paths:
             try:
                 found = import_draft(store, path, edition, general, as_draft=as_draft)

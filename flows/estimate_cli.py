@@ -6,13 +6,13 @@ import typer
 
 from flows.console import remark
 from flows.edition_remarks import say_idle, say_unfetched
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.options import Shown, WarehouseAt
 from flows.protocols_option import Protocols
 from tasks.chosen_protocols import protocols_for
 from tasks.selection import check_selection
 from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.store import open_warehouse
 
 
 def estimate(
@@ -31,7 +31,7 @@ def estimate(
     """Calls, tokens and dollars of an evaluation before anything is spent."""
     from flows.show_estimate import estimated, print_estimate  # with judges and their prompts
 
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         chosen = protocols_for(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
         say_idle(store, edition, chosen)

@@ -9,6 +9,7 @@ import typer
 from flows.console import remark
 from flows.edition_remarks import say_idle, say_unfetched
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.options import Shown, WarehouseAt
 from flows.prefect_settings import prefect_home
@@ -98,7 +99,7 @@ def evaluate(
     """Judge, score and rank what has not been yet; a second run does nothing."""
     agents = agent or []
     judge_name = judge or load_judges().default
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         protocols = protocols_for(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
         check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)

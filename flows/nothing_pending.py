@@ -42,6 +42,14 @@ def fetch_outcome(
     return archived_message(store, edition) if is_exported(store, edition) else None
 
 
+def read_outcome(store: Warehouse, edition: str) -> str | None:
+    """No page was fetched, and all that there is has been exported: a page that was fetched is
+    read again each time."""
+    if unread(store, edition, again=True) or not is_exported(store, edition):
+        return None
+    return f"{edition}: there is no fetched page to be read again."
+
+
 def ask_outcome(
     store: Warehouse, edition: str, agents: Sequence[str], assignments: Sequence[str] = ()
 ) -> str | None:

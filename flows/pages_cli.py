@@ -11,8 +11,9 @@ import typer
 from flows.console import ANSWERS, REMARKS, remark
 from flows.edition_remarks import PAGE_COUNTS
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
-from flows.nothing_pending import fetch_outcome
+from flows.nothing_pending import fetch_outcome, read_outcome
 from flows.options import Shown, WarehouseAt
 from flows.run import run_flow
 from flows.show_frame import print_frame
@@ -22,12 +23,12 @@ from tasks.extraction.urls import normalise_url
 from tasks.judges.registry import judge as check_judge
 from tasks.page_export import write_export
 from tasks.published_walls import find_walls
-from tasks.selection import UnknownName, check_edition, check_known, check_reported
+from tasks.selection import UnknownName, check_known, check_reported
 from tasks.warehouse.location import DEFAULT, Location
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.reading import Reading, check_there, reading
-from tasks.warehouse.store import Readable, Warehouse, open_warehouse
+from tasks.warehouse.reading import Reading, reading
+from tasks.warehouse.store import Readable
 
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 FETCHES = """
@@ -78,7 +79,7 @@ def fetch(
     ways = None if fallback is None else _ways(fallback)
     if extractor is not None:
         check_judge(extractor)
-    with _owned(warehouse, edition) as store:
+    with existing_warehouse(warehouse, edition) as store:
         check_reported(store, edition, agent or ())
         done = fetch_outcome(store, edition, agent or (), ways, extractor, again=again)
     if not load_web().named_operator():
@@ -184,12 +185,10 @@ def read(edition: EditionOption, warehouse: WarehouseAt = DEFAULT) -> None:
 
     Cells whose pages say something else now are judged again by the next evaluation.
     """
-    with _owned(warehouse, edition):
-        pass
-    complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)})
-    remark(outcome)
-    if not complete:
-        raise typer.Exit(1)
+    with existing_warehouse(warehouse, edition) as store:
+        done = read_outcome(store, edition)
+    complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)}, done)
+    end(complete, outcome)
 
 
 def walls(
@@ -197,7 +196,7 @@ def walls(
 ) -> None:
     """Look at the texts that a published edition brought as at those that we fetch: tests for
     robots and the like are no pages. Nothing is asked; doing it again changes nothing."""
-    with _owned(warehouse, edition) as store:
+    with existing_warehouse(warehouse, edition) as store:
         with REMARKS.status("Reading the published texts …"):
             n = find_walls(store, edition)
         print_frame(store.frame(PAGE_COUNTS, [edition]), form)
@@ -221,15 +220,6 @@ def _say_in_vain(source: Readable, edition: str) -> None:
             f"Pages that did not come: {in_vain:,}; `evergreen pages show URL --edition {edition}` "
             "says why, `fetch --again` asks for them once more.",
         )
-
-
-@contextmanager
-def _owned(warehouse: Location, edition: str) -> Iterator[Warehouse]:
-    """The warehouse for writing, if it is there and has the edition."""
-    check_there(warehouse)
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        check_edition(store, edition)
-        yield store
 
 
 def _key(url: str) -> str:

@@ -5,18 +5,16 @@ from typing import Annotated
 
 import typer
 
-from flows.console import remark
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.options import Ended, WarehouseAt
 from flows.parameters import MOST_HOURS
 from flows.run import run_flow
 from tasks.published_material import Snapshots
-from tasks.selection import check_edition, check_scored
+from tasks.selection import check_scored
 from tasks.site.mark import check_target
 from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import check_there
-from tasks.warehouse.store import open_warehouse
 
 
 def _positive(hours: float) -> float:
@@ -54,10 +52,8 @@ def publish(
 
     Exit code 1, and nothing written, when a person declines or nobody decides in time.
     """
-    check_there(warehouse)
     check_target(to)
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        check_edition(store, edition)
+    with existing_warehouse(warehouse, edition) as store:
         check_scored(store, edition)
         for name in judge or ():
             check_scored(store, edition, judge_name=name)

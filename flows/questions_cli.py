@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from flows.console import remark
+from flows.existing_warehouse import existing_warehouse
 from flows.options import WarehouseAt
 from tasks.questions_import import import_answers, import_questions
 from tasks.warehouse.location import DEFAULT
@@ -39,7 +40,7 @@ def import_agent_answers(
     warehouse: WarehouseAt = DEFAULT,
 ) -> None:
     """Import one agent's answers to an edition's questions; again changes nothing."""
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         summary = import_answers(store, path, edition, agent)
     remark(f"{edition}: {summary.answers} answers of {agent} ({summary.new} new or changed).")
     if summary.unknown:

@@ -12,6 +12,7 @@ import typer
 from flows.console import remark
 from flows.ended import end
 from flows.formats import Format
+from flows.month_outcome import refresh_outcome
 from flows.options import Ended, WarehouseAt
 from flows.run import run_flow
 from flows.show import ENTRY, leaderboard_frame, print_leaderboard
@@ -108,11 +109,13 @@ def refresh(
     with open_warehouse(warehouse, on_wait=remark) as store:
         month = month_of(store, settings, wishes, utc_now())
         check_month(store, month)
-        begin(store, month.collection, load_wikipedia(), utc_now())  # said at once if it cannot be
+        # What cannot be is said at once.
+        collection = begin(store, month.collection, load_wikipedia(), utc_now())
+        done = refresh_outcome(store, month, collection)
     # The flow opens the warehouse itself: while a person decides nothing holds it.
     given = wishes.model_copy(update={"edition": month.edition}).model_dump(exclude={"publish"})
     complete, outcome = run_flow(
-        "refresh", given | {"to_publish": publish, "warehouse": warehouse.url}
+        "refresh", given | {"to_publish": publish, "warehouse": warehouse.url}, done
     )
     with reading(warehouse) as source:
         board = leaderboard_frame(source, month.edition)

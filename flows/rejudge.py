@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
@@ -15,6 +14,7 @@ from flows.evaluate import evaluate
 from flows.parameters import JudgeName, ProtocolName, Usd
 from flows.publish import written
 from flows.rejudge_tables import (
+    agreement_message,
     agreement_rows,
     changed_rows,
     figure_change_rows,
@@ -164,9 +164,5 @@ async def _published(store: Warehouse, before: Begun, folder: Path, *, complete:
 
 
 def _message(found: Rejudged, state: State[None]) -> str:
-    n_items = found.agreement.filter(pl.col("step") != "all")["n_items"].sum()
-    said = (
-        f"{found.after} and {found.before} both decided {n_items:,} items; "
-        f"{found.changed.height:,} of them have another label."
-    )
+    said = agreement_message(found)
     return said if state.name == "Completed" else f"{said} {state.message}"

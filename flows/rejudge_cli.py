@@ -9,10 +9,12 @@ import typer
 
 from flows.console import ANSWERS, remark
 from flows.ended import end
+from flows.existing_warehouse import existing_warehouse
 from flows.formats import Format
 from flows.options import Ended, WarehouseAt
 from flows.protocols_option import Protocols
 from flows.rejudge_tables import (
+    agreement_message,
     agreement_rows,
     changed_rows,
     figure_change_rows,
@@ -21,11 +23,12 @@ from flows.rejudge_tables import (
 )
 from flows.run import run_flow
 from flows.wide_tables import Column, print_wide
+from tasks.evaluation import Evaluation, outcome_if_done
+from tasks.judge_checks import check_judges
 from tasks.published_changes import SiteChanges, read_changes
-from tasks.rejudging import Rejudged, chosen_report, rejudged, selected
+from tasks.rejudging import Rejudged, Selection, chosen_report, rejudged, selected
 from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import check_there
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse
 
 SHOWN_VERDICTS, SHOWN_FILES = 20, 20
 NUMBERS = {"items", "assignments", "alike", "kappa", "change", "exchanged", "before", "after"}
@@ -71,13 +74,15 @@ def rejudge(
     """
     if agent and report:
         raise typer.BadParameter("--report names its agent: leave --agent out.")
-    check_there(warehouse)
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         agents, assignments = agent, None
         if report:
             one, assignment = chosen_report(store, edition, report)
             agents, assignments = [one], [assignment]
         chosen, other = selected(store, edition, judge, against, agents, assignments, protocol)
+        check_judges([judge], budget, batch=batch)
+        # With --publish there is a site to be written, whatever was judged before.
+        found = None if publish else _judged_before(store, chosen, judge, other)
         complete, outcome = run_flow(
             "rejudge",
             {
@@ -92,8 +97,9 @@ def rejudge(
                 "publish_to": str(publish) if publish else None,
                 "warehouse": store.url,
             },
+            agreement_message(found) if found else None,
         )
-        found = rejudged(store, chosen, other, judge)
+        found = found or rejudged(store, chosen, other, judge)
     changes = read_changes(publish) if publish else None
     if form == "json":
         end(complete, outcome, Format.JSON, **_answers(found, changes))
@@ -102,6 +108,15 @@ def rejudge(
     if changes and publish:
         _print_changes(changes, publish)
     end(complete, outcome)
+
+
+def _judged_before(store: Warehouse, chosen: Selection, judge: str, other: str) -> Rejudged | None:
+    """The comparison where nothing is pending; None where the judge has something to do."""
+    run = Evaluation(
+        store.url, chosen.edition, chosen.protocols, chosen.agents, judge,
+        assignments=chosen.assignments,
+    )  # fmt: skip
+    return rejudged(store, chosen, other, judge) if outcome_if_done(run) else None
 
 
 def _answers(found: Rejudged, changes: SiteChanges | None) -> dict[str, pl.DataFrame]:
@@ -120,13 +135,13 @@ def _print(edition: str, found: Rejudged) -> None:
         f"{found.only_after:,} only {after}. Alike in percent; kappa: beyond chance, -1 to 1.\n",
         "dim",
     )
-    changed = changed_rows(found.changed)
-    if changed:
-        shown = [_brief(row) for row in changed[:SHOWN_VERDICTS]]
+    n_changed = found.changed.height
+    if n_changed:
+        shown = [_brief(row) for row in changed_rows(found.changed.head(SHOWN_VERDICTS))]
         _table(f"What {after} says otherwise than {before}", shown)
-        more = len(changed) - SHOWN_VERDICTS
+        more = n_changed - SHOWN_VERDICTS
         rest = f" and {more:,} more: --format json names every one" if more > 0 else ""
-        remark(f"{len(changed):,} verdicts differ{rest}.\n", "dim")
+        remark(f"{n_changed:,} verdicts differ{rest}.\n", "dim")
     _table(f"{edition}: the figures of both", figure_rows(leading_figures(found), before, after))
     remark(
         f"Percent. Exchanged: the figure of {before} with the verdicts of {after} in place of its "

@@ -8,9 +8,18 @@ import polars as pl
 from tasks.boards import leading
 from tasks.protocols.registry import at_hand
 from tasks.published_changes import FigureChange
-from tasks.rejudging import Rejudged, figures_of
+from tasks.rejudging import ALL_STEPS, Rejudged, figures_of
 
 NONE = "–"
+
+
+def agreement_message(found: Rejudged) -> str:
+    """How many items both have decided, and how many of them otherwise."""
+    n_items = found.agreement.filter(pl.col("step") != ALL_STEPS)["n_items"].sum()
+    return (
+        f"{found.after} and {found.before} both decided {n_items:,} items; "
+        f"{found.changed.height:,} of them have another label."
+    )
 
 
 def agreement_rows(found: Rejudged) -> list[dict[str, Any]]:

@@ -8,12 +8,12 @@ from rich.table import Table
 
 from flows.console import REMARKS, passing_bars, remark
 from flows.edition_remarks import say_next
+from flows.existing_warehouse import existing_warehouse
 from flows.options import WarehouseAt
 from tasks.configuration.agents import load_agents
 from tasks.reports_import import FileOutcome, ReportsSummary, import_reports
 from tasks.reports_matching import Given, Matched, match_reports
 from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.store import open_warehouse
 
 
 def import_report_files(
@@ -51,7 +51,7 @@ def import_report_files(
     Exit code 0 when every file is in, 1 when any was left out or could not be read.
     """
     bars = passing_bars()
-    with open_warehouse(warehouse, on_wait=remark) as store:
+    with existing_warehouse(warehouse) as store:
         matched = match_reports(store, path, edition, agent)
         _preview(matched)
         with bars:

@@ -19,7 +19,7 @@ from flows.console import insist
 from flows.course import DONE, LEFT_OUT, WAITING, Course
 from flows.publish import publish
 from tasks.configuration.errors import ConfigurationError
-from tasks.published_before import figures_sha, is_published
+from tasks.published_before import figures_sha, is_published, published_message
 from tasks.refreshing import Month, Site, has_figures
 
 
@@ -57,7 +57,7 @@ async def publishing(course: Course, month: Month, warehouse: str) -> None:
         figures = figures_sha(store, edition, site.judges)
     deployment = _deployment()
     if is_there:
-        course.note("publish", DONE, f"{edition} is published in {site.folder} as it is now.")
+        course.note("publish", DONE, published_message(edition, site.folder))
     elif site.only_complete and not course.is_complete:
         course.note("publish", LEFT_OUT, f"{edition} is published once nothing of it is left.")
     elif site.approve and deployment:

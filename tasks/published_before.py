@@ -28,6 +28,11 @@ def is_published(source: Readable, edition: str, to: Path, judges: Sequence[str]
     return all(_as_now(source, folder, name, edition, shown) for name in COMPARED)
 
 
+def published_message(edition: str, folder: str) -> str:
+    """That a site shows the figures that there are now."""
+    return f"{edition} is published in {folder} as it is now."
+
+
 def _judges_of(folder: Path, edition: str) -> list[str]:
     """Whose figures a site of this edition shows; none where it is none, or not whole."""
     try:

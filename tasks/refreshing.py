@@ -219,6 +219,11 @@ def has_figures(source: Readable, edition: str) -> bool:
     return _count(source, "SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]) > 0
 
 
+def refreshed_message(edition: str, last: str) -> str:
+    """That nothing of a month is left to do. last: how its last step ended."""
+    return f"{edition} is refreshed. {last}"
+
+
 def _window_months(settings: RefreshSettings) -> int:
     return settings.window_months or load_wikipedia().window_months
 

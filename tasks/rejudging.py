@@ -221,12 +221,9 @@ def _agreement(both: pl.DataFrame) -> pl.DataFrame:
 
 
 def _agreed(part: pl.DataFrame) -> dict[str, Any]:
-    items = list(enumerate(part["assignment"]))
-    found = agreement(
-        dict(zip(items, part["before"], strict=True)),
-        dict(zip(items, part["after"], strict=True)),
-        lambda item: item[1],
-    )
+    assignments = part["assignment"].to_list()
+    before, after = dict(enumerate(part["before"])), dict(enumerate(part["after"]))
+    found = agreement(before, after, assignments.__getitem__)
     kappa = found.kappa_interval
     return {
         "n_items": found.n_items,

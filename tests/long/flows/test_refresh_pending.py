@@ -1,0 +1,134 @@
+"""What a month has left to do is known before a Prefect server is started."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tasks.assigning import assign_writing
+from tasks.manifests import manifest_of, manifest_sha
+from tasks.protocols.registry import by_default
+from tasks.publishing import publish_site
+from tasks.warehouse.collected import Collection
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.flows.asked_runs import agents_of, write_agents
+from tests.flows.conftest import Evergreen
+from tests.flows.plain_evaluation import evaluate_plainly
+from tests.flows.test_plan_first import STARTED, fetch_a_page, no_server
+from tests.long.flows.test_rejudge_pending import change
+
+__all__ = ["no_server"]
+AGENTS = ("sample_blogger", "sample_scholar", "sample_sketch")
+REFRESH = ("refresh", "--edition", "sample", *(f"--agent={agent}" for agent in AGENTS))
+SINCE, UNTIL = datetime(2025, 6, 1, tzinfo=UTC), datetime(2025, 12, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def finished(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a month of which nothing is left and its site; to be copied. The agents'
+    reports come from a folder."""
+    folder = tmp_path_factory.mktemp("finished")
+    path = Path(shutil.copy(sample, folder / "w.duckdb"))
+    evaluate_plainly(path, by_default("wlc"))
+    with open_warehouse(path) as store:
+        freeze(store)
+        assign_writing(store, "sample")
+        publish_site(store, "sample", folder / "site")
+    dropped = {"name": "Dropped", "ask": {"kind": "file_drop", "folder": str(folder / "in")}}
+    with agents_of(write_agents(folder, **dict.fromkeys(AGENTS, dropped))):
+        yield folder
+
+
+def freeze(store: Warehouse) -> None:
+    """As if the sample had been collected."""
+    begun = Collection(
+        edition="sample", api_url="https://wiki.example/w/api.php", category="c",
+        created_since=SINCE, created_until=UNTIL, n_articles=3, rules="{}", formula_version="1",
+        n_members=3, frozen_at=UNTIL,
+    )  # fmt: skip
+    manifest = manifest_of(store, begun)
+    frozen = begun.model_copy(update={"manifest": manifest, "manifest_sha": manifest_sha(manifest)})
+    store.write(Change(Collection, [frozen]))
+
+
+@pytest.fixture
+def month(finished: Path, tmp_path: Path) -> Path:
+    path = Path(shutil.copy(finished / "w.duckdb", tmp_path / "w.duckdb"))
+    with open_warehouse(path) as store:
+        export_edition(store, "sample")
+    return path
+
+
+def test_a_month_of_which_nothing_is_left_says_so(
+    finished: Path, month: Path, evergreen: Evergreen
+) -> None:
+    site = finished / "site"
+    mark = (site / "site.json").stat().st_mtime_ns
+    code, shown, said = evergreen(*REFRESH, "--site", site, "--warehouse", month)
+    assert code == 0, said
+    assert "Nothing was pending: sample is refreshed." in said
+    assert "is published in" in said
+    assert "sample_scholar" in shown
+    assert (site / "site.json").stat().st_mtime_ns == mark
+    _, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
+    assert "Nothing was pending: sample is refreshed. sample is evaluated." in said
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE collections SET frozen_at = NULL",
+        "UPDATE assignments SET prompt = NULL WHERE assignment LIKE 'Eddystone%'",
+        "INSERT INTO assignments SELECT * REPLACE ('more' AS assignment, 'research' AS kind, "
+        "'' AS article) FROM assignments LIMIT 1",
+        "DELETE FROM cells WHERE agent = 'sample_sketch'",
+        "DELETE FROM leaderboard",
+    ],
+    ids=["freezing", "assigning", "asking", "judging", "ranking"],
+)
+def test_a_month_goes_on_where_a_step_is_left(
+    sql: str, month: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGREEN_OPERATOR", "test@example.org")
+    change(month, sql)
+    code, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
+    assert (code, STARTED in said) == (1, True)
+
+
+def test_a_month_goes_on_where_a_page_is_to_be_read(month: Path, evergreen: Evergreen) -> None:
+    fetch_a_page(month)
+    assert STARTED in evergreen(*REFRESH, "--no-publish", "--warehouse", month)[2]
+
+
+def test_a_month_whose_site_is_not_as_its_figures_are_is_published(
+    finished: Path, month: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    site = Path(shutil.copytree(finished / "site", tmp_path / "site"))
+    (site / "data" / "scores.csv").write_text("of the month before")
+    assert STARTED in evergreen(*REFRESH, "--site", site, "--warehouse", month)[2]
+    assert STARTED in evergreen(*REFRESH, "--site", tmp_path / "new", "--warehouse", month)[2]
+
+
+def test_a_finished_month_is_still_compared_with_its_manifest(
+    month: Path, evergreen: Evergreen
+) -> None:
+    change(month, "UPDATE articles SET views = 1 + coalesce(views, 0)")
+    code, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
+    assert (code, "sample is not as it was frozen" in said) == (1, True)
+
+
+def test_a_month_that_ends_early_is_run(
+    month: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agents search pages and none is archived, or there is nothing to ask them."""
+    asked = (*REFRESH, "--no-publish", "--warehouse", month)
+    monkeypatch.setattr("flows.month_outcome.has_pages", lambda store, edition: False)
+    assert "Nothing was pending" in evergreen(*asked)[2]  # these agents search none
+    for name, said in (("searches_archive", True), ("has_prompts", False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"flows.month_outcome.{name}", lambda *_, said=said: said)
+            assert STARTED in evergreen(*asked)[2]

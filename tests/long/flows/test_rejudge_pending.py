@@ -1,0 +1,125 @@
+"""What another judge has left to do is known before a Prefect server is started."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tasks.evaluation import Evaluation
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import open_warehouse
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import KEY, at_hand, configured, write_configs
+from tests.flows.plain_evaluation import evaluate_plainly
+from tests.flows.test_plan_first import STARTED, no_server
+from tests.servers.openai import OpenAiServer
+
+__all__ = ["no_server"]
+AGENT = "sample_blogger"
+REJUDGE = ("rejudge", "--edition", "sample", "--judge", "openai", "--protocol", "wiki_fact",
+           "--agent", AGENT)  # fmt: skip
+
+
+def change(path: Path, sql: str) -> None:
+    """Change the warehouse, and export it: only what a stage has to do is pending then."""
+    with open_warehouse(path) as store:
+        store._connection.execute(sql)
+        export_edition(store, "sample")
+
+
+@pytest.fixture(scope="module")
+def judge_of_a_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`openai` is a judge of configs/judges.yaml, served as long as the tests last."""
+    with (
+        configured(write_configs(tmp_path_factory.mktemp("judges"))),
+        at_hand(OpenAiServer(), "openai"),
+    ):
+        yield
+
+
+@pytest.fixture(scope="module")
+def judged_twice(
+    sample: Path, judge_of_a_model: None, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The sample edition, of which a second judge has judged one agent; to be copied."""
+    path = Path(shutil.copy(sample, tmp_path_factory.mktemp("twice") / "w.duckdb"))
+    evaluate_plainly(path, ("wiki_fact",), (AGENT,), "openai")
+    return path
+
+
+@pytest.fixture
+def rejudged(judged_twice: Path, tmp_path: Path) -> Path:
+    path = Path(shutil.copy(judged_twice, tmp_path / "w.duckdb"))
+    with open_warehouse(path) as store:
+        export_edition(store, "sample")
+    return path
+
+
+def test_judges_that_have_judged_all_are_compared_at_once(
+    rejudged: Path, evergreen: Evergreen
+) -> None:
+    code, shown, said = evergreen(*REJUDGE, "--warehouse", rejudged)
+    assert code == 0, said
+    assert "Nothing was pending: openai and offline both decided" in said
+    for words in ("do offline and openai agree?", "What openai says otherwise", "exchanged"):
+        assert words in shown
+    code, answer, _ = evergreen(*REJUDGE, "--format", "json", "--warehouse", rejudged)
+    found = json.loads(answer)
+    assert (code, found["complete"]) == (0, True)
+    assert found["agreement"]
+    assert found["figures"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM cells WHERE judge = 'openai' AND assignment LIKE 'Eddystone%'",
+        "UPDATE cells SET n_open = 1 WHERE judge = 'openai'",
+        "DELETE FROM scores WHERE judge = 'openai'",
+        "DELETE FROM leaderboard WHERE judge = 'openai'",
+    ],
+    ids=["a report", "an open item", "scores", "leaderboard"],
+)
+def test_what_the_new_judge_has_not_done_is_done_by_a_run(
+    sql: str, rejudged: Path, evergreen: Evergreen
+) -> None:
+    change(rejudged, sql)
+    code, _, said = evergreen(*REJUDGE, "--warehouse", rejudged)
+    assert (code, STARTED in said) == (1, True)
+
+
+def test_only_the_chosen_report_need_be_judged(
+    rejudged: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Evaluation] = []
+    monkeypatch.setattr("flows.rejudge_cli.outcome_if_done", asked.append)
+    report = ("--report", f"{AGENT}/Eddystone Lighthouse")
+    evergreen(*REJUDGE[:-2], *report, "--warehouse", rejudged)
+    [run] = asked
+    assert (run.agents, run.assignments) == ((AGENT,), ("Eddystone_Lighthouse",))
+    assert (run.protocols, run.judge) == (("wiki_fact",), "openai")
+
+
+def test_a_comparison_is_exported_if_the_run_before_was_killed(
+    rejudged: Path, evergreen: Evergreen
+) -> None:
+    with open_warehouse(rejudged) as store:
+        store._connection.execute("UPDATE editions SET title = 'Another title'")
+    assert STARTED in evergreen(*REJUDGE, "--warehouse", rejudged)[2]
+
+
+def test_two_sites_are_written_whatever_was_judged(
+    rejudged: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    said = evergreen(*REJUDGE, "--publish", tmp_path / "sites", "--warehouse", rejudged)[2]
+    assert STARTED in said
+
+
+def test_a_judge_without_its_key_is_refused_where_nothing_is_pending(
+    rejudged: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(KEY)
+    code, _, said = evergreen(*REJUDGE, "--warehouse", rejudged)
+    assert (code, f"The judge openai has no key: set the variable {KEY}" in said) == (1, True)
