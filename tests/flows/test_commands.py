@@ -1,4 +1,4 @@
-"""The table of commands, what stands before them, and their completion."""
+"""The table of commands, and what stands before them."""
 
 import inspect
 import os
@@ -19,8 +19,6 @@ from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
 
 ROOT = Path(__file__).resolve().parents[2]
-CALLED = "import sys; sys.argv = ['evergreen']; from flows.__main__ import main; main()"
-"""As the installed script calls it: a shell's variables go by the name."""
 
 
 def listed(name: str, command: Any) -> Iterator[tuple[str, OnDemand]]:
@@ -72,39 +70,6 @@ def test_a_mistyped_command_is_answered_with_near_ones(evergreen: Evergreen) -> 
 
 def test_the_version_is_that_of_the_package(evergreen: Evergreen) -> None:
     assert evergreen("--version") == (0, f"{version('evergreen-bench')}\n", "")
-
-
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("ev", ["evaluate"]),
-        ("pages w", ["walls"]),
-        ("agents j", ["jobs"]),
-        ("evaluate --bu", ["--budget"]),
-        ("status --format c", ["csv"]),
-        ("--ver", ["--version"]),
-    ],
-)
-def test_a_shell_completes_words(typed: str, offered: list[str]) -> None:
-    words = f"evergreen {typed}"
-    assert completed("complete_bash", words).split() == offered
-
-
-def test_the_script_for_a_shell_can_be_had() -> None:
-    assert "_EVERGREEN_COMPLETE=complete_bash" in completed("source_bash", "")
-
-
-def completed(instruction: str, words: str) -> str:
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-c", CALLED],
-        cwd=ROOT,
-        env={**os.environ, **asked, "_EVERGREEN_COMPLETE": instruction},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
 
 
 def test_commands_that_only_look_load_nothing_that_only_runs_need(tmp_path: Path) -> None:

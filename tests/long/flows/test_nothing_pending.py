@@ -1,15 +1,138 @@
-"""The run after one that was killed before its export is not told that nothing is pending."""
+"""Commands that would do nothing say so, and start no Prefect server."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tasks.warehouse.snapshot import is_exported
-from tasks.warehouse.store import open_warehouse
+from flows import nothing_pending, server
+from tasks.assigning import assign_writing
+from tasks.configuration.models import load_judges
+from tasks.evaluation import Evaluation, outcome_if_done
+from tasks.warehouse.rows import Report, content_sha
+from tasks.warehouse.snapshot import export_edition, is_exported
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.test_nothing_pending import warehouse
 
-__all__ = ["warehouse"]
+JUDGE = load_judges().default
+AGENT = "sample_blogger"
+
+
+@pytest.fixture
+def warehouse(sample: Path, tmp_path: Path) -> Path:
+    """The sample edition, judged by Wiki Fact, with a prompt for every article."""
+    path = Path(shutil.copy(sample, tmp_path / "w.duckdb"))
+    with open_warehouse(path) as store:
+        assign_writing(store, "sample")
+        export_edition(store, "sample")
+    return path
+
+
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "local_server", lambda home: pytest.fail("a server was started"))
+
+
+def evaluation(store: Warehouse) -> Evaluation:
+    return Evaluation(store.url, "sample", ("wiki_fact",), (), JUDGE)
+
+
+def write_report(store: Warehouse, text: str) -> None:
+    """Another report in the place of one that is judged."""
+    [before] = store.rows(Report, "agent = $1 AND assignment LIKE 'Eddystone%'", [AGENT])
+    store.write(Change(Report, [before.model_copy(
+        update={"text": text, "text_sha": content_sha(text)})]))  # fmt: skip
+
+
+@pytest.mark.usefixtures("no_server")
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("evaluate", "--protocol", "wiki_fact"), "sample is evaluated."),
+        (("assign",), "sample: 3 assignments to write an article, 0 of them new."),
+        (("fetch",), "cited pages are archived."),
+    ],
+    ids=["evaluate", "assign", "fetch"],
+)
+def test_a_command_that_would_do_nothing_says_so(
+    command: tuple[str, ...], said: str, warehouse: Path, evergreen: Evergreen
+) -> None:
+    code, _, remarks = evergreen(*command, "--edition", "sample", "--warehouse", warehouse)
+    assert code == 0
+    assert "Nothing was pending: sample" in remarks
+    assert said in remarks
+
+
+def test_an_evaluation_is_not_done_while_a_report_is_new(warehouse: Path) -> None:
+    with open_warehouse(warehouse) as store:
+        assert outcome_if_done(evaluation(store)) == "sample is evaluated."
+        write_report(store, "The lighthouse was first lit in 1698.")
+        assert outcome_if_done(evaluation(store)) is None
+
+
+def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
+    """What a run that was killed between its last row and its export leaves for the next one."""
+
+    def outcomes(store: Warehouse) -> list[str | None]:
+        return [
+            nothing_pending.fetch_outcome(store, "sample", [], [], None),
+            nothing_pending.ask_outcome(store, "sample", [AGENT]),
+            outcome_if_done(evaluation(store)),
+        ]
+
+    with open_warehouse(warehouse) as store:
+        assert None not in outcomes(store)
+        store._connection.execute("UPDATE pages SET title = 'Another title' WHERE status = 'ok'")
+        assert outcomes(store) == [None, None, None]
+        export_edition(store, "sample")
+        assert None not in outcomes(store)
+
+
+def test_an_agent_that_is_asked_for_nothing_has_no_stages_to_come(warehouse: Path) -> None:
+    with open_warehouse(warehouse) as store:
+        store._connection.execute("UPDATE assignments SET prompt = NULL")
+        export_edition(store, "sample")
+        outcome = nothing_pending.backfill_outcome(
+            store, "a_newcomer", ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
+        )
+        assert outcome == "sample: every report of a_newcomer is there."
+
+
+@pytest.mark.parametrize("table", ["cells", "scores", "leaderboard", "diagnostics"])
+def test_an_evaluation_is_not_done_while_a_stage_is_behind(table: str, warehouse: Path) -> None:
+    with open_warehouse(warehouse) as store:
+        store._connection.execute(f"DELETE FROM {table}")
+        assert outcome_if_done(evaluation(store)) is None
+
+
+def test_nobody_is_asked_whose_reports_are_there(warehouse: Path) -> None:
+    with open_warehouse(warehouse) as store:
+        outcome = nothing_pending.ask_outcome(store, "sample", [AGENT])
+        assert outcome == f"sample: every report of {AGENT} is there."
+        assert nothing_pending.ask_outcome(store, "sample", [AGENT, "a_newcomer"]) is None
+
+
+def test_a_backfill_is_done_when_all_its_stages_are(warehouse: Path) -> None:
+    def outcome(store: Warehouse, agent: str) -> str | None:
+        return nothing_pending.backfill_outcome(
+            store, agent, ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
+        )
+
+    with open_warehouse(warehouse) as store:
+        done = outcome(store, AGENT)
+        assert done is not None
+        assert "sample is evaluated." in done
+        assert outcome(store, "a_newcomer") is None
+        write_report(store, "Another one.")
+        assert outcome(store, AGENT) is None
+
+
+def test_a_new_article_has_to_be_assigned(warehouse: Path) -> None:
+    with open_warehouse(warehouse) as store:
+        assert nothing_pending.assign_outcome(store, "sample", "wiki_writing", JUDGE, None)
+        store._connection.execute("UPDATE assignments SET prompt = NULL")
+        assert not nothing_pending.assign_outcome(store, "sample", "wiki_writing", JUDGE, None)
 
 
 @pytest.mark.parametrize("command", [("evaluate", "--protocol", "wiki_fact"), ("fetch",)])

@@ -19,9 +19,9 @@ from tests.flows.llm_runs import (
     value,
     write_configs,
 )
+from tests.long.tasks.test_scan_cells import PDF, scan
 from tests.tasks.annotated import ARTICLE, OTHER
 from tests.tasks.models.test_attachments import PAGES
-from tests.tasks.test_scans import PDF, scan
 
 OF_SCAN = f"agent = '{OTHER}' AND assignment = '{ARTICLE}'"
 

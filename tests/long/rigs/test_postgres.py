@@ -1,5 +1,6 @@
-"""The rig's PostgreSQL keeps its own data, and leaves nothing behind."""
+"""The rig that the tests of production stand on: a PostgreSQL of one's own."""
 
+import socket
 import subprocess
 import sys
 import time
@@ -9,12 +10,33 @@ import psutil
 import pytest
 
 from tests.rigs.postgres import RunningPostgres, missing, running
-from tests.rigs.test_postgres import is_open
 
 pytestmark = [
     pytest.mark.rig,
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
 ]
+
+
+def test_one_with_a_password_wants_it(tmp_path: Path) -> None:
+    with running(tmp_path, password="for-this-test-only") as postgres:
+        assert postgres.ask("SELECT 1") == [["1"]]
+        assert "for-this-test-only" not in postgres.keywords("postgres")
+        assert "postgres:for-this-test-only@" in postgres.url("postgres")
+        postgres.password = "another"
+        with pytest.raises(RuntimeError, match="password authentication failed"):
+            postgres.ask("SELECT 1")
+
+
+def test_a_block_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), running(tmp_path) as postgres:
+        _ = 1 / 0
+    assert not is_open(postgres)
+    assert not postgres.home.exists()
+
+
+def is_open(postgres: RunningPostgres) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((postgres.host, postgres.port)) == 0
 
 
 def test_two_servers_run_at_once_and_hold_their_own_data(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from tasks.protocols.cell import decide_with
 from tasks.protocols.registry import protocol
 from tasks.verdicts import write_cell
 from tasks.warehouse.store import Warehouse
+from tests.long.tasks.test_scan_cells import PDF, SEES, of_scan, scan, scores, warehouse
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 from tests.tasks.annotated import ARTICLE, OTHER
 from tests.tasks.models.test_attachments import arrived
 from tests.tasks.test_estimating import InThread
-from tests.tasks.test_scans import PDF, SEES, of_scan, scan, scores, warehouse
 
 __all__ = ["warehouse"]
 

@@ -9,7 +9,15 @@ import psutil
 import pytest
 
 from tasks.agents.kinds import Place, read_answer
-from tests.tasks.agents.test_command import answer_to, client, ended, home, place, question, shell
+from tests.long.tasks.agents.test_programs import (
+    answer_to,
+    client,
+    ended,
+    home,
+    place,
+    question,
+    shell,
+)
 
 __all__ = ["place"]
 
