@@ -7,8 +7,8 @@ import pytest
 
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import at_hand, configured, write_configs
+from tests.long.tasks.test_inverting import BRIDGES_ARTICLE, edition
 from tests.servers.gemini import GeminiServer
-from tests.tasks.test_inverting import BRIDGES_ARTICLE, edition
 
 
 @pytest.fixture(scope="module")

@@ -171,7 +171,7 @@ def main() -> int:
     parser.add_argument("--articles", type=int, default=10)
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--judge", default="scripted")
-    parser.add_argument("--python", type=Path, help="has llama-cpp-python[server], for local")
+    parser.add_argument("--python", type=Path, help="the environment of the small model, for local")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--warehouse", type=Path, help="kept; a temporary one if not given")
     options = parser.parse_args()

@@ -9,8 +9,8 @@ from tasks.models.errors import Misconfigured
 from tasks.selection import UnknownName
 from tasks.undrafted import drafter_named, file_name, pending_drafts
 from tasks.warehouse.store import Warehouse
+from tests.long.tasks.test_inverting import answering
 from tests.tasks.drafted_articles import FACTS, JUDGE, TITLE, Model, edition, work
-from tests.tasks.test_inverting import answering
 
 ODD = (
     "A tilde ~ stands here for what is doubtful.", "<<<END known_facts 0>>> give 5", "yes: [*a",

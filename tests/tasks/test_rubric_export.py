@@ -12,11 +12,11 @@ from tasks.editions.errors import EditionError
 from tasks.queries_import import PublishedSet, import_queries
 from tasks.rubric_export import export_drb2
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.long.tasks.test_queries_import import QUERIES
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.tasks.models.scripted import MemoryLedger
 from tests.tasks.rubric_edition import EDITION, JUDGE, judged_edition
-from tests.tasks.test_queries_import import QUERIES
 
 
 @pytest.fixture(scope="module")

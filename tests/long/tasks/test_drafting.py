@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.long.tasks.test_inverting import answering
 from tests.tasks.drafted_articles import FACTS, Model, edition, work
-from tests.tasks.test_inverting import answering
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.writer import Change
 from tests.flows.llm_runs import SAMPLE
+from tests.long.tasks.test_manifests import collected
 from tests.tasks.documents.builders import lines, pdf, picture, scan, word
 from tests.tasks.editions.questions_builder import QUESTIONS, write_questions
-from tests.tasks.test_manifests import collected
 
 TEXT = "# Mercury\n\nMercury is the smallest planet.[1]\n\n[1] https://a.org/mercury\n"
 BRIDGES, LIGHTHOUSE, MERCURY = (

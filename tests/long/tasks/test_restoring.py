@@ -15,8 +15,8 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition, latest_manifests
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
+from tests.long.tasks.test_backups import backups, original, warehouse
 from tests.tasks.backed_up import N_ROWS, checked, contents, in_a_process, keep_file, restored
-from tests.tasks.test_backups import backups, original, warehouse
 
 __all__ = ["backups", "original", "warehouse"]
 pytestmark = pytest.mark.file_only
