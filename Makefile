@@ -22,7 +22,7 @@ test: $(VENV)/dev ## Run the quick tests
 	$(BIN)/python -m pytest -n 3 --dist loadfile --hypothesis-profile $(EXAMPLES) --ignore tests/long $(PYTEST)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 20 --hypothesis-profile $(EXAMPLES) \
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations 20 --hypothesis-profile $(EXAMPLES) \
 	  tests/long $(PYTEST)
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
