@@ -6,33 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from flows import server
 from flows.nothing_pending import read_outcome
-from tasks.errors import ExpectedError
-from tasks.warehouse.pages import Fetch
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
+from tests.flows.refused_server import STARTED, fetch_a_page, refused_server
 
-STARTED = "a Prefect server is to be started"
-
-
-@pytest.fixture(autouse=True)
-def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start(home: Path) -> None:
-        raise ExpectedError(STARTED)
-
-    monkeypatch.setattr(server, "local_server", start)
-
-
-def fetch_a_page(path: Path) -> None:
-    """One that nobody cites, so that no verdict rests on it."""
-    url = "https://example.org/lux"
-    fetched = Fetch(edition="sample", url=url, source="direct", asked_url=url, outcome="fetched")
-    with open_warehouse(path) as store:
-        store.write(Change(Fetch, [fetched]))
-        export_edition(store, "sample")
+__all__ = ["refused_server"]
 
 
 @pytest.fixture

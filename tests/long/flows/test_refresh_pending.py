@@ -18,10 +18,9 @@ from tasks.warehouse.writer import Change
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.conftest import Evergreen
 from tests.flows.plain_evaluation import evaluate_plainly
-from tests.flows.test_plan_first import STARTED, fetch_a_page, no_server
-from tests.long.flows.test_rejudge_pending import change
+from tests.flows.refused_server import STARTED, change, fetch_a_page, refused_server
 
-__all__ = ["no_server"]
+__all__ = ["refused_server"]
 AGENTS = ("sample_blogger", "sample_scholar", "sample_sketch")
 REFRESH = ("refresh", "--edition", "sample", *(f"--agent={agent}" for agent in AGENTS))
 SINCE, UNTIL = datetime(2025, 6, 1, tzinfo=UTC), datetime(2025, 12, 1, tzinfo=UTC)

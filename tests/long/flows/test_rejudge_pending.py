@@ -13,20 +13,13 @@ from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import KEY, at_hand, configured, write_configs
 from tests.flows.plain_evaluation import evaluate_plainly
-from tests.flows.test_plan_first import STARTED, no_server
+from tests.flows.refused_server import STARTED, change, refused_server
 from tests.servers.openai import OpenAiServer
 
-__all__ = ["no_server"]
+__all__ = ["refused_server"]
 AGENT = "sample_blogger"
 REJUDGE = ("rejudge", "--edition", "sample", "--judge", "openai", "--protocol", "wiki_fact",
            "--agent", AGENT)  # fmt: skip
-
-
-def change(path: Path, sql: str) -> None:
-    """Change the warehouse, and export it: only what a stage has to do is pending then."""
-    with open_warehouse(path) as store:
-        store._connection.execute(sql)
-        export_edition(store, "sample")
 
 
 @pytest.fixture(scope="module")
