@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from tasks.judges.attached import load_wording, why_not_shown, wording_of
 from tasks.judges.decisions import Judge
 from tasks.protocols.case import Protocol
-from tasks.report_usage import USAGE
+from tasks.report_usage import USAGE, USAGE_SAID
 from tasks.scans import scans
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
@@ -45,7 +45,7 @@ SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
     g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace,
     coalesce(a.query, t.title) AS query, b.bundle_sha AS rubric,
     coalesce(b.bundle_sha, '') AS criteria,
-    coalesce(k.output_sha, '') AS key_points, coalesce(u::VARCHAR, '') AS usage
+    coalesce(k.output_sha, '') AS key_points, coalesce({USAGE_SAID}, '') AS usage
 FROM reports AS r
 JOIN assignments AS a USING (edition, assignment)
 LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article

@@ -9,7 +9,7 @@ from typing import Any
 
 from tasks.editions.errors import EditionError
 from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
-from tasks.warehouse.rows import Article, content_sha
+from tasks.warehouse.rows import Article, canonical_json, content_sha
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
 
@@ -39,7 +39,7 @@ def manifest_of(warehouse: Warehouse, collection: Collection) -> str:
         "formula_version": collection.formula_version,
         "candidates": {
             "n": len(candidates),
-            "sha": content_sha(*(_canonical(c.model_dump(mode="json", exclude={"edition"}))
+            "sha": content_sha(*(canonical_json(c.model_dump(mode="json", exclude={"edition"}))
                                  for c in candidates)),
         },
         "articles": [
@@ -53,14 +53,14 @@ def manifest_of(warehouse: Warehouse, collection: Collection) -> str:
             "snapshot_at": collection.begun_at.isoformat(),
         },
     }  # fmt: skip
-    return _canonical(document)
+    return canonical_json(document)
 
 
 def manifest_sha(manifest: str) -> str:
     """Sha-256 over everything but when and as what it was made."""
     document = json.loads(manifest)
     document.pop(MADE, None)
-    return content_sha(_canonical(document))
+    return content_sha(canonical_json(document))
 
 
 def verify(warehouse: Warehouse, edition: str) -> list[str]:
@@ -205,10 +205,6 @@ def _spoilt(warehouse: Warehouse, revision: ArticleRevision) -> list[str]:
         if to_markdown(revision.html, title) != text:
             problems.append(f"{name}: its HTML gives another text now")
     return problems
-
-
-def _canonical(document: Any) -> str:
-    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def _short(value: object) -> str:

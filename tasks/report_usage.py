@@ -19,6 +19,16 @@ USAGE = f"""
 """
 """Summed over the turns of the attempt that the report was made of; null where a turn does not
 say. Of an edition ($1)."""
+USAGE_SAID = "concat_ws(' ', {})".format(
+    ", ".join(
+        f"'{name}=' || u.{name}"
+        for name in (
+            "input_tokens", "output_tokens", "reasoning_tokens", "searches", "reasoning_steps",
+        )
+    )
+)  # fmt: skip
+"""A row of it (u) as one text, for hashing: each figure with its name, without those that nobody
+says."""
 
 
 def usage_of(source: Readable, edition: str) -> dict[tuple[str, str], Usage]:

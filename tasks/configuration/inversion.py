@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from tasks.configuration.loading import CONFIGS, Configured, load
-from tasks.warehouse.rows import content_sha
+from tasks.warehouse.rows import canonical_values, content_sha
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -91,7 +91,7 @@ class InversionSettings(Configured):
     @property
     def sha(self) -> str:
         """A part of every question's key: other bounds make other questions."""
-        return content_sha(self.model_dump_json(exclude={"seed", "source"}))
+        return content_sha(canonical_values(self, exclude={"seed", "source"}))
 
 
 def load_inversion(configs: Path = CONFIGS) -> InversionSettings:

@@ -47,7 +47,7 @@ TASKS: dict[str, tuple[tuple[str, ...], str]] = {
 
 HEAD = """\
 # The offline judge's weights: written by `python -m tasks.judges.fit_offline DATA --write`.
-# Another sha of this file is another judge: its verdicts are then asked for again.
+# Other weights or thresholds are another judge, whose verdicts are asked for again; notes are not.
 """
 
 Matrix = NDArray[np.float64]

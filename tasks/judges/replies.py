@@ -22,7 +22,7 @@ from tasks.judges.replies_rubrics import RUBRIC_FORMS
 from tasks.judges.replies_support import Ratings, SupportVerdicts
 from tasks.judges.reply_form import ReplyModel as ReplyModel
 from tasks.models.gateway import InvalidReply
-from tasks.warehouse.rows import content_sha
+from tasks.warehouse.rows import canonical_json, content_sha
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.S)
 _CODE_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(?P<inside>.*)\n\s*```\s*\Z", re.S)
@@ -119,8 +119,13 @@ def forms_sha(protocol: str) -> str:
 
 @lru_cache
 def schema_of(model: type[ReplyModel]) -> str:
-    """The JSON Schema to send, without the titles that pydantic adds; keys sorted."""
-    return json.dumps(_untitled(model.model_json_schema()), sort_keys=True)
+    """The JSON Schema to send, as canonical JSON, with nothing of Python's names in it.
+
+    Without the titles that pydantic adds, and with each part written out where it is used: under
+    `$defs` it would be named after its class, and renaming that would change every request's id.
+    """
+    schema = model.model_json_schema()
+    return canonical_json(_written_out(schema, schema.get("$defs", {})))
 
 
 @lru_cache(maxsize=512)
@@ -133,19 +138,17 @@ def schema_for_items(model: type[ReplyModel], key: str, expected: tuple[Any, ...
     schema = json.loads(schema_of(model))
     results = schema["properties"]["results"]
     results |= {"minItems": len(expected), "maxItems": len(expected)}
-    item = schema["$defs"][results["items"]["$ref"].rpartition("/")[2]]
-    item["properties"][key]["enum"] = list(expected)
-    return json.dumps(schema, sort_keys=True)
+    results["items"]["properties"][key]["enum"] = list(expected)
+    return canonical_json(schema)
 
 
 def schema_with_values(schema: str, one_of: Mapping[str, tuple[str, ...]]) -> str:
     """The same, allowing only these values in the named fields of a result."""
     changed = json.loads(schema)
-    items = changed["properties"]["results"]["items"]
-    item = changed["$defs"][items["$ref"].rpartition("/")[2]]
+    fields = changed["properties"]["results"]["items"]["properties"]
     for field, values in one_of.items():
-        item["properties"][field]["enum"] = list(values)
-    return json.dumps(changed, sort_keys=True)
+        fields[field]["enum"] = list(values)
+    return canonical_json(changed)
 
 
 def read(model: type[ReplyT], answer: str) -> ReplyT:
@@ -190,13 +193,15 @@ def _listed(items: Collection[object]) -> str:
     return ", ".join(shown) + (" …" if len(items) > len(shown) else "")
 
 
-def _untitled(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        return {
-            name: _untitled(value)
-            for name, value in schema.items()
-            if not (name in ("title", "description") and isinstance(value, str))
-        }
+def _written_out(schema: Any, parts: Mapping[str, Any]) -> Any:
     if isinstance(schema, list):
-        return [_untitled(value) for value in schema]
-    return schema
+        return [_written_out(value, parts) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _written_out(parts[schema["$ref"].rpartition("/")[2]], parts)
+    return {
+        name: _written_out(value, parts)
+        for name, value in schema.items()
+        if not (name in ("title", "description") and isinstance(value, str)) and name != "$defs"
+    }

@@ -1,20 +1,24 @@
 """The fitted weights of the offline judge, read from their file.
 
-`python -m tasks.judges.fit_offline` writes the file; the judge reads it. Its sha stands in
-for a prompt's sha: other weights are another judge.
+`python -m tasks.judges.fit_offline` writes the file; the judge reads it. The sha of the weights
+stands in for a prompt's sha: other weights are another judge.
 """
 
 from datetime import date
-from hashlib import sha256
 from pathlib import Path
 
 from pydantic import Field
 
 from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.warehouse.rows import canonical_values, content_sha
 
 WEIGHTS_FILE = CONFIGS / "judges" / "offline_lexical.yaml"
 WEIGHTS_VERSION = 1
 """Changes with the meaning of a feature: weights of another version do not fit the code."""
+
+
+NOTES = frozenset({"fitted_on", "data", "regularisation", "held_out"})
+"""Keys of the file that say where the weights come from and how good they are."""
 
 
 class Weights(Configured):
@@ -66,10 +70,10 @@ class OfflineWeights(Configured):
 
 
 def read_weights(path: Path = WEIGHTS_FILE) -> tuple[OfflineWeights, str]:
-    """The weights and the sha-256 (hex) of their file.
+    """The weights and the sha-256 (hex) of what decides by them: not of notes on their origin.
 
     Raises:
         ConfigurationError: naming the file, the key and what was expected there.
     """
     weights = load(path, OfflineWeights)
-    return weights, sha256(path.read_bytes()).hexdigest()
+    return weights, content_sha(canonical_values(weights, exclude=NOTES))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from tasks.frozen import Frozen
 from tasks.models.attachments import Attachment, laid_out
-from tasks.warehouse.rows import ForeignText, content_sha
+from tasks.warehouse.rows import ForeignText, canonical_json, content_sha
 
 Finish = Literal["ok", "truncated", "refused", "blocked", "empty"]
 
@@ -35,7 +35,7 @@ class Parameters(Frozen):
 
     def canonical(self) -> str:
         """JSON with sorted keys, without what is not set."""
-        return json.dumps(self.model_dump(exclude_none=True), sort_keys=True)
+        return canonical_json(self.model_dump(by_alias=True, exclude_none=True))
 
 
 class Purpose(Frozen):

@@ -48,7 +48,7 @@ from tasks.protocols.claim_search import Figure, search_decisions, search_figure
 from tasks.protocols.claim_sources import leakage_figure
 from tasks.protocols.redirects import Redirects
 from tasks.protocols.versions import checked_parameters, version_of
-from tasks.warehouse.rows import Status
+from tasks.warehouse.rows import Status, canonical_values
 from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
 
 ANSWER, FORM = "answer", "form"
@@ -125,7 +125,7 @@ class ClaimDiscovery:
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, ClaimDiscoveryParameters)
-        self.version = version_of(entry, self.parameters.model_dump_json(exclude_defaults=True))
+        self.version = version_of(entry, canonical_values(self.parameters, exclude_defaults=True))
 
     def assesses(self, judge: Judge) -> bool:
         return MatchClaims in judge.decides and GradeValues in judge.decides

@@ -21,7 +21,7 @@ from tasks.metrics.shares import SHARES, shares
 from tasks.metrics.weighted import weighted_mean
 from tasks.protocols.case import Case, Decided, Judged, figures_of
 from tasks.protocols.versions import version_of
-from tasks.warehouse.rows import OPEN_STATUSES, Status
+from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 
 ITEMS, POINTS, COUNTED = "items", "points", "counted"
 """Steps: what a model grades, what the report should support, what is counted."""
@@ -51,7 +51,7 @@ class OwnRubric:
             name=name, version=1, title=rubric.title, source=name, metrics=self.metrics
         )
         counts = any(item.check not in (GRADE, KEY_POINT) for item in rubric.items)
-        said = rubric.model_dump_json(exclude={"title"})
+        said = canonical_values(rubric, exclude={"title"})
         self.version = version_of(entry, said, *([_style_version()] if counts else []))
 
     def assesses(self, judge: Judge) -> bool:

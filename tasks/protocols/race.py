@@ -23,7 +23,7 @@ from tasks.judges.research import ScorePair
 from tasks.metrics.beside import ScoredPair, share_beside
 from tasks.protocols.case import FIGURES, Case, Decided, Judged
 from tasks.protocols.versions import checked_parameters, version_of
-from tasks.warehouse.rows import OPEN_STATUSES
+from tasks.warehouse.rows import OPEN_STATUSES, canonical_values
 from tasks.warehouse.rubrics import BundleSettings, Rubric
 
 DIMENSIONS = ("comprehensiveness", "insight", "instruction_following", "readability")
@@ -69,7 +69,7 @@ class Race:
             for criterion in dimension.criteria
         ]
         self.general_weights = {each.id: each.weight for each in general.dimensions}
-        self.version = version_of(entry, general.model_dump_json(), self.parameters.order)
+        self.version = version_of(entry, canonical_values(general), self.parameters.order)
 
     def assesses(self, judge: Judge) -> bool:
         return ScorePair in judge.decides

@@ -37,7 +37,7 @@ from tasks.protocols.research_gym_figures import (
     quality_figures,
 )
 from tasks.protocols.versions import checked_parameters, version_of
-from tasks.warehouse.rows import Claim, Page, Status
+from tasks.warehouse.rows import Claim, Page, Status, canonical_values
 
 UNTRIED = "a page that it cites has never been fetched"
 
@@ -59,7 +59,7 @@ class ResearchGym:
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, ResearchGymParameters)
-        self.version = version_of(entry, self.parameters.model_dump_json())
+        self.version = version_of(entry, canonical_values(self.parameters))
 
     def assesses(self, judge: Judge) -> bool:
         return bool({CheckPoints, VerifySupport, RateReport} & judge.decides)

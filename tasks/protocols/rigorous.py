@@ -22,6 +22,7 @@ from tasks.protocols.rigorous_evidence import evidence, keyword_items, text_to_g
 from tasks.protocols.rigorous_figures import RELEVANCE, Item, JudgedReport
 from tasks.protocols.rigorous_parameters import RigorousParameters
 from tasks.protocols.versions import checked_parameters, version_of
+from tasks.warehouse.rows import canonical_values
 from tasks.warehouse.rubrics import ALLOWED, BundleSettings, Rubric
 
 GRADE_ITEM = "rigorous/grade_item"
@@ -39,7 +40,7 @@ class Rigorous:
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, RigorousParameters)
-        judged_by = self.parameters.model_dump_json(exclude_defaults=True, exclude={"domains"})
+        judged_by = canonical_values(self.parameters, {"domains"}, exclude_defaults=True)
         self.version = version_of(entry, judged_by)
 
     def assesses(self, judge: Judge) -> bool:

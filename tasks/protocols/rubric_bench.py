@@ -32,7 +32,7 @@ from tasks.judges.research import GradeItems, RubricItem
 from tasks.metrics.shares import shares
 from tasks.protocols.case import Case, Decided, Judged, figures_of
 from tasks.protocols.versions import checked_parameters, version_of
-from tasks.warehouse.rows import OPEN_STATUSES, Status
+from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 from tasks.warehouse.rubrics import ALLOWED, BundleSettings, Rubric
 
 MET, ABSENT, FROM_BLOCKED = "1", "0", "-1"
@@ -71,7 +71,7 @@ class RubricBench:
         if self.parameters.attachments:
             self.inputs += ("files",)
         # Whether scans are judged is no setting of how texts are: their cells stay what they are.
-        settings = self.parameters.model_dump_json(exclude={"attachments"})
+        settings = canonical_values(self.parameters, exclude={"attachments"})
         self.version = version_of(entry, settings)
 
     def assesses(self, judge: Judge) -> bool:

@@ -31,7 +31,7 @@ from tasks.metrics.shares import resolve_citations, shares
 from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
 from tasks.protocols.redirects import Redirects, addresses, redirects_of
 from tasks.protocols.versions import checked_parameters, version_of
-from tasks.warehouse.rows import Citation, Page, Status
+from tasks.warehouse.rows import Citation, Page, Status, canonical_values
 
 COVERAGE, CONFLICT, CITATION = "coverage", "conflict", "citation"
 REFERENCE_METRICS = ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share")
@@ -56,7 +56,7 @@ class WikiFact:
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
         self.parameters = checked_parameters(entry, WikiFactParameters)
-        self.version = version_of(entry, self.parameters.model_dump_json(exclude_defaults=True))
+        self.version = version_of(entry, canonical_values(self.parameters, exclude_defaults=True))
 
     def assesses(self, judge: Judge) -> bool:
         return VerifyClaims in judge.decides or VerifyAgainstPage in judge.decides

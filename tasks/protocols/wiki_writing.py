@@ -31,6 +31,7 @@ from tasks.metrics.shares import shares
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
 from tasks.protocols.versions import checked_parameters, version_of
+from tasks.warehouse.rows import canonical_values
 
 METRIC_OF_CATEGORY = {
     "well_written": "writing_well_written",
@@ -71,10 +72,10 @@ class WikiWriting:
         if self.parameters.attachments:
             self.inputs += ("files",)
         # Whether scans are judged is no setting of how texts are: their cells stay what they are.
-        settings = self.parameters.model_dump_json(
-            exclude={"criteria", "attachments"}, exclude_defaults=True
+        settings = canonical_values(
+            self.parameters, exclude={"criteria", "attachments"}, exclude_defaults=True
         )
-        self.version = version_of(entry, self.criteria.model_dump_json(), settings)
+        self.version = version_of(entry, canonical_values(self.criteria), settings)
 
     def assesses(self, judge: Judge) -> bool:
         return CompareArticles in judge.decides

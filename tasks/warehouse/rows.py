@@ -4,12 +4,14 @@ A field's name is its column's name; a model's `table` is its table. Rows say wh
 hold, in which unit and range; they carry no behaviour. Timestamps are UTC.
 """
 
+import json
+from collections.abc import Set
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from hashlib import sha256
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from tasks.frozen import Frozen
 
@@ -22,6 +24,26 @@ def content_sha(*parts: str) -> str:
         digest.update(f"{len(data)}:".encode())
         digest.update(data)
     return digest.hexdigest()
+
+
+def canonical_json(document: Any) -> str:
+    """JSON in one form only, for hashing: keys sorted, no spaces."""
+    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def canonical_values(
+    model: BaseModel, exclude: Set[str] = frozenset(), exclude_defaults: bool = False
+) -> str:
+    """A model's values for hashing, under the names that its file or table gives them.
+
+    The order of its fields and the name of its class do not count. A field that is renamed in
+    Python alone keeps its ids by a `serialization_alias`.
+    """
+    return canonical_json(
+        model.model_dump(
+            mode="json", by_alias=True, exclude=set(exclude), exclude_defaults=exclude_defaults
+        )
+    )
 
 
 def storable(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, NonNegativeFloat, TypeAdapter
 
 from tasks.frozen import Frozen
-from tasks.warehouse.rows import Row, content_sha
+from tasks.warehouse.rows import Row, canonical_values, content_sha
 
 ALLOWED = TypeAdapter(tuple[str, ...])
 """How `Rubric.allowed` is read and written."""
@@ -141,7 +141,7 @@ def rubric_bundle(
 ) -> RubricBundle:
     """The row of one assignment's rubric as a whole, with its sha. rubrics: at least one."""
     first = rubrics[0]
-    judged_by = settings.model_dump_json(exclude_defaults=True, exclude={"language", "theme"})
+    judged_by = canonical_values(settings, {"language", "theme"}, exclude_defaults=True)
     return RubricBundle(
         edition=first.edition,
         assignment=first.assignment,
@@ -151,7 +151,7 @@ def rubric_bundle(
         n_items=len(rubrics),
         bundle_sha=content_sha(
             judged_by,
-            *(r.model_dump_json(exclude={"edition", "assignment", "protocol"}) for r in rubrics),
+            *(canonical_values(r, exclude={"edition", "assignment", "protocol"}) for r in rubrics),
         ),
     )
 

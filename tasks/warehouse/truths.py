@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, PositiveFloat, TypeAdapter
 
 from tasks.frozen import Frozen
-from tasks.warehouse.rows import Row, content_sha
+from tasks.warehouse.rows import Row, canonical_json, canonical_values, content_sha
 
 QuestionCategory = Literal[
     "scifacts-materials",
@@ -116,7 +116,10 @@ def ground_truth(
         truths=stored,
         settings=kept,
         n_claims=count_claims(truths),
-        truth_sha=content_sha(stored, kept),
+        truth_sha=content_sha(
+            canonical_json(TRUTHS.dump_python(tuple(truths), mode="json", by_alias=True)),
+            canonical_values(settings, exclude_defaults=True),
+        ),
     )
 
 

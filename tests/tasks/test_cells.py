@@ -29,7 +29,7 @@ TOKENS = 2_500
 BOUND = int(TOKENS * BYTES_PER_TOKEN)
 CELLS = {
     "wiki_fact": "f6a492b79c104723efd87a813db71e9b70ea2855e6449b2b55c2dd13cdea9992",
-    "wiki_writing": "95972340499ecbb9ad4c7a1a23b89fcc6f12bbdbadee553ee7ebe3e203c4a837",
+    "wiki_writing": "b086006de2ce507f61e0adf4f75c1285a43c4df8ab5357cbbcbaafab81d7eb13",
 }
 """Of the sample edition's cells by the scripted judge, as they were before pages were ever cut."""
 

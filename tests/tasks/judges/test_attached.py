@@ -124,9 +124,9 @@ def test_prompts_without_files_are_byte_for_byte_those_that_were_paid_for() -> N
     assert recorded(Recorder(), **SEES).prompt_sha("wiki_writing") == JUDGE_SHA
 
 
-PAIR_ID = "b5ca5cdac85994960ce7310f8bb8f39bf4736c93c8991ae8c87152e8dc5fd374"
+PAIR_ID = "b5ba0a42162796128813804dc864b24b52ee8ff8d74dd344ed4a03a315e666e9"
 TEMPLATE_SHA = "defef8b07e9c04406ed6fd0f4bb5ff3f4f0dd3cb8c74daa8c617e55331745bee"
-JUDGE_SHA = "12dd2373dbac7b6ca49fa5005be2145ba3b5fd610b89c86d54c64ccee70b46c8"
+JUDGE_SHA = "2946cdae18cbfb1166b8b09df3720632ff678829337b2da23d6a704bbdbca4ab"
 
 
 @pytest.mark.parametrize(

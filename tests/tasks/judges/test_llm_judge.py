@@ -249,7 +249,7 @@ def test_a_schema_names_its_items_only_where_the_judge_is_set_so() -> None:
     for recorder, named in ((plain, False), (naming, True)):
         judge = recorded(recorder, schema_names_items=named)
         asyncio.run(judge.decide(PAIR))
-    assert 'enum": ["ww_cc_1"' not in plain.asked[0].reply_schema
-    assert 'enum": ["ww_cc_1"' in naming.asked[0].reply_schema
+    assert 'enum":["ww_cc_1"' not in plain.asked[0].reply_schema
+    assert 'enum":["ww_cc_1"' in naming.asked[0].reply_schema
     shas = [recorded(plain, schema_names_items=n).prompt_sha("wiki_writing") for n in (False, True)]
     assert shas[0] != shas[1]

@@ -165,12 +165,12 @@ def test_groups_are_in_order_small_enough_and_few(claims: list[str], most: int) 
 
 
 REQUESTS = {
-    "f152209c05c79c8dc935cfc1edb13b76e3933feb4473a8f4c438ec42cb94a0f3": (ON_PAGE, {}),
-    "113bf623f9df5d53f04fd9f9d83ca78c294edde661e0cbfd89c70f310da7e5ed": (
+    "80613d1816b8b41dc79661375723584169e8b9d3c808b6bd65f66a6d1f3d86f4": (ON_PAGE, {}),
+    "6de9c486c81b8ae8fdaa585909dc7cfee40d80762e202177eb23f0d1d61b297f": (
         ON_PAGE,
         {"schema_names_items": True},
     ),
-    "4e352c3695cc93334f4f5f6cdfece63102cbc20e60bc619a2a740b063fd85989": (
+    "e229d3b16ae3fd421bf967ebf12915b4f8fc994d99d52b1a99564e6a0149e938": (
         VerifyAgainstPage(
             claims=tuple(f"Statement {n}." for n in range(60)),
             url="https://example.org/tower",

@@ -149,7 +149,7 @@ def test_batches_of_a_report_share_all_up_to_their_items() -> None:
     assert len(heads) == 1
     assert [block.name for block in parse(heads.pop()).blocks] == ["query", "report", "blocked"]
     assert len({request.reply_schema for request in recorder.asked}) == 1
-    assert '"enum": ["1", "0", "-1"]' in recorder.asked[0].reply_schema
+    assert '"enum":["1","0","-1"]' in recorder.asked[0].reply_schema
 
 
 ATTACK = (

@@ -196,7 +196,7 @@ def test_the_hash_seed_changes_nothing() -> None:
 
 def test_other_weights_are_another_judge(tmp_path: Path) -> None:
     other = tmp_path / "weights.yaml"
-    other.write_text(WEIGHTS_FILE.read_text("utf-8") + "\n# touched\n", "utf-8")
+    other.write_text(WEIGHTS_FILE.read_text("utf-8").replace("window: 3.9", "window: 4.0"), "utf-8")
     judge = OfflineJudge(other)
     assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
     assert judge.model_version != JUDGE.model_version

@@ -116,7 +116,7 @@ def test_a_cut_answer_is_asked_for_again_with_twice_the_room() -> None:
     assert [sent.parameters.max_output_tokens for sent in sender.sent] == [100, 200]
     assert len(sender.sent[1].turns) == 1
     assert ledger.statuses == ["truncated", "ok"]
-    assert '"max_output_tokens": 200' in list(ledger.calls.values())[1].parameters
+    assert '"max_output_tokens":200' in list(ledger.calls.values())[1].parameters
 
 
 @pytest.mark.parametrize("finish", ["blocked", "refused"])

@@ -1,0 +1,103 @@
+"""Everything that ids of bought answers and verdicts rest on, as short shas.
+
+`python -m tests.ids > tests/ids.json` writes them anew: only where a change is meant to have
+every verdict concerned asked for, and paid for, again.
+"""
+
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tasks.cells import plan_cells
+from tasks.configuration.inversion import load_inversion
+from tasks.configuration.loading import CONFIGS
+from tasks.configuration.models import load_judges
+from tasks.importing import import_edition
+from tasks.judges.registry import judge
+from tasks.judges.replies import FORMS, forms_sha
+from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
+from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.warehouse.rubrics import BundleSettings, Rubric, rubric_bundle
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.truths import TruthClaim, TruthSettings, ground_truth
+
+WRITE = "python -m tests.ids > tests/ids.json"
+SHOWN = 16
+SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
+JUDGES = ("offline", "gemini-3.8-flash", "gpt-5.5")
+
+
+def current() -> dict[str, dict[str, str]]:
+    """By group and name, the first digits of what is hashed now."""
+    folders = sorted(path.name for path in (CONFIGS / "prompts").iterdir())
+    return {
+        "protocol version": {name: protocol(name).version for name in sorted(PROTOCOLS)},
+        "rubric version": {
+            path.stem: protocol(path.stem).version
+            for path in sorted((CONFIGS / "rubrics").glob("*.yaml"))
+        },
+        "forms of answers": {name: forms_sha(name)[:SHOWN] for name in sorted(FORMS)},
+        "prompts of a judge": {
+            f"{name} {folder}": judge(name).prompt_sha(folder)[:SHOWN]
+            for name in sorted(load_judges().judges)
+            for folder in (folders if name != "offline" else ["wiki_fact"])
+        },
+        "model version": {name: judge(name).model_version for name in sorted(load_judges().judges)},
+        "settings": {"inversion": load_inversion().sha[:SHOWN]},
+        "rows": {"ground truth": _truth_sha()[:SHOWN], "rubric bundle": _bundle_sha()[:SHOWN]},
+        "requests": {"all that is sent": _request().request_id[:SHOWN]},
+        "cells of the sample": _cells(),
+    }
+
+
+def _cells() -> dict[str, str]:
+    with TemporaryDirectory() as folder, open_warehouse(Path(folder) / "w.duckdb") as warehouse:
+        import_edition(warehouse, SAMPLE, "sample")
+        return {
+            f"{plan.protocol} {plan.judge} {plan.agent} {plan.assignment}": plan.cell_id[:SHOWN]
+            for name in sorted(PROTOCOLS)
+            for by in JUDGES
+            for plan in plan_cells(warehouse, "sample", protocol(name), judge(by))
+        }
+
+
+def _truth_sha() -> str:
+    part = TruthClaim(value="a part", name="part", sentence="It is a part.")
+    truth = TruthClaim(
+        value="all", also=("everything",), sub_claims=(part,), sources=("example.org/a",)
+    )
+    settings = TruthSettings(question="Which?", banned=("example.org",))
+    return ground_truth(
+        "e", "a", "novel-datasets-identification", "inverted", [truth], settings
+    ).truth_sha
+
+
+def _bundle_sha() -> str:
+    rubric = Rubric(
+        edition="e", assignment="a", protocol="p", item="i", number=1, text="It says so.",
+        dimension="d", allowed='["1", "0"]', points=1, explanation="Look twice.",
+    )  # fmt: skip
+    return rubric_bundle([rubric], BundleSettings(theme="t"), "drafted").bundle_sha
+
+
+def _request() -> ModelRequest:
+    parameters = Parameters(
+        temperature=0.5, top_p=0.9, seed=7, max_output_tokens=100, thinking_budget=10,
+        thinking_level="low",
+    )  # fmt: skip
+    return ModelRequest(
+        provider="p",
+        model="m",
+        parameters=parameters,
+        reply_name="step",
+        reply_schema="{}",
+        system="System",
+        turns=(Turn(role="user", text="Question"), Turn(role="model", text="Answer")),
+        purpose=Purpose(judge="j", protocol="p", step="s", prompt_sha="0"),
+    )
+
+
+if __name__ == "__main__":
+    json.dump(current(), sys.stdout, indent=1, sort_keys=True)
+    print()
