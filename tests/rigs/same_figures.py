@@ -171,7 +171,7 @@ def main() -> int:
         shutil.copytree(
             old.folder, work / "now" / "again", ignore=shutil.ignore_patterns("prefect")
         )
-        found += pending(Side(ROOT, work / "now" / "again", address), bool(published))
+        found += pending(Side(ROOT, again, address), bool(published))
     print("\n".join(found) or "Every table is equal, and nothing was asked again.")
     return 1 if found else 0
 
