@@ -27,13 +27,13 @@ test-long: $(VENV)/dev ## Run the tests that take a minute each
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
 	$(BIN)/python -m pytest --lake -n 2 --dist loadfile --hypothesis-profile $(EXAMPLES) tests/tasks/warehouse \
-	  tests/tasks/test_leaderboard.py tests/tasks/test_calls.py tests/tasks/test_described_views.py \
-	  tests/tasks/test_explaining.py tests/tasks/test_run_costs.py $(PYTEST)
+	  tests/tasks/test_leaderboard.py tests/tasks/costs/test_ledger.py tests/tasks/warehouse/test_described_views.py \
+	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py $(PYTEST)
 
 prose: $(VENV)/dev ## Test what people read: links, the README's and the documentation's examples
 	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py \
 	  tests/flows/test_readme_examples.py tests/flows/test_operators_page.py \
-	  tests/flows/test_options.py tests/long/flows/test_sandbox.py $(PYTEST)
+	  tests/flows/cli/test_options.py tests/long/flows/cli/test_sandbox.py $(PYTEST)
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check

@@ -12,7 +12,7 @@ sys.dont_write_bytecode = False
 
 
 def main() -> None:
-    from flows.cli import main as run
+    from flows.cli.main import main as run
 
     run()
 

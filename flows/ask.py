@@ -10,20 +10,20 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_failures, leave_table
-from flows.at_work import at_work
-from flows.console import remark
-from flows.items import partial_message, run_items
-from flows.parameters import AskedAgent, Count, Usd
+from flows.display.console import remark
+from flows.runtime.artifacts import leave_costs, leave_failures, leave_table
+from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.parameters import AskedAgent, Count, Usd
+from flows.runtime.warehouse import at_work
 from flows.stages import Failure
-from tasks.agent_sessions import ask_of, asking, check_agents
 from tasks.configuration.agents import FileDropAsk
-from tasks.dropping import PROMPTS, take_dropped
-from tasks.job_words import again_words
+from tasks.costs.budget import spending
+from tasks.editions.names import check_edition
+from tasks.jobs.file_drop import PROMPTS, take_dropped
+from tasks.jobs.messages import again_words
+from tasks.jobs.sessions import ask_of, asking, check_agents
+from tasks.pending.reports import Unreported, check_askable, unreported
 from tasks.reports import get_report
-from tasks.selection import check_edition
-from tasks.spending import spending
-from tasks.unreported import Unreported, check_askable, unreported
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_exported
 from tasks.warehouse.store import Warehouse

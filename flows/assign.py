@@ -6,25 +6,25 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.at_work import at_work
-from flows.console import remark
-from flows.items import partial_message, run_items
+from flows.display.console import remark
+from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
+from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.task_runs import result_of
+from flows.runtime.warehouse import at_work
 from flows.stages import Failure
-from flows.task_runs import result_of
-from tasks.assigning import assigned_message
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
-from tasks.inverting import invert_article
-from tasks.judging import judging
-from tasks.protocols.registry import protocol as protocol_named
-from tasks.spending import spending
-from tasks.uninverted import (
+from tasks.costs.budget import spending
+from tasks.editions.prompts import assigned_message
+from tasks.judging.session import judging
+from tasks.pending.questions import (
     accepted_message,
     inverter_named,
     pending_articles,
     question_counts,
 )
+from tasks.protocols.registry import protocol as protocol_named
+from tasks.questions import invert_article
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 

@@ -8,17 +8,17 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_leaderboard, leave_table
 from flows.ask import ask
-from flows.at_work import at_work
 from flows.evaluate import evaluate
 from flows.fetch import fetch
-from flows.parameters import AskedAgent, Count, JudgeName, ProtocolName, Usd
+from flows.runtime.artifacts import leave_costs, leave_leaderboard, leave_table
+from flows.runtime.parameters import AskedAgent, Count, JudgeName, ProtocolName, Usd
+from flows.runtime.warehouse import at_work
 from tasks.configuration.models import load_judges
-from tasks.judge_checks import check_judges
-from tasks.selection import check_edition
-from tasks.spending import spending
-from tasks.unreported import has_reports, prompted_editions
+from tasks.costs.budget import spending
+from tasks.editions.names import check_edition
+from tasks.judging.preconditions import check_judges
+from tasks.pending.reports import has_reports, prompted_editions
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 

@@ -8,15 +8,14 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_failures, leave_table, leave_text, plain
-from flows.at_work import at_work
-from flows.console import remark
-from flows.items import partial_message, run_items
-from flows.parameters import Count
-from flows.progress import stage_progress
+from flows.display.console import remark
+from flows.runtime.artifacts import leave_failures, leave_table, leave_text, plain
+from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.parameters import Count
+from flows.runtime.progress import stage_progress
+from flows.runtime.task_runs import result_of
+from flows.runtime.warehouse import at_work
 from flows.stages import Failure
-from flows.task_runs import result_of
-from tasks.beginning import CollectionRequest, begin
 from tasks.candidates import (
     close_edition,
     date_candidates,
@@ -24,15 +23,16 @@ from tasks.candidates import (
     list_candidates,
     measure_candidates,
 )
-from tasks.collecting import unmeasured
+from tasks.collection.freeze import unfrozen
+from tasks.collection.listing import unmeasured
+from tasks.collection.request import CollectionRequest, begin
+from tasks.collection.wiki import connected
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.freezing import unfrozen
-from tasks.manifests import unchanged_message
+from tasks.editions.manifest import unchanged_message
 from tasks.processes.pool import HELPERS
 from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
-from tasks.wikis import connected
 
 DECISIONS = """
 SELECT coalesce(decision, 'undecided') AS decision, count(*) AS candidates

@@ -6,14 +6,14 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_failures, leave_text, plain
-from flows.at_work import at_work
-from flows.console import remark
-from flows.items import partial_message, run_items
-from tasks.drafting import draft_article
-from tasks.judging import judging
-from tasks.spending import spending
-from tasks.undrafted import pending_drafts
+from flows.display.console import remark
+from flows.runtime.artifacts import leave_costs, leave_failures, leave_text, plain
+from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.warehouse import at_work
+from tasks.costs.budget import spending
+from tasks.drafts import draft_article
+from tasks.judging.session import judging
+from tasks.pending.drafts import pending_drafts
 from tasks.warehouse.rows import utc_now
 
 DRAFTS_AT_ONCE = 8

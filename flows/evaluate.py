@@ -6,12 +6,12 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_failures, leave_leaderboard
-from flows.at_work import at_work
-from flows.console import remark
-from flows.items import partial_message
-from flows.parameters import JudgeName, ProtocolName, Usd
+from flows.display.console import remark
 from flows.pointing import key_points_stage
+from flows.runtime.artifacts import leave_costs, leave_failures, leave_leaderboard
+from flows.runtime.fan_out import partial_message
+from flows.runtime.parameters import JudgeName, ProtocolName, Usd
+from flows.runtime.warehouse import at_work
 from flows.stages import (
     Failure,
     claims_stage,
@@ -21,9 +21,12 @@ from flows.stages import (
     scores_stage,
     verdicts_stage,
 )
-from tasks.chosen_protocols import protocols_for
 from tasks.configuration.models import load_judges
-from tasks.evaluation import (
+from tasks.costs.budget import spending
+from tasks.editions.names import check_selection
+from tasks.judging.protocols import protocols_for
+from tasks.pending.diagnostics import undiagnosed
+from tasks.pending.evaluation import (
     Evaluation,
     chosen,
     current_rows,
@@ -34,11 +37,8 @@ from tasks.evaluation import (
     planned_cells,
     unscored_groups,
 )
-from tasks.leaderboard_rows import is_current
 from tasks.processes.pool import HELPERS
-from tasks.selection import check_selection
-from tasks.spending import spending
-from tasks.undiagnosed import undiagnosed
+from tasks.scoring.rows import is_current
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_exported
 from tasks.warehouse.store import opened

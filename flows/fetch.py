@@ -10,21 +10,21 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.at_work import at_work
-from flows.console import remark
-from flows.items import partial_message
-from flows.parameters import JudgeName
-from flows.progress import stage_progress
+from flows.display.console import remark
+from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
+from flows.runtime.fan_out import partial_message
+from flows.runtime.parameters import JudgeName
+from flows.runtime.progress import stage_progress
+from flows.runtime.task_runs import error_of, finished, reason_of
+from flows.runtime.warehouse import at_work
 from flows.stages import Failure, claims_stage
-from flows.task_runs import error_of, finished, reason_of
-from tasks.archiving import Follow
+from tasks.archive.fetch import Follow
 from tasks.configuration.models import load_judges
-from tasks.evaluation import Evaluation, pending_extractions
+from tasks.costs.budget import spending
+from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
-from tasks.selection import check_edition
-from tasks.spending import spending
-from tasks.unfetched import archived_message, unfetched, unread, ways
+from tasks.pending.evaluation import Evaluation, pending_extractions
+from tasks.pending.pages import archived_message, unfetched, unread, ways
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition

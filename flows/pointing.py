@@ -2,12 +2,12 @@
 
 from prefect import flow, tags
 
-from flows.console import remark
-from flows.items import run_items
+from flows.display.console import remark
+from flows.runtime.fan_out import run_items
 from flows.stages import Failure
-from tasks.evaluation import Evaluation, pending_points
-from tasks.judging import judging
+from tasks.judging.session import judging
 from tasks.key_points import make_key_points
+from tasks.pending.evaluation import Evaluation, pending_points
 from tasks.warehouse.store import opened
 
 STAGE = "key points"

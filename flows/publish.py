@@ -13,30 +13,30 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed
 
-from flows.approval import CalledOff, decided, run_page
-from flows.artifacts import (
+from flows.display.console import insist
+from flows.display.leaderboard import leaderboard_frame
+from flows.runtime.approval import CalledOff, decided, run_page
+from flows.runtime.artifacts import (
     leave_costs,
     leave_leaderboard,
     leave_text,
     markdown_table,
     plain,
 )
-from flows.at_work import at_work
-from flows.console import insist
-from flows.parameters import Hours, JudgeName
-from flows.progress import stage_progress
-from flows.show import leaderboard_frame
-from flows.task_runs import result_of
-from tasks.current_figures import check_current
-from tasks.published_changes import board_of
-from tasks.published_material import Snapshots
-from tasks.selection import check_edition, check_scored
+from flows.runtime.parameters import Hours, JudgeName
+from flows.runtime.progress import stage_progress
+from flows.runtime.task_runs import result_of
+from flows.runtime.warehouse import at_work
+from tasks.editions.names import check_edition, check_scored
+from tasks.publishing.changes import board_of
+from tasks.publishing.material import Snapshots
+from tasks.scoring.current import check_current
 from tasks.site.mark import check_target
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, opened
 
 if TYPE_CHECKING:
-    from tasks.publishing import Published
+    from tasks.publishing.site import Published
 
 
 @flow(name="publish", flow_run_name="publish · {edition}")
@@ -112,7 +112,7 @@ async def write_site(
     snapshots: Snapshots,
 ) -> "Published":
     """Write the site into its folder; a half-written one is never seen there."""
-    from tasks.publishing import publish_site
+    from tasks.publishing.site import publish_site
 
     async with stage_progress("publish", None) as progress:
         return await asyncio.to_thread(

@@ -6,20 +6,21 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 
-from flows.artifacts import leave_costs, leave_leaderboard
 from flows.ask import ask
 from flows.assign import assign
-from flows.at_work import at_work
 from flows.collect import collect
-from flows.console import remark
-from flows.course import PARTIAL, Course
+from flows.display.console import remark
 from flows.evaluate import evaluate
 from flows.fetch import fetch
-from flows.parameters import AskedAgent, Count, JudgeName, Usd
+from flows.runtime.artifacts import leave_costs, leave_leaderboard
+from flows.runtime.parameters import AskedAgent, Count, JudgeName, Usd
+from flows.runtime.steps import PARTIAL, Course
+from flows.runtime.warehouse import at_work
 from flows.site_step import check_publishing, publishing
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
-from tasks.refreshing import (
+from tasks.costs.budget import spending
+from tasks.planning.month import (
     Month,
     Wishes,
     check_month,
@@ -32,7 +33,6 @@ from tasks.refreshing import (
     searches_archive,
     spent_before,
 )
-from tasks.spending import spending
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 

@@ -7,13 +7,8 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.artifacts import leave_costs, leave_leaderboard, leave_table, leave_text, markdown_table
-from flows.at_work import at_work
-from flows.console import remark
-from flows.evaluate import evaluate
-from flows.parameters import JudgeName, ProtocolName, Usd
-from flows.publish import written
-from flows.rejudge_tables import (
+from flows.display.console import remark
+from flows.display.rejudge import (
     agreement_message,
     agreement_rows,
     changed_rows,
@@ -21,9 +16,21 @@ from flows.rejudge_tables import (
     figure_rows,
     leading_figures,
 )
-from tasks.current_figures import check_current
-from tasks.judge_checks import check_judges
-from tasks.published_changes import (
+from flows.evaluate import evaluate
+from flows.publish import written
+from flows.runtime.artifacts import (
+    leave_costs,
+    leave_leaderboard,
+    leave_table,
+    leave_text,
+    markdown_table,
+)
+from flows.runtime.parameters import JudgeName, ProtocolName, Usd
+from flows.runtime.warehouse import at_work
+from tasks.analysis.judges import Rejudged, rejudged, selected
+from tasks.costs.budget import spending
+from tasks.judging.preconditions import check_judges
+from tasks.publishing.changes import (
     AFTER,
     BEFORE,
     Begun,
@@ -37,8 +44,7 @@ from tasks.published_changes import (
     keep_begun,
     keep_changes,
 )
-from tasks.rejudging import Rejudged, rejudged, selected
-from tasks.spending import spending
+from tasks.scoring.current import check_current
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 

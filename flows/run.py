@@ -5,8 +5,8 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
-from flows.console import REMARKS, insist, remark
-from flows.prefect_settings import prefect_home
+from flows.display.console import REMARKS, insist, remark
+from flows.runtime.settings import prefect_home
 
 
 def run_flow(
@@ -16,7 +16,7 @@ def run_flow(
 
     Args:
         nothing_pending: how the run would end where it would do nothing (see
-            `flows.nothing_pending`): then no server is started and nothing is run.
+            `tasks.planning.outcomes`): then no server is started and nothing is run.
 
     Returns:
         Whether everything was done, and how the run ended, in words.
@@ -26,7 +26,7 @@ def run_flow(
     """
     if nothing_pending is not None:
         return True, f"Nothing was pending: {nothing_pending}"
-    from flows.server import local_server  # with an HTTP client, which no help needs
+    from flows.runtime.server import local_server  # with an HTTP client, which no help needs
 
     if not REMARKS.is_terminal:  # where no status can be shown
         remark("Starting the Prefect server …")
@@ -48,11 +48,11 @@ def flow_named(name: str) -> Any:
     from flows.ask import ask
     from flows.assign import assign
     from flows.backfill import backfill
-    from flows.bring_in import bring_in
     from flows.collect import collect
     from flows.draft import draft
     from flows.evaluate import evaluate
     from flows.fetch import fetch, read
+    from flows.import_edition import bring_in
     from flows.publish import publish
     from flows.refresh import refresh
     from flows.rejudge import rejudge
@@ -68,8 +68,8 @@ def flow_named(name: str) -> Any:
 def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> tuple[bool, str]:
     from prefect.exceptions import TerminationSignal
 
-    from flows.history import wait_until_stored
-    from flows.task_runs import TASK_RUNS
+    from flows.runtime.history import wait_until_stored
+    from flows.runtime.task_runs import TASK_RUNS
 
     # What Prefect has imported stays for good: looking through it for garbage again and again
     # took 7 % of a run with many calls.

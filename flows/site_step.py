@@ -13,14 +13,14 @@ from prefect.context import FlowRunContext
 from prefect.deployments.flow_runs import arun_deployment
 from prefect.exceptions import ObjectNotFound
 
-from flows.approval import run_page
-from flows.at_work import at_work
-from flows.console import insist
-from flows.course import DONE, LEFT_OUT, WAITING, Course
+from flows.display.console import insist
 from flows.publish import publish
+from flows.runtime.approval import run_page
+from flows.runtime.steps import DONE, LEFT_OUT, WAITING, Course
+from flows.runtime.warehouse import at_work
 from tasks.configuration.errors import ConfigurationError
-from tasks.published_before import figures_sha, is_published, published_message
-from tasks.refreshing import Month, Site, has_figures
+from tasks.planning.month import Month, Site, has_figures
+from tasks.publishing.unchanged import figures_sha, is_published, published_message
 
 
 async def check_publishing(month: Month) -> None:

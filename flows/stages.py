@@ -13,16 +13,20 @@ from typing import Any, TypeVar
 
 from prefect import flow, tags
 
-from flows.console import remark
-from flows.pace import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
-from flows.progress import StageProgress, stage_progress
-from flows.server import is_local
-from flows.task_runs import error_of, finished, reason_of, result_of
-from tasks.cases import loading
-from tasks.cells import CellPlan
+from flows.display.console import remark
+from flows.runtime.progress import StageProgress, stage_progress
+from flows.runtime.rate import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
+from flows.runtime.server import is_local
+from flows.runtime.task_runs import error_of, finished, reason_of, result_of
 from tasks.claims import extract_for
 from tasks.diagnostics import diagnose_agent
-from tasks.evaluation import (
+from tasks.judging.cases import loading
+from tasks.judging.cells import CellPlan
+from tasks.judging.session import judging
+from tasks.leaderboard import publish_leaderboard
+from tasks.models.errors import StopsTheStage
+from tasks.pending.diagnostics import undiagnosed
+from tasks.pending.evaluation import (
     Evaluation,
     chosen,
     current_rows,
@@ -31,13 +35,9 @@ from tasks.evaluation import (
     planned_cells,
     unscored_groups,
 )
-from tasks.judging import judging
-from tasks.leaderboard import publish_leaderboard
-from tasks.models.errors import StopsTheStage
+from tasks.pending.extractions import Unextracted
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent
-from tasks.undiagnosed import undiagnosed
-from tasks.unextracted import Unextracted
 from tasks.verdicts import cell_turn, judge_cell, write_failure
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.rows import OPEN_STATUSES

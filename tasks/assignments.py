@@ -3,7 +3,7 @@
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.assigning import assign_writing
+from tasks.editions.prompts import assign_writing
 from tasks.warehouse.store import opened
 
 

@@ -5,9 +5,9 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.collecting import date_members, list_members, measure
-from tasks.freezing import freeze_article, freeze_edition
-from tasks.retrying import is_transient
+from tasks.collection.freeze import freeze_article, freeze_edition
+from tasks.collection.listing import date_members, list_members, measure
+from tasks.stage import is_transient
 from tasks.warehouse.collected import Candidate, Collection
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, opened

@@ -18,10 +18,10 @@ from tasks.extraction.claims import (
 )
 from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
 from tasks.judges.decisions import ExtractClaims, Extracted, ExtractFacts, Extractor
-from tasks.judging import session
+from tasks.judging.session import session
+from tasks.pending.extractions import Unextracted, extractor_version, text_of
 from tasks.processes.pool import HELPERS
-from tasks.retrying import is_transient
-from tasks.unextracted import Unextracted, extractor_version, text_of
+from tasks.stage import is_transient
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change

@@ -6,8 +6,8 @@ from prefect.cache_policies import NO_CACHE
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import style_figures
 from tasks.metrics.style import STYLE_VERSION
+from tasks.pending.diagnostics import TEXTS
 from tasks.processes.pool import HELPERS
-from tasks.undiagnosed import TEXTS
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import opened
 from tasks.warehouse.writer import Change

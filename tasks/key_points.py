@@ -25,9 +25,9 @@ from tasks.judges.research import (
     PointFinder,
     PointsSaid,
 )
-from tasks.judging import session
-from tasks.retrying import is_transient
-from tasks.unpointed import Unpointed, document_of
+from tasks.judging.session import session
+from tasks.pending.key_points import Unpointed, document_of
+from tasks.stage import is_transient
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import MERGED, SPANS, KeyPoint, PointSet, points_sha
 from tasks.warehouse.store import opened

@@ -5,7 +5,7 @@ import asyncio
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.leaderboard_rows import with_statistics
+from tasks.scoring.rows import with_statistics
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import opened

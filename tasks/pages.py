@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.archiving import Follow, fetch_into, read_into
+from tasks.archive.fetch import Follow, fetch_into, read_into
 from tasks.configuration.web import load_web
-from tasks.unfetched import unfetched, unread
+from tasks.pending.pages import unfetched, unread
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.store import opened

@@ -9,9 +9,9 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.context import TaskRunContext
 
-from tasks.agent_sessions import asker
-from tasks.importing import import_edition
-from tasks.unreported import Unreported
+from tasks.imports.wlc import import_edition
+from tasks.jobs.sessions import asker
+from tasks.pending.reports import Unreported
 from tasks.warehouse.store import opened
 
 

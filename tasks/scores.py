@@ -6,14 +6,14 @@ import polars as pl
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.cells import CellPlan, frame_of
 from tasks.extraction.urls import same_page
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import judge
+from tasks.judging.cells import CellPlan, frame_of
 from tasks.protocols.case import ANSWERS, BUNDLES, RUBRICS, Judged, Protocol
 from tasks.protocols.cell import protocol_as
 from tasks.protocols.redirects import Redirects, addresses
-from tasks.unscored import scored_cell, scorer_version
+from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change

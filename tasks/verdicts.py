@@ -9,13 +9,13 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 
-from tasks.cases import load_case
-from tasks.cells import CellPlan
-from tasks.judging import session
+from tasks.judging.cases import load_case
+from tasks.judging.cells import CellPlan
+from tasks.judging.session import session
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Decided
 from tasks.protocols.cell import decide, decide_with
-from tasks.retrying import is_transient
+from tasks.stage import is_transient
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse, opened

@@ -10,7 +10,7 @@ from pathlib import Path
 import certifi
 import pytest
 
-from flows.prefect_settings import prefect_environment
+from flows.runtime.settings import prefect_environment
 
 # The workers of one run share a server.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())

@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tasks.cells import plan_cells
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_judges
-from tasks.importing import import_edition
+from tasks.imports.wlc import import_edition
+from tasks.judges.forms.replies import FORMS, forms_sha
 from tasks.judges.registry import judge
-from tasks.judges.replies import FORMS, forms_sha
+from tasks.judging.cells import plan_cells
 from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
 from tasks.protocols.registry import PROTOCOLS, protocol
 from tasks.warehouse.rubrics import BundleSettings, Rubric, rubric_bundle

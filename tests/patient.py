@@ -5,7 +5,7 @@ from functools import partial
 import httpx
 
 SECONDS = 30
-"""As long as our own code waits for a Prefect server (`flows.server.ANSWER_SECONDS`)."""
+"""As long as our own code waits for a Prefect server (`flows.runtime.server.ANSWER_SECONDS`)."""
 Client = partial(httpx.Client, timeout=SECONDS)
 AsyncClient = partial(httpx.AsyncClient, timeout=SECONDS)
 get = partial(httpx.get, timeout=SECONDS)

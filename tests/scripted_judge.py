@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.decisions import (
     CONFLICT,
     CONSISTENT,

@@ -19,7 +19,7 @@ LEVELS: list[set[str]] = [
     {"tasks"},  # the stage shells: files directly under tasks/
     {
         "tasks.protocols",
-        "tasks.editions",
+        "tasks.benchmarks",
         "tasks.annotation",
         "tasks.inversion",
         "tasks.agents",
@@ -31,7 +31,7 @@ LEVELS: list[set[str]] = [
     {"tasks.judges", "tasks.extraction"},
     {"tasks.models"},
     {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
-    {"tasks.frozen", "tasks.errors"},
+    {"tasks.base", "tasks.errors"},
 ]
 """Rooms from the top down: a room may import its own level and those below."""
 
@@ -187,6 +187,7 @@ with suppress(SystemExit):
 
 def test_no_command_loads_what_only_its_run_needs() -> None:
     code = (
-        "import sys; from tests.flows.test_options import commands; assert len([*commands()]) > 50"
+        "import sys; from tests.flows.cli.test_options import commands; "
+        "assert len([*commands()]) > 50"
     )
     assert loaded(code, ("prefect", "google.genai", "scipy", "bm25s", "lancedb", "mcp")) == "[]"

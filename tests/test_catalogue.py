@@ -9,8 +9,8 @@ import pytest
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import load_rubric
-from tasks.judges.prompts import load_prompt
-from tasks.judges.replies import FORMS
+from tasks.judges.forms.replies import FORMS
+from tasks.judges.llm.prompts import load_prompt
 from tasks.protocols.own_rubric import OwnRubric
 from tasks.protocols.registry import PROTOCOLS, protocol
 
@@ -20,7 +20,7 @@ OWN = "own_rubric"
 NAMES = [*sorted(PROTOCOLS), OWN]
 TESTS = "tests/tasks/protocols"
 GOLDEN = {
-    "claim_discovery": "tests/tasks/test_by_category.py::"
+    "claim_discovery": "tests/tasks/scoring/test_by_category.py::"
     "test_the_paper_s_average_is_the_mean_of_its_eight_categories_for_two_of_four_agents",
     "fact": f"{TESTS}/test_fact.py::test_figures_by_hand",
     "own_rubric": f"{TESTS}/test_own_rubric.py::"
@@ -30,7 +30,7 @@ GOLDEN = {
     "test_six_supported_of_thirteen_key_points_is_six_thirteenths_and_none_is_contradicted",
     "rigorous": "tests/tasks/metrics/test_integrated.py::"
     "test_the_published_table_averages_products_and_ratios",
-    "rubric_bench": "tests/tasks/editions/test_drb2.py::"
+    "rubric_bench": "tests/tasks/benchmarks/test_drb2.py::"
     "test_the_published_file_holds_7204_items_and_none_twice",
     "wiki_fact": f"{TESTS}/test_recorded_figures.py::"
     "test_verifiability_covers_30_of_72_facts_and_contradicts_in_19_of_135_claims",
@@ -39,10 +39,10 @@ GOLDEN = {
 }
 """The test that holds a protocol's figures to published facts, or to a case counted by hand."""
 SAMPLES = {
-    "claim_discovery": "tests/tasks/editions/questions_builder.py",
+    "claim_discovery": "tests/tasks/benchmarks/questions_builder.py",
     "fact": "data/sample",
     "own_rubric": "configs/rubrics/reader.yaml",
-    "race": "tests/tasks/editions/deepresearch_copy.py",
+    "race": "tests/tasks/benchmarks/deepresearch_copy.py",
     "research_gym": "tests/rigs/research_editions.py",
     "rigorous": "tests/tasks/rigorous_cases.py",
     "rubric_bench": "tests/tasks/rubric_reports.py",
@@ -80,7 +80,7 @@ def test_a_protocol_has_prompts_that_load_and_forms_for_the_answers(name: str) -
     steps = sorted(path.stem for path in (CONFIGS / "prompts" / folder).glob("*.md"))
     assert steps, f"write configs/prompts/{folder}/<step>.md"
     assert all(load_prompt(folder, step).system for step in steps)
-    assert FORMS.get(folder), f"list the forms of {folder} in tasks/judges/replies.py"
+    assert FORMS.get(folder), f"list the forms of {folder} in tasks/judges/forms/replies.py"
 
 
 @pytest.mark.parametrize("name", NAMES)

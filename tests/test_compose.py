@@ -18,7 +18,7 @@ from cyclopts import CycloptsError
 from prefect.cli import _app as prefect_cli
 from typer.testing import CliRunner
 
-from flows.server_process import server_settings
+from flows.runtime.server_process import server_settings
 from tasks.configuration.refresh import load_refresh
 from tests.compose_file import COMPOSE, ROOT, VARIABLE, Unset, compose, services
 
@@ -247,7 +247,7 @@ def parses(program: str, arguments: list[str]) -> bool:
 
 def understood(arguments: list[str]) -> bool:
     """Asked for help the command does nothing, but an option that it does not have is an error."""
-    from flows.cli import app
+    from flows.cli.main import app
 
     return CliRunner().invoke(app, [*arguments, "--help"]).exit_code == 0
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import create_model
 
 from tasks.configuration.loading import CONFIGS
-from tasks.judges.offline import OfflineJudge
-from tasks.judges.replies import FORMS, schema_of
-from tasks.judges.reply_form import ReplyModel
+from tasks.judges.forms.form import ReplyModel
+from tasks.judges.forms.replies import FORMS, schema_of
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.models.exchange import Parameters
 from tasks.warehouse.rows import canonical_values
 from tests import ids

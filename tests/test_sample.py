@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tasks.editions.reports import AgentReports
-from tasks.editions.wlc import PublishedEdition, known_agents, read_agent, read_wlc
+from tasks.benchmarks.reports import AgentReports
+from tasks.benchmarks.wlc import PublishedEdition, known_agents, read_agent, read_wlc
 from tasks.extraction.urls import normalise_url, same_page
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"

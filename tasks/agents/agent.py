@@ -7,7 +7,7 @@ code without being bought again.
 
 from typing import Literal, Protocol
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.models.errors import ModelError
 from tasks.warehouse.rows import AssignmentKind, ForeignText
 from tasks.warehouse.traces import SearchStep

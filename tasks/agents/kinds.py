@@ -9,20 +9,20 @@ from typing import Any
 from tasks.agents.agent import AgentClient, Answer
 
 MODULES = {
-    "gemini_deep_research": "gemini_research",
-    "openai_responses": "openai_responses",
-    "xai": "xai",
-    "perplexity": "perplexity",
-    "perplexity_async": "perplexity_async",
-    "chat": "chat",
-    "anthropic": "anthropic_messages",
-    "dashscope": "dashscope",
-    "command": "command",
-    "http": "http_job",
+    "gemini_deep_research": "tasks.agents.providers.gemini_research",
+    "openai_responses": "tasks.agents.providers.openai_responses",
+    "xai": "tasks.agents.providers.xai",
+    "perplexity": "tasks.agents.providers.perplexity",
+    "perplexity_async": "tasks.agents.providers.perplexity_async",
+    "chat": "tasks.agents.providers.chat",
+    "anthropic": "tasks.agents.providers.anthropic",
+    "dashscope": "tasks.agents.providers.dashscope",
+    "command": "tasks.agents.command.client",
+    "http": "tasks.agents.http_job",
 }
-"""Kind to the file here that knows it; `file_drop` asks nobody. Each has `open_client` and
+"""Kind to the module that knows it; `file_drop` asks nobody. Each has `open_client` and
 `read`, and is imported when it is needed: some bring what takes seconds to load."""
-READERS = {"gemini_deep_research": "gemini_answer"}
+READERS = {"gemini_deep_research": "tasks.agents.providers.gemini_answer"}
 """Where `read` has a file of its own, so that reading does not load the provider's SDK."""
 
 
@@ -41,7 +41,7 @@ def open_agent(agent: str, ask: Any, key: str | None, place: Place) -> AgentClie
 
     ask: its entry's `ask`, of one of the kinds of MODULES. key: None where it needs none.
     """
-    opened: Callable[..., AgentClient] = _module(MODULES[ask.kind]).open_client
+    opened: Callable[..., AgentClient] = import_module(MODULES[ask.kind]).open_client
     return opened(agent, ask, key, place)
 
 
@@ -53,9 +53,5 @@ def read_answer(kind: str, raw: str) -> Answer:
     Raises:
         UnreadableAnswer: it is not of the form that was expected.
     """
-    read: Callable[[str], Answer] = _module(READERS.get(kind, MODULES[kind])).read
+    read: Callable[[str], Answer] = import_module(READERS.get(kind, MODULES[kind])).read
     return read(raw)
-
-
-def _module(name: str) -> Any:
-    return import_module(f"tasks.agents.{name}")

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wording import expected, place_of
-from tasks.frozen import Frozen
 
 CONFIGS = Path(
     os.environ.get("EVERGREEN_CONFIGS") or Path(__file__).resolve().parents[2] / "configs"

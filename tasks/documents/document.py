@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 
 MAX_FILE_BYTES = 50_000_000
 """Larger files are not read; a report of ten thousand words with pictures is far below."""

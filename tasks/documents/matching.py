@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from rapidfuzz import fuzz
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 
 How = Literal["id", "title", "number", "likeness"]
 """`number`: the n-th assignment of the edition in order of the ids. The last two are guesses."""

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.warehouse.rows import storable
 
 MAX_ANSWER_CHARS = 1_000_000

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from tasks.base import Frozen
 from tasks.extraction.urls import normalise_url, same_page
-from tasks.frozen import Frozen
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[a-z0-9-]+", re.ASCII)
 

@@ -8,7 +8,7 @@ from tasks.inversion.checks import Source
 from tasks.inversion.mirrors import is_copy, is_the_article
 from tasks.inversion.naming import words
 from tasks.judges.inversion import Inverter, Matcher
-from tasks.judges.retrieval import Bm25
+from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import terms
 
 

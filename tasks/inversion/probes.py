@@ -8,7 +8,7 @@ from tasks.inversion.bench import ArchivedPage, Bench
 from tasks.inversion.draft import Draft, PageProbe
 from tasks.inversion.scoring import Figure, scored
 from tasks.judges.inversion import AnswerClosedBook, AnswerFromPage, FoundAnswer, Said
-from tasks.judges.retrieval import Bm25
+from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import sentences
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 

@@ -9,7 +9,7 @@ the others are `not_assessed` and are never sent to it.
 from collections.abc import Sequence
 from typing import ClassVar, Literal, Protocol
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Status
 

@@ -6,7 +6,7 @@ person reviews the rest.
 
 from typing import Protocol
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.inversion import Said
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.decisions import Answer, MatchClaims
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import QuestionCategory

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.decisions import (
     CONFLICT,
     CONSISTENT,

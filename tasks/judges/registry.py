@@ -10,8 +10,8 @@ from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, OfflineJudgeEn
 from tasks.models.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from tasks.judges.asking import Asker
     from tasks.judges.decisions import Judge
+    from tasks.judges.llm.requests import Asker
 
 
 def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
@@ -59,10 +59,10 @@ def judge(
     """
     wanted, entry = judge_entry(name, configs)
     if isinstance(entry, OfflineJudgeEntry):  # each loads much that the other does not need
-        from tasks.judges.offline import OfflineJudge
+        from tasks.judges.offline.judge import OfflineJudge
 
         return OfflineJudge(configs / entry.weights)
-    from tasks.judges.llm import LlmJudge
+    from tasks.judges.llm.judge import LlmJudge
 
     return LlmJudge(wanted, entry, asker or NoModel(), configs)
 
@@ -71,4 +71,6 @@ class NoModel:
     """Stands where no session with a model has been opened."""
 
     async def ask(self, request: Any, read: Callable[[str], Any]) -> Any:
-        raise RuntimeError("This judge has no session with its model; open one (tasks.judging).")
+        raise RuntimeError(
+            "This judge has no session with its model; open one (tasks.judging.session)."
+        )

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Protocol
 
 from pydantic import StringConstraints
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.decisions import Criterion, Decision
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Status

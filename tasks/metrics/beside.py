@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.metrics.weighted import weighted_mean
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isnan
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.metrics.variance import same
 
 FEWEST = 3

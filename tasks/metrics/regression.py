@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.metrics.correlation import FEWEST
 from tasks.metrics.variance import same
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.metrics.shares import mean
 
 ROUNDING = 1e-12

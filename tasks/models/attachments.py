@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.warehouse.files import FileStore
 
 Medium = Literal["image", "pdf"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.models.attachments import Attachment, laid_out
 from tasks.warehouse.rows import ForeignText, canonical_json, content_sha
 

@@ -5,8 +5,8 @@ from typing import Protocol as Interface
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry
-from tasks.frozen import Frozen
 from tasks.judges.decisions import Answer, Judge
 from tasks.models.attachments import Attachment
 from tasks.protocols.redirects import Redirects

@@ -4,8 +4,8 @@ import asyncio
 from functools import lru_cache
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.judges.counting import Asked, CountingAsker
 from tasks.judges.decisions import Judge
+from tasks.judges.llm.counting import Asked, CountingAsker
 from tasks.judges.registry import judge
 from tasks.models.prices import ModelPrice
 from tasks.protocols.case import Case, Decided, Protocol

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
 
-from tasks.editions.rigorous import GENERAL, QUERY
+from tasks.benchmarks.rigorous import GENERAL, QUERY
 from tasks.judges.decisions import Decision, Judge
 from tasks.judges.research import GradeItems, RateKeywords
 from tasks.metrics.drift import Rated, presence, semantic_drift, weighted_presence

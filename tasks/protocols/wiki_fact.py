@@ -25,8 +25,8 @@ from tasks.judges.decisions import (
     VerifyAgainstPage,
     VerifyClaims,
 )
-from tasks.judges.fused import Fused
-from tasks.judges.retrieval import Bm25
+from tasks.judges.offline.fused import Fused
+from tasks.judges.offline.retrieval import Bm25
 from tasks.metrics.shares import resolve_citations, shares
 from tasks.protocols.case import Case, Decided, Judged, figures_of, not_assessed
 from tasks.protocols.redirects import Redirects, addresses, redirects_of

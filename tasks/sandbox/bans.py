@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from tasks.base import Frozen
 from tasks.extraction.banned import read_banned
-from tasks.frozen import Frozen
 from tasks.warehouse.rows import content_sha
 
 _WORD = re.compile(r"[^\W_]+")

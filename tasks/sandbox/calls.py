@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
+from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
-from tasks.frozen import Frozen
 from tasks.sandbox.bans import Ban
 from tasks.sandbox.catalogue import Allowed
 from tasks.sandbox.search import SearchIndex

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from tasks.base import Frozen
 from tasks.extraction.banned import is_below
 from tasks.extraction.urls import normalise_url
-from tasks.frozen import Frozen
 from tasks.protocols.redirects import addresses
 from tasks.sandbox.bans import Ban
 from tasks.sandbox.lance import is_one_of, until

@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 from filelock import AsyncFileLock, Timeout
 
+from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.banned import on_hosts
-from tasks.frozen import Frozen
 from tasks.sandbox.bans import Copies
 from tasks.sandbox.embedding import embedded
 from tasks.sandbox.errors import SandboxError

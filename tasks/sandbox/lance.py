@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from tasks.base import Frozen
 from tasks.configuration.errors import ConfigurationError
-from tasks.frozen import Frozen
 from tasks.sandbox.embedding import DIMENSION
 
 PAGES = "pages"

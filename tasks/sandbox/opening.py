@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+from tasks.base import Frozen
 from tasks.configuration.inversion import InversionSettings
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.configuration.web import ReadingBounds
-from tasks.frozen import Frozen
 from tasks.sandbox.bans import Ban, Copies
 from tasks.sandbox.corpus import corpus_name, corpus_pages
 from tasks.sandbox.embedding import MODEL

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterable
 from datetime import date, datetime
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.text import one_line
 from tasks.warehouse.rows import content_sha
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import anyio.to_thread
 
+from tasks.base import Frozen
 from tasks.configuration.sandbox import Ranking, SandboxSettings
-from tasks.frozen import Frozen
 from tasks.sandbox.catalogue import Allowed, Catalogue
 from tasks.sandbox.embedding import embedded
 from tasks.sandbox.errors import SandboxError

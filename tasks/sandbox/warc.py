@@ -15,9 +15,9 @@ from urllib.parse import unquote
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
+from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
-from tasks.frozen import Frozen
 from tasks.sandbox.corpus import Told
 from tasks.sandbox.dates import read_day
 from tasks.sandbox.errors import SandboxError

@@ -21,7 +21,7 @@ class AnnotationItem(Row):
     """Its place in the sheet, 1-based."""
     edition: str
     kind: str
-    """One of `tasks.annotation_kinds.KINDS`."""
+    """One of `tasks.annotation.kinds.KINDS`."""
     protocol: str
     step: str
     agent: str

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 
 
 def content_sha(*parts: str) -> str:

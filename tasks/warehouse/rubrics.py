@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeFloat, TypeAdapter
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.warehouse.rows import Row, canonical_values, content_sha
 
 ALLOWED = TypeAdapter(tuple[str, ...])

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, PositiveFloat, TypeAdapter
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.warehouse.rows import Row, canonical_json, canonical_values, content_sha
 
 QuestionCategory = Literal[

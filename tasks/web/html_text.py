@@ -15,7 +15,7 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 from htmldate import find_date
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.web.embedded_json import article_bodies, drawn_texts, published
 
 FURNITURE = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.web.html_text import day_of
 
 _HEAD = re.compile(r"(?m)^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$")

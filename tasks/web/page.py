@@ -4,7 +4,7 @@ from datetime import date
 
 from pydantic import Field
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.warehouse.pages import FetchOutcome, FetchSource
 from tasks.warehouse.rows import PageStatus
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from pypdfium2 import PdfDocument, PdfiumError
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.web.plain_text import read_text
 
 LOCKED = "it is locked with a password"

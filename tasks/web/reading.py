@@ -8,8 +8,8 @@ from datetime import date
 from functools import cache
 from importlib.metadata import version
 
+from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
-from tasks.frozen import Frozen
 from tasks.warehouse.rows import PageStatus, storable
 from tasks.web.charsets import decoded
 from tasks.web.html_text import language_code, read_html

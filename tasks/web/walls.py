@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.warehouse.rows import PageStatus
 from tasks.web.wall_marks import ADDRESSES, MARKUP
 from tasks.web.wall_words import TITLES, WALLS, WORDS, Wall

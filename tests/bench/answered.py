@@ -24,9 +24,9 @@ import duckdb
 import polars as pl
 import pyarrow.parquet as pq
 
-from tasks.cases import BATCH, load_cases
-from tasks.cells import CellPlan
 from tasks.judges.registry import judge, model_entry
+from tasks.judging.cases import BATCH, load_cases
+from tasks.judging.cells import CellPlan
 from tasks.models.budget import Budget
 from tasks.models.errors import StopsTheStage
 from tasks.models.exchange import ModelRequest, Reply, Usage

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from tasks.benchmarks.wlc import known_agents, read_agent, read_wlc
 from tasks.configuration.words import load_words_to_watch
-from tasks.editions.wlc import known_agents, read_agent, read_wlc
 from tasks.extraction.claims import extract_claims
 from tasks.extraction.shape import style_figures
 from tasks.judges.decisions import Answer, VerifyAgainstPage, VerifyClaims
+from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.registry import judge
-from tasks.judges.retrieval import Bm25
 from tasks.wikipedia.markdown import to_markdown
 from tests.tasks.wikipedia.rendered_pages import LEGACY
 

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flows.prefect_settings import prefect_environment
-from flows.server import is_healthy
-from flows.server_database import create_database
-from flows.server_process import listen, serve, server_settings
+from flows.runtime.server import is_healthy
+from flows.runtime.server_database import create_database
+from flows.runtime.server_process import listen, serve, server_settings
+from flows.runtime.settings import prefect_environment
 from tests.rigs.postgres import missing, running
 
 LOAD = Path(__file__).resolve().parents[3] / "shared" / "tools" / "prefect_load" / "load.py"

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tasks.publishing import publish_site
+from tasks.publishing.site import publish_site
 from tasks.site.wording import size
 from tasks.warehouse.reading import reading
 

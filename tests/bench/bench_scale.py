@@ -37,7 +37,7 @@ import duckdb
 import psutil
 import yaml
 
-from flows.prefect_settings import prefect_environment
+from flows.runtime.settings import prefect_environment
 from tests.bench.scale_stages import JUDGE, STAGES
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving

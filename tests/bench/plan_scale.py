@@ -22,10 +22,10 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from tasks.cases import BATCH, load_cases
-from tasks.cells import CellPlan, plan_cells
-from tasks.chosen_protocols import protocols_for
 from tasks.judges.registry import judge, model_entry
+from tasks.judging.cases import BATCH, load_cases
+from tasks.judging.cells import CellPlan, plan_cells
+from tasks.judging.protocols import protocols_for
 from tasks.models.exchange import ModelRequest, Usage
 from tasks.models.gateway import Outcome
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice, load_prices

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.server import local_server
+from flows.runtime.server import local_server
 from tests.bench.scaled import EDITION, Size, generate
 
 JUDGE = "bench"
@@ -44,7 +44,7 @@ class Work:
 
     @property
     def evaluation(self) -> Any:
-        from tasks.evaluation import Evaluation
+        from tasks.pending.evaluation import Evaluation
 
         return Evaluation(str(self.warehouse), EDITION, PROTOCOLS, (), JUDGE)
 
@@ -114,7 +114,7 @@ def plan(work: Work) -> int:
 
 
 def _plans(work: Work) -> list[Any]:
-    from tasks.evaluation import planned_cells
+    from tasks.pending.evaluation import planned_cells
     from tasks.warehouse.store import open_warehouse
 
     with open_warehouse(work.warehouse):
@@ -184,7 +184,7 @@ def again(work: Work) -> int:
 
 def publish(work: Work) -> int:
     """The site."""
-    from tasks.publishing import publish_site
+    from tasks.publishing.site import publish_site
     from tasks.warehouse.reading import reading
 
     with work.timed(), reading(work.warehouse) as source:

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import CompareArticles, Criterion, Decision, VerifyClaims
-from tasks.judges.llm import LlmJudge
+from tasks.judges.llm.judge import LlmJudge
 from tasks.models.prices import ModelPrice, Rate
 from tests.bench.plan_scale import (
     NotingAsker,

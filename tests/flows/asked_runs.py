@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.assigning import assign_writing
 from tasks.configuration.agents import agent_entry, load_agents
+from tasks.editions.prompts import assign_writing
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import ROOT
 from tests.servers.job_gemini import GeminiJobs

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from flows import server
+from flows.runtime import server
 from tests.conftest import PREFECT_HOME
 from tests.flows import llm_runs, plain_evaluation
 from tests.flows.asked_runs import agents_of, write_agents
@@ -68,8 +68,8 @@ def agent_configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergreen:
     """The command in this process: exit code, answers, remarks."""
-    from flows.cli import main
-    from flows.console import QUIET, REMARKS
+    from flows.cli.main import main
+    from flows.display.console import QUIET, REMARKS
 
     monkeypatch.setattr(REMARKS, "quiet", False)  # and so again afterwards, whoever asks for quiet
     monkeypatch.setenv(QUIET, "0")

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from tasks.configuration.web import load_web
-from tasks.reports_import import import_reports
-from tasks.reports_matching import match_reports
+from tasks.imports.matching import match_reports
+from tasks.imports.reports import import_reports
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import ROOT
 from tests.servers.http import HTML, Request, Response

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tasks.configuration.models import load_judges
-from tasks.importing import import_edition
+from tasks.imports.wlc import import_edition
 from tasks.judges.registry import judge, judge_entry
 from tasks.models.prices import load_prices
 from tasks.warehouse.store import open_warehouse

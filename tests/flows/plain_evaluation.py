@@ -3,11 +3,14 @@
 import asyncio
 from pathlib import Path
 
-from tasks.cases import loading
 from tasks.claims import extract_for
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import diagnose_agent
-from tasks.evaluation import (
+from tasks.judging.cases import loading
+from tasks.judging.session import judging
+from tasks.leaderboard import publish_leaderboard
+from tasks.pending.diagnostics import undiagnosed
+from tasks.pending.evaluation import (
     Evaluation,
     current_rows,
     pending,
@@ -15,11 +18,8 @@ from tasks.evaluation import (
     planned_cells,
     unscored_groups,
 )
-from tasks.judging import judging
-from tasks.leaderboard import publish_leaderboard
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent
-from tasks.undiagnosed import undiagnosed
 from tasks.verdicts import judge_cell
 from tasks.warehouse.store import Warehouse, open_warehouse
 

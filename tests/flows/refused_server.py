@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import server
+from flows.runtime import server
 from tasks.errors import ExpectedError
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.snapshot import export_edition

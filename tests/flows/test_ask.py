@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tasks.agent_sessions import asking
+from tasks.costs.budget import spending
+from tasks.jobs.sessions import asking
 from tasks.models.errors import Misconfigured
-from tasks.spending import spending
 from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import KINDS, askable, serving_agent
 from tests.flows.conftest import Evergreen

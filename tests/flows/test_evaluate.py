@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from flows import show
-from flows.formats import Format
-from tasks.importing import import_edition
+from flows.display import leaderboard as show
+from flows.display.formats import Format
+from tasks.imports.wlc import import_edition
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from flows.cli import app
+from flows.cli.main import app
 
 pytestmark = pytest.mark.prose
 
@@ -59,7 +59,7 @@ def test_there_are_commands_and_messages() -> None:
 def said() -> list[str]:
     """Every text in the code; what is put into one stands as \0."""
     found = []
-    for path in [*(ROOT / "flows").glob("*.py"), *(ROOT / "tasks").rglob("*.py")]:
+    for path in [*(ROOT / "flows").rglob("*.py"), *(ROOT / "tasks").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 parts = [
@@ -81,7 +81,7 @@ def test_a_message_on_the_page_is_one_of_the_code(message: str) -> None:
 
 
 def test_every_variable_of_ours_is_on_the_page() -> None:
-    sources = [*(ROOT / "flows").glob("*.py"), *(ROOT / "tasks").rglob("*.py"),
+    sources = [*(ROOT / "flows").rglob("*.py"), *(ROOT / "tasks").rglob("*.py"),
                *(ROOT / "configs").glob("*.yaml")]  # fmt: skip
     named = {
         name

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from tasks.agent_jobs import NoReport
-from tasks.agent_sessions import asking
-from tasks.unreported import unreported
+from tasks.jobs.run import NoReport
+from tasks.jobs.sessions import asking
+from tasks.pending.reports import unreported
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
 EDITION = "sample"
-PRELOADED = ["tests.rigs.asking_process", "tasks.agents.gemini_research",
-             "tasks.agents.openai_responses", "tasks.agents.perplexity",
-             "tasks.agents.perplexity_async"]  # fmt: skip
+PRELOADED = ["tests.rigs.asking_process", "tasks.agents.providers.gemini_research",
+             "tasks.agents.providers.openai_responses", "tasks.agents.providers.perplexity",
+             "tasks.agents.providers.perplexity_async"]  # fmt: skip
 
 
 def asking_process(

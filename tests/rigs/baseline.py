@@ -20,13 +20,13 @@ from typing import Any
 import polars as pl
 
 from tasks.agents.agent import Answer, Question
-from tasks.agents.command import CommandClient, read
-from tasks.agents.command_answer import Ended
+from tasks.agents.command.answer import Ended
+from tasks.agents.command.client import CommandClient, read
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import CommandAsk, agent_entry
 from tasks.judges.decisions import CONSISTENT, VerifyClaims
-from tasks.judges.offline import OfflineJudge
-from tasks.judges.retrieval import Bm25
+from tasks.judges.offline.judge import OfflineJudge
+from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import readable, sentences
 
 AGENT = "lexical_baseline"

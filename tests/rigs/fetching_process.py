@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from tasks.archiving import fetch_into, read_into
+from tasks.archive.fetch import fetch_into, read_into
 from tasks.configuration.web import load_web
-from tasks.unfetched import unfetched, unread
+from tasks.pending.pages import unfetched, unread
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.store import open_warehouse
 from tasks.web.fetching import fetching

@@ -26,10 +26,10 @@ from typing import Any
 import pytest
 
 from tasks.configuration.inversion import load_inversion
-from tasks.importing import import_edition
-from tasks.inverting import QuestionsOpen, invert_article
-from tasks.judging import judging
-from tasks.uninverted import PendingArticle, inverter_named, pending_articles
+from tasks.imports.wlc import import_edition
+from tasks.judging.session import judging
+from tasks.pending.questions import PendingArticle, inverter_named, pending_articles
+from tasks.questions import QuestionsOpen, invert_article
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse

@@ -39,8 +39,8 @@ import duckdb
 import httpx
 import yaml
 
-from flows.prefect_settings import prefect_environment
-from flows.server import local_server
+from flows.runtime.server import local_server
+from flows.runtime.settings import prefect_environment
 from tests.rigs.kill_and_resume import differences, run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -33,8 +33,8 @@ from typing import Any
 
 import httpx
 
-from tasks.calls import WarehouseLedger
 from tasks.configuration.models import LlmJudgeEntry
+from tasks.costs.ledger import WarehouseLedger
 from tasks.judges.decisions import (
     CONSISTENT,
     FIRST,
@@ -44,12 +44,12 @@ from tasks.judges.decisions import (
     ExtractFacts,
     VerifyAgainstPage,
 )
-from tasks.judges.llm import LlmJudge
+from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.registry import judge_entry
 from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
 from tasks.judges.text import readable, sentences
+from tasks.judging.clients import open_client
 from tasks.metrics.agreement import accuracy, cohen_kappa
-from tasks.model_clients import open_client
 from tasks.models.budget import Budget
 from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
 from tasks.models.gateway import Gateway

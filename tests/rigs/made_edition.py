@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tasks.cases import load_case
-from tasks.cells import plan_cells
 from tasks.judges.decisions import Answer, Decision
-from tasks.leaderboard_rows import leaderboard_rows, with_statistics
+from tasks.judging.cases import load_case
+from tasks.judging.cells import plan_cells
 from tasks.protocols.cell import decide_with
 from tasks.protocols.registry import protocol
 from tasks.scores import scored
-from tasks.unscored import SCORER_VERSION
+from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.rows import leaderboard_rows, with_statistics
 from tasks.verdicts import write_cell
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import (

@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from tasks.editions.catalogue import entries
-from tasks.editions.layout import Layout
-from tasks.editions.wlc import ARTICLES
+from tasks.benchmarks.catalogue import entries
+from tasks.benchmarks.layout import Layout
+from tasks.benchmarks.wlc import ARTICLES
 from tasks.wikipedia.markdown import to_markdown
 from tests.rigs.mediawiki.pages import read_pages
 from tests.rigs.mediawiki.running import missing, running

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tasks.editions.document import document
-from tasks.editions.published_pages import pages_of
+from tasks.benchmarks.document import document
+from tasks.benchmarks.published_pages import pages_of
 from tasks.warehouse.rows import Page
 
 EDITION = Path(__file__).resolve().parents[3] / "shared" / "data" / "wlc" / "2025_Mar_Nov"

@@ -15,8 +15,8 @@ from tasks.judges.decisions import (
     VerifyAgainstPage,
     VerifyClaims,
 )
+from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.recorded import read_verifiability, read_writing
-from tasks.judges.retrieval import Bm25
 from tasks.judges.text import readable, sentences
 from tasks.protocols.registry import protocol
 from tasks.protocols.wiki_writing import WikiWriting

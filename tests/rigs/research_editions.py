@@ -11,8 +11,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tasks.editions.research import PublishedItem, PublishedQuery
-from tasks.queries_import import PublishedSet, import_queries
+from tasks.benchmarks.research import PublishedItem, PublishedQuery
+from tasks.imports.queries import PublishedSet, import_queries
 from tasks.warehouse.rows import Page, Report, content_sha
 from tasks.warehouse.rubrics import Blocked, BundleSettings
 from tasks.warehouse.store import Warehouse, open_warehouse

@@ -168,7 +168,7 @@ def main() -> int:
         new = Side(ROOT, work / "now" / "made", address)
         new.make(published)
         found = compare(old, new, bool(published))
-        shutil.copytree(
+        again = shutil.copytree(
             old.folder, work / "now" / "again", ignore=shutil.ignore_patterns("prefect")
         )
         found += pending(Side(ROOT, again, address), bool(published))

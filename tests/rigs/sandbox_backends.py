@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 from scipy.stats import spearmanr
 
-from tasks.agents.command import CommandClient
+from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import Place
 from tasks.configuration.agents import CommandAsk, agent_entry
 from tasks.configuration.inversion import load_inversion

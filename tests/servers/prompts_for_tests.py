@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from tasks.judges.prompts import load_prompt
-from tasks.judges.replies import (
+from tasks.judges.forms.replies import (
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,
@@ -13,6 +12,7 @@ from tasks.judges.replies import (
     StatedFacts,
     schema_of,
 )
+from tasks.judges.llm.prompts import load_prompt
 from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
 
 MODEL = "some-model"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.replies import (
+from tasks.judges.forms.replies import (
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,

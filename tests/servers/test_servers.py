@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.replies import ClaimVerdicts, in_order, read
+from tasks.judges.forms.replies import ClaimVerdicts, in_order, read
 from tasks.models.errors import (
     Misconfigured,
     ModelError,

@@ -51,7 +51,7 @@ FILES = {
     "requirements.lock": "a==1\n",
     "configs/judges.yaml": "judge: offline\n",
     "flows/__init__.py": "",
-    "flows/cli.py": "from tasks.board import board\n",
+    "flows/cli/main.py": "from tasks.board import board\n",
     "tasks/__init__.py": "",
     "tasks/board.py": "from tasks.metrics.shares import share\nboard = [share]\n",
     "tasks/other.py": "",

@@ -26,7 +26,7 @@ def reached_with(project: Project, code: str) -> frozenset[str]:
 def test_imports_are_followed_to_their_end(project: Project) -> None:
     found = reached(project, BOARD)
     assert {"tasks/board.py", "tasks/metrics/shares.py", "tasks/metrics/__init__.py"} <= found
-    assert not found & {"tasks/other.py", "flows/cli.py", "configs/judges.yaml"}
+    assert not found & {"tasks/other.py", "flows/cli/main.py", "configs/judges.yaml"}
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_a_new_conftest_is_reached(project: Project) -> None:
         "subprocess.run(['evergreen', 'evaluate'])",
         "subprocess.run('python -m flows evaluate', shell=True)",
         "subprocess.run([sys.executable, '-c', 'import flows; flows.go()'])",
-        "subprocess.run([sys.executable, '-c', 'from flows.cli import main; main()'])",
-        "import flows.cli",
-        "def late():\n    from flows import cli",
+        "subprocess.run([sys.executable, '-c', 'from flows.cli.main import main; main()'])",
+        "import flows.cli.main",
+        "def late():\n    from flows.cli import main",
         "import_module(name)",
         "import_module('tasks.' + name)",
         "runpy.run_path(path)",
@@ -89,7 +89,7 @@ def test_a_new_conftest_is_reached(project: Project) -> None:
 )
 def test_what_starts_the_command_reaches_the_whole_product(code: str, project: Project) -> None:
     found = reached_with(project, code)
-    assert {"flows/cli.py", "tasks/other.py", "tasks/store/sql/one.sql"} <= found
+    assert {"flows/cli/main.py", "tasks/other.py", "tasks/store/sql/one.sql"} <= found
     assert "configs/judges.yaml" in found
 
 
@@ -122,14 +122,14 @@ def test_a_text_that_names_something_reaches_it(code: str, file: str, project: P
     project.write("tests/test_other.py", "")
     found = reached_with(project, code)
     assert file in found
-    assert "flows/cli.py" not in found
+    assert "flows/cli/main.py" not in found
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        '"""Beside flows.cli, `python -m flows`, configs/judges.yaml and tasks.other."""',
-        "# flows.cli, configs/judges.yaml, tasks.other",
+        '"""Beside flows.cli.main, `python -m flows`, configs/judges.yaml and tasks.other."""',
+        "# flows.cli.main, configs/judges.yaml, tasks.other",
         "raise ValueError('evergreen evaluate does it in all flows and other tasks')",
         "open('other/tasks.jsonl')",
         "from pathlib import Path",

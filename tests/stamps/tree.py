@@ -18,7 +18,7 @@ def is_prose(path: str) -> bool:
 
 
 class Tree:
-    """Files by their paths: of the project `flows/cli.py`, of what lies beside `shared/data/…`.
+    """Files by their paths: of the project `flows/run.py`, of what lies beside `shared/data/…`.
 
     Left out is what no stamp depends on: what Git ignores, prose, and the stamps themselves.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tasks.annotation.sheet import Sheet
 from tasks.annotation.table import COLUMNS, csv_of, rows_of
-from tasks.importing import import_edition
+from tasks.imports.wlc import import_edition
 from tasks.warehouse.labels import AnnotationItem
 from tasks.warehouse.results import Score, Verdict
 from tasks.warehouse.rows import Status

@@ -6,11 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from tasks.agent_jobs import Asker
 from tasks.agents.agent import Question, Seen
 from tasks.configuration.agents import AgentLimits, AgentPrice, OpenAiResponsesAsk
+from tasks.jobs.run import Asker
 from tasks.models.budget import Budget
-from tasks.unreported import Unreported, unreported
+from tasks.pending.reports import Unreported, unreported
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse

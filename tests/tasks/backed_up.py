@@ -6,8 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.backups import BackupManifest, opened_backup, verify
-from tasks.restoring import Restored, restore
+from tasks.backup.manifest import BackupManifest, opened_backup, verify
+from tasks.backup.restore import Restored, restore
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.location import Where, location

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from tasks.cases import load_case
-from tasks.cells import CellPlan, plan_cells
 from tasks.judges.decisions import Judge
+from tasks.judging.cases import load_case
+from tasks.judging.cells import CellPlan, plan_cells
 from tasks.protocols.cell import decide_with
 from tasks.protocols.registry import protocol
 from tasks.scores import scored

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tasks.drafting import NoDraft, draft_article
-from tasks.judging import judging
-from tasks.undrafted import pending_drafts
+from tasks.drafts import NoDraft, draft_article
+from tasks.judging.session import judging
+from tasks.pending.drafts import pending_drafts
 from tasks.warehouse.collected import ArticleLink
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, Page, PageStatus, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse

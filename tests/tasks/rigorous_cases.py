@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.editions.research import PublishedItem, PublishedQuery
-from tasks.editions.rigorous import GENERAL, PROTOCOL, QUERY
+from tasks.benchmarks.research import PublishedItem, PublishedQuery
+from tasks.benchmarks.rigorous import GENERAL, PROTOCOL, QUERY
 from tasks.protocols.case import Case, Usage
 from tasks.warehouse.rows import Citation, content_sha
 from tasks.warehouse.rubrics import ALLOWED, BundleSettings, Rubric, rubric_bundle

@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tasks.cases import load_cases
-from tasks.cells import plan_cells
-from tasks.editions.drb2 import LAYOUT, PROTOCOL, read_drb2
-from tasks.judges.llm import LlmJudge
+from tasks.benchmarks.drb2 import LAYOUT, PROTOCOL, read_drb2
+from tasks.imports.queries import PublishedSet, import_queries
+from tasks.judges.llm.judge import LlmJudge
+from tasks.judging.cases import load_cases
+from tasks.judging.cells import plan_cells
 from tasks.protocols.registry import protocol
-from tasks.queries_import import PublishedSet, import_queries
 from tasks.scores import scored
 from tasks.verdicts import write_cell
 from tasks.warehouse.calls import Call

@@ -12,7 +12,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer
 
-from tasks.editions.research import PublishedQuery
+from tasks.benchmarks.research import PublishedQuery
 from tests.servers.oracle_rubrics import MOST, words_of
 
 TASKS = Path(__file__).parents[3] / "shared/data/drb2/tasks_and_rubrics_100.jsonl"

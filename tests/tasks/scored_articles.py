@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tasks.leaderboard_rows import leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
-from tasks.unscored import SCORER_VERSION
+from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.rows import leaderboard_rows, with_statistics
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, utc_now
 from tasks.warehouse.store import Warehouse

@@ -9,8 +9,8 @@ import pytest
 from tasks.claims import extract_for
 from tasks.extraction.claims import ExtractedClaims, cite_statements, extract_claims
 from tasks.judges.decisions import Extractor
-from tasks.judging import judging
-from tasks.unextracted import unextracted
+from tasks.judging.session import judging
+from tasks.pending.extractions import unextracted
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
 from tests.servers.gemini import GeminiServer

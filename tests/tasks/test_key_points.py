@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.estimating import estimate_key_points
 from tasks.judges.registry import judge, judge_entry
-from tasks.judging import judging
+from tasks.judging.session import judging
 from tasks.key_points import NoKeyPoints, make_key_points
-from tasks.status import edition_status
-from tasks.unpointed import Unpointed, document_of, unpointed
+from tasks.pending.key_points import Unpointed, document_of, unpointed
+from tasks.pending.status import edition_status
+from tasks.planning.estimate import estimate_key_points
 from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.rubrics import MERGED, SPANS, KeyPoint, PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -194,7 +194,7 @@ def test_status_counts_them_where_a_protocol_goes_by_them(
         return [(s.done, s.pending, s.final) for s in stages if s.stage == "key points"]
 
     assert counted(JUDGE) == []
-    monkeypatch.setattr("tasks.status.protocols_for", lambda *of: ("research_gym",))
+    monkeypatch.setattr("tasks.pending.status.protocols_for", lambda *of: ("research_gym",))
     assert counted(JUDGE) == [(0, 3, 0)]
     assert counted("offline") == [(0, 0, 3)]
     made(warehouse, unpointed(warehouse, "sample")[:1])

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from tasks.leaderboard import publish_leaderboard
-from tasks.leaderboard_rows import is_current, leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
-from tasks.unscored import SCORER_VERSION
+from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.rows import is_current, leaderboard_rows, with_statistics
 from tasks.warehouse.migrate import migrations
 from tasks.warehouse.results import OUTDATED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Assignment

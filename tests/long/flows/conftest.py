@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from flows.server import local_server
+from flows.runtime.server import local_server
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import agent_configs, evergreen, sample
 from tests.flows.months import small_world

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.resolving import point_to
+from tasks.jobs.resolve import point_to
 from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import KEY, KINDS, URL, askable, serving_agent
 from tests.flows.llm_runs import rows, value

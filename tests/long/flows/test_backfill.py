@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tasks.selection import UnknownName
+from tasks.editions.names import UnknownName
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.tables import TABLES

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from flows.history import wait_until_stored
-from tasks.cases import load_case
-from tasks.importing import import_edition
+from flows.runtime.history import wait_until_stored
+from tasks.imports.wlc import import_edition
+from tasks.judging.cases import load_case
 from tasks.processes.pool import HelperCrashed
 from tasks.warehouse.store import open_warehouse
 from tests import patient
@@ -26,8 +26,8 @@ from tests.rigs.kill_and_resume import contents, differences
 
 def run(flow: str, **parameters: Any) -> Any:
     """Run a flow in this process; its final state."""
-    from flows.bring_in import bring_in
     from flows.evaluate import evaluate
+    from flows.import_edition import bring_in
 
     chosen: Any = {"bring_in": bring_in, "evaluate": evaluate}[flow]
     return asyncio.run(chosen(**parameters, return_state=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows.nothing_pending import fetch_outcome
+from tasks.planning.outcomes import fetch_outcome
 from tasks.warehouse.page_store import PageStore, packed_path, pages_folder
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tasks.importing import import_edition
+from tasks.imports.wlc import import_edition
 from tasks.warehouse.location import Where
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import open_warehouse

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows.history import wait_until_stored
+from flows.runtime.history import wait_until_stored
 from tests.flows.llm_runs import (
     KINDS,
     MODEL,

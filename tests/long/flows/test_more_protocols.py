@@ -13,7 +13,7 @@ from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, wri
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
-from tests.tasks.editions.deepresearch_copy import REFERENCE, write_copy
+from tests.tasks.benchmarks.deepresearch_copy import REFERENCE, write_copy
 
 RUBRIC = """
 title: Mine

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from flows import nothing_pending, server
-from tasks.assigning import assign_writing
+from flows.runtime import server
 from tasks.configuration.models import load_judges
-from tasks.evaluation import Evaluation, outcome_if_done
+from tasks.editions.prompts import assign_writing
+from tasks.pending.evaluation import Evaluation, outcome_if_done
+from tasks.planning import outcomes as nothing_pending
 from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.snapshot import export_edition, is_exported
 from tasks.warehouse.store import Warehouse, open_warehouse

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tasks.leaderboard_rows import leaderboard_rows, with_statistics
 from tasks.protocols.registry import protocol
+from tasks.scoring.rows import leaderboard_rows, with_statistics
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from flows import show
-from flows.cli import app
-from flows.formats import Format
-from tasks.questions_import import import_answers, import_questions
+from flows.cli.main import app
+from flows.display import leaderboard as show
+from flows.display.formats import Format
+from tasks.imports.questions import import_answers, import_questions
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import (
@@ -23,7 +23,7 @@ from tests.flows.llm_runs import (
     write_configs,
 )
 from tests.servers.gemini import GeminiServer
-from tests.tasks.editions.questions_builder import (
+from tests.tasks.benchmarks.questions_builder import (
     erring,
     perfect,
     write_answers,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.assigning import assign_writing
-from tasks.manifests import manifest_of, manifest_sha
+from tasks.editions.manifest import manifest_of, manifest_sha
+from tasks.editions.prompts import assign_writing
 from tasks.protocols.registry import by_default
-from tasks.publishing import publish_site
+from tasks.publishing.site import publish_site
 from tasks.warehouse.collected import Collection
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -125,9 +125,9 @@ def test_a_month_that_ends_early_is_run(
 ) -> None:
     """Its agents search pages and none is archived, or there is nothing to ask them."""
     asked = (*REFRESH, "--no-publish", "--warehouse", month)
-    monkeypatch.setattr("flows.month_outcome.has_pages", lambda store, edition: False)
+    monkeypatch.setattr("tasks.planning.month_outcome.has_pages", lambda store, edition: False)
     assert "Nothing was pending" in evergreen(*asked)[2]  # these agents search none
     for name, said in (("searches_archive", True), ("has_prompts", False)):
         with monkeypatch.context() as patch:
-            patch.setattr(f"flows.month_outcome.{name}", lambda *_, said=said: said)
+            patch.setattr(f"tasks.planning.month_outcome.{name}", lambda *_, said=said: said)
             assert STARTED in evergreen(*asked)[2]

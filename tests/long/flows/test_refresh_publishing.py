@@ -15,8 +15,8 @@ import pytest
 from flows import site_step
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
-from tasks.published_before import is_published
-from tasks.refreshing import Wishes, month_of
+from tasks.planning.month import Wishes, month_of
+from tasks.publishing.unchanged import is_published
 from tasks.warehouse import store as warehouses
 from tasks.warehouse.location import location
 from tasks.warehouse.reading import reading
@@ -145,7 +145,7 @@ def test_a_person_is_asked_before_publishing_and_holds_nothing_up(
 def test_where_nobody_could_be_asked_the_month_does_not_begin(
     api: str, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flows.serve import deployments
+    from flows.deployments import deployments
 
     [served] = deployments(location(tmp_path / f"{tmp_path.name}.duckdb"), ["refresh"])
     alone: Any = served.apply()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.evaluation import Evaluation
+from tasks.pending.evaluation import Evaluation
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
@@ -87,7 +87,7 @@ def test_only_the_chosen_report_need_be_judged(
     rejudged: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Evaluation] = []
-    monkeypatch.setattr("flows.rejudge_cli.outcome_if_done", asked.append)
+    monkeypatch.setattr("flows.cli.rejudge.outcome_if_done", asked.append)
     report = ("--report", f"{AGENT}/Eddystone Lighthouse")
     evergreen(*REJUDGE[:-2], *report, "--warehouse", rejudged)
     [run] = asked

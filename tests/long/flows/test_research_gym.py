@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tasks.editions.drgym import read_drgym
-from tasks.editions.research import PublishedQuery
+from tasks.benchmarks.drgym import read_drgym
+from tasks.benchmarks.research import PublishedQuery
 from tests.flows.asked_runs import KINDS as AGENT_KINDS
 from tests.flows.asked_runs import ask, serving_agent
 from tests.flows.llm_runs import (
@@ -98,9 +98,9 @@ def gym(api: str, judges: None, tmp_path_factory: pytest.TempPathFactory) -> Gym
 
 
 def imported(path: Path, copy: Path, reports: Path) -> None:
-    from flows.queries_cli import import_drgym
-    from tasks.reports_import import import_reports
-    from tasks.reports_matching import match_reports
+    from flows.cli.import_queries import import_drgym
+    from tasks.imports.matching import match_reports
+    from tasks.imports.reports import import_reports
     from tasks.warehouse.location import location
     from tasks.warehouse.store import open_warehouse
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.editions.rigorous import QUERY, read_rigorous
+from tasks.benchmarks.rigorous import QUERY, read_rigorous
 from tasks.metrics.shares import mean
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import (

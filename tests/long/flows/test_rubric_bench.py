@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.editions.drb2 import read_drb2
+from tasks.benchmarks.drb2 import read_drb2
 from tasks.metrics.shares import mean
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import at_hand, configured, evaluate, rows, write_configs

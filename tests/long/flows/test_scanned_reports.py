@@ -19,7 +19,7 @@ from tests.flows.llm_runs import (
     value,
     write_configs,
 )
-from tests.long.tasks.test_scan_cells import PDF, scan
+from tests.long.tasks.judging.test_scan_cells import PDF, scan
 from tests.tasks.annotated import ARTICLE, OTHER
 from tests.tasks.models.test_attachments import PAGES
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flows.server import ServerRecord, read_record
-from tests.long.flows.test_server import environment
+from flows.runtime.server import ServerRecord, read_record
+from tests.long.flows.runtime.test_server import environment
 
 STILL_SECONDS = 12
 """Longer than a server's health was once waited for."""

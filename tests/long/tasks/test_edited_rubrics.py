@@ -9,17 +9,17 @@ from types import SimpleNamespace
 import pytest
 
 from tasks import verdicts
-from tasks.cases import load_cases
-from tasks.cells import CellPlan, plan_cells
-from tasks.comparing import compare
+from tasks.analysis.protocols import compare
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.rubrics import FILES
 from tasks.judges.research import GradeItems
-from tasks.leaderboard_rows import leaderboard_rows
+from tasks.judging.cases import load_cases
+from tasks.judging.cells import CellPlan, plan_cells
 from tasks.processes.pool import HELPERS
 from tasks.protocols.cell import decide_with, protocol_as
 from tasks.protocols.registry import named, protocol
 from tasks.scores import scored
+from tasks.scoring.rows import leaderboard_rows
 from tasks.verdicts import judge_cell, write_cell
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse

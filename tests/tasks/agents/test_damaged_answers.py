@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.agents.agent import UnreadableAnswer
-from tasks.agents.citing import report_markdown
+from tasks.agents.citations.citing import report_markdown
 from tasks.agents.kinds import read_answer
 from tests.servers.agent_anthropic import AnthropicServer, search, text
 from tests.servers.agent_chat import ChatAgentServer

@@ -15,7 +15,7 @@ from tasks.extraction.claim_forms import (
     truth_items,
 )
 from tasks.warehouse.truths import EvalInfo, TruthClaim, TruthSettings
-from tests.tasks.editions.questions_builder import QUESTIONS
+from tests.tasks.benchmarks.questions_builder import QUESTIONS
 
 BY_KEY = {key: (category, truths, info) for key, category, truths, info in QUESTIONS}
 

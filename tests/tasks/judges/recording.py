@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from tasks.configuration.models import Limits, LlmJudgeEntry, Retries
-from tasks.judges.llm import LlmJudge
+from tasks.judges.llm.judge import LlmJudge
 from tasks.models.budget import Budget
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway, Outcome

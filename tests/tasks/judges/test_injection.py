@@ -20,8 +20,8 @@ from tasks.judges.decisions import (
     VerifyAgainstPage,
     VerifyClaims,
 )
-from tasks.judges.llm import LlmJudge
-from tasks.judges.prompts import CODE_LENGTH
+from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.llm.prompts import CODE_LENGTH
 from tasks.models.exchange import ModelRequest, parsed_schema
 from tests.servers.fences import parse
 from tests.servers.obedient import Obedient

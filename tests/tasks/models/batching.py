@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tasks.batches import WarehouseBatchStore
-from tasks.calls import WarehouseLedger
+from tasks.costs.ledger import WarehouseLedger
+from tasks.judging.batches import WarehouseBatchStore
 from tasks.models.batch import BatchSender
 from tasks.models.batch_client import BatchClient
 from tasks.models.batch_job import Timing

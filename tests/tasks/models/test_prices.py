@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks.configuration.models import LlmJudgeEntry, load_judges
-from tasks.judge_checks import check_judge
+from tasks.judging.preconditions import check_judge
 from tasks.models.errors import Misconfigured
 from tasks.models.exchange import Usage
 from tasks.models.prices import ModelPrice, PriceList, Rate, load_prices

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tasks.calls import WarehouseLedger
 from tasks.configuration.models import Limits, Retries
+from tasks.costs.ledger import WarehouseLedger
 from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.exchange import ModelRequest

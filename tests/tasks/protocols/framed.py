@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.frozen import Frozen
+from tasks.base import Frozen
 from tasks.judges.decisions import Answer, Decision
 from tasks.protocols.case import RUBRICS, Case, Decided, Judged, Protocol
 from tasks.warehouse.rows import Report, Status

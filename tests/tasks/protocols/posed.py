@@ -14,7 +14,7 @@ from tasks.warehouse.rows import Report
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import EvalInfo, GroundTruth, TruthClaim, TruthSettings, ground_truth
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.editions.questions_builder import QUESTIONS, perfect
+from tests.tasks.benchmarks.questions_builder import QUESTIONS, perfect
 
 PROTOCOL = ClaimDiscovery(load_protocol("claim_discovery"))
 BY_KEY = {key: (category, truths, info) for key, category, truths, info in QUESTIONS}

@@ -16,7 +16,7 @@ from tasks.protocols.claim_discovery import ClaimDiscovery
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TruthClaim
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.editions.questions_builder import ERRING
+from tests.tasks.benchmarks.questions_builder import ERRING
 from tests.tasks.protocols.posed import (
     BY_KEY,
     PERFECT,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import Answer
-from tasks.judges.offline import OfflineJudge
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckCitations
 from tasks.protocols.case import Case, Decided
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, Fact

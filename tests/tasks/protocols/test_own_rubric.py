@@ -12,7 +12,7 @@ from tasks.configuration.rubrics import STYLE_FIGURES, RubricEntry, load_rubric
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import style_figures
 from tasks.judges.decisions import Answer
-from tasks.judges.offline import OfflineJudge
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckPoints, GradeItems
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, Decided

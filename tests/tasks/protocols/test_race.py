@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import Answer
-from tasks.judges.offline import OfflineJudge
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import ScorePair
 from tasks.protocols.case import Case
 from tasks.protocols.race import BOTH_ZERO, EMPTY, NO_WEIGHT, Race

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import Answer
-from tasks.judges.offline import OfflineJudge
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckPoints, ExtractKeyPoints, RateReport, VerifySupport
 from tasks.protocols.research_gym import ResearchGym
 from tasks.protocols.research_gym_figures import STILL_OPEN

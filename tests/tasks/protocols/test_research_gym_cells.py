@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.cells import CellPlan, plan_cells
 from tasks.judges.decisions import Judge
+from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
+from tasks.pending.key_points import unpointed
 from tasks.protocols.registry import protocol
-from tasks.unpointed import unpointed
 from tasks.warehouse.rows import Article, Report, content_sha
 from tasks.warehouse.rubrics import KeyPoint, PointSet, points_sha
 from tasks.warehouse.store import Warehouse, open_warehouse

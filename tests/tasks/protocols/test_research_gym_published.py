@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.editions.drgym import read_drgym
+from tasks.benchmarks.drgym import read_drgym
 from tasks.judges.decisions import Answer
 from tasks.metrics.shares import mean
 from tasks.protocols.case import Decided

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import Answer
-from tasks.judges.offline import OfflineJudge
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems, RateKeywords
 from tasks.protocols.case import Case, Decided, Usage
 from tasks.protocols.rigorous import Rigorous

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import Answer
-from tasks.judges.llm import LlmJudge
-from tasks.judges.offline import OfflineJudge
+from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems
 from tasks.protocols.case import Case, Decided
 from tasks.protocols.rubric_bench import RubricBench, batches

@@ -9,13 +9,13 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from tasks.importing import import_edition
-from tasks.page_export import write_export
+from tasks.archive.export import write_export
+from tasks.imports.wlc import import_edition
 from tasks.warehouse.page_store import PageStore
 from tasks.warehouse.store import open_warehouse
+from tests.tasks.archive.test_export import archived
 from tests.tasks.cited_pages import EDITION
 from tests.tasks.sandbox.test_corpus import HTML, read
-from tests.tasks.test_page_export import archived
 
 ROOT = Path(__file__).resolve().parents[3]
 SAID = "Notes on the lamp of the lighthouse, which was first lit in 1875 by its keeper. " * 5

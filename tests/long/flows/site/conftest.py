@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tasks.publishing import publish_site
+from tasks.publishing.site import publish_site
 from tasks.warehouse.reading import reading
 from tests.rigs.made_edition import EDITION, SMALL, make
 from tests.rigs.site_browser import chromium

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tasks.importing import import_edition
-from tasks.publishing import publish_site
+from tasks.imports.wlc import import_edition
+from tasks.publishing.site import publish_site
 from tasks.site.harmless import web_address
 from tasks.warehouse.reading import reading
 from tasks.warehouse.store import open_warehouse

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tasks.protocols.registry import protocol
+from tasks.scoring.standings import standings
 from tasks.site.wording import figure, interval
-from tasks.standings import standings
 from tasks.warehouse.reading import reading
 from tests.long.flows.site.folders import NEEDS_CHROMIUM
 from tests.rigs.made_edition import CATEGORIES, EDITION, SECOND_JUDGES, SILENT, SMALL

@@ -9,11 +9,11 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.inversion.checks import Source, question_problem
-from tasks.inverting import invert_article
 from tasks.judges.inversion import Target
 from tasks.judges.text import stands_in
-from tasks.judging import judging
-from tasks.uninverted import inverter_named, pending_articles
+from tasks.judging.session import judging
+from tasks.pending.questions import inverter_named, pending_articles
+from tasks.questions import invert_article
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import open_warehouse

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tasks.calls import WarehouseLedger
 from tasks.configuration.models import Limits
+from tasks.costs.ledger import WarehouseLedger
 from tasks.models.batch_client import BatchClient
 from tasks.models.budget import Budget
 from tasks.models.errors import ModelError, Transient

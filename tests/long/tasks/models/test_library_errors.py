@@ -18,10 +18,10 @@ from google.genai import _interactions as interactions
 from google.genai import errors as genai
 from google.genai.errors import ExperimentalWarning
 
-from tasks.agents import baseline_sandbox
 from tasks.agents.agent import AgentClient
-from tasks.agents.baseline_index import UnreadableArchive
-from tasks.agents.baseline_sandbox import SandboxPages
+from tasks.agents.baseline import sandbox as baseline_sandbox
+from tasks.agents.baseline.index import UnreadableArchive
+from tasks.agents.baseline.sandbox import SandboxPages
 from tasks.models.errors import Misconfigured, ModelError, Transient
 from tasks.models.gemini import GeminiClient
 from tasks.wikipedia.client import MediaWiki

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from tasks.benchmarks.rigorous import read_rigorous
 from tasks.configuration.models import load_protocol
-from tasks.editions.rigorous import read_rigorous
-from tasks.judges.llm import LlmJudge
+from tasks.judges.llm.judge import LlmJudge
 from tasks.metrics.shares import mean
 from tasks.protocols.rigorous import Rigorous
 from tests.servers.fences import Parsed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.compacting import compact_warehouse
+from tasks.warehouse.compact import compact_warehouse
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.jobs import CollectionCost
 from tasks.warehouse.lake_maintenance import Step, compact, measured

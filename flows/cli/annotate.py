@@ -1,0 +1,202 @@
+"""`evergreen annotate` and `evergreen agreement`: people beside the judges."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import polars.selectors as cs
+import typer
+
+from flows.cli.options import WarehouseAt
+from flows.cli.warehouse import existing_warehouse
+from flows.display.console import ANSWERS, remark
+from flows.display.formats import Format
+from flows.display.frame import print_frame
+from tasks.annotation.agreement import JudgeAgreement, judge_agreement
+from tasks.annotation.kinds import KINDS
+from tasks.annotation.labels import FILE_COLUMNS, labels_of_file, stored_labels
+from tasks.annotation.preferences import PreferenceTables, preference_tables
+from tasks.annotation.sheets import import_labels, make_annotation_sheet, write_sheet
+from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.reading import reading
+
+LARGEST_SEED = 2**31 - 1
+"""What the warehouse's column holds."""
+PEOPLE_WANTED = 3
+"""Fewer give no majority where they differ."""
+
+Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+
+
+def make(
+    edition: Edition,
+    kind: Annotated[str, typer.Option("--kind", help=f"One of {', '.join(KINDS)}.")],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", help="Only this agent's texts; may be given again."),
+    ] = None,
+    size: Annotated[
+        int,
+        typer.Option("--items", "--pairs", min=1, help="Statements, or pairs of texts, to draw."),
+    ] = 20,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, max=LARGEST_SEED, help="Another seed draws another sheet."),
+    ] = 0,
+    to: Annotated[Path, typer.Option("--to", help="The folder for the two files.")] = Path(),
+    warehouse: WarehouseAt = DEFAULT,
+) -> None:
+    """Draw a sheet: SHEET.csv and SHEET.html, the same questions; either can be filled in."""
+    with existing_warehouse(warehouse) as store:
+        sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
+    table, page = write_sheet(sheet, to)
+    if len(sheet.panels) < size:
+        remark(f"There are {len(sheet.panels)}, not {size}: the sheet holds them all.")
+    remark(f"{sheet.name}: {len(sheet.items)} questions in {len(sheet.panels)} parts.")
+    remark(f"Page  {page}\nCSV   {table}")
+    remark(
+        f"Next: send the page to each person (for {kind}, {PEOPLE_WANTED} or more give a "
+        "majority). It works offline and downloads a filled CSV. For each that comes back:\n"
+        f"  evergreen annotate import {sheet.name}.filled.csv --annotator NAME"
+    )
+
+
+def import_filled(
+    file: Annotated[Path, typer.Argument(help="A filled CSV.")],
+    annotator: Annotated[str, typer.Option("--annotator", help="Who filled it in.")],
+    warehouse: WarehouseAt = DEFAULT,
+) -> None:
+    """Check and un-blind what a person filled in, and keep it; again changes nothing."""
+    with existing_warehouse(warehouse) as store:
+        found = import_labels(store, file, annotator)
+        edition = store.value(
+            "SELECT edition FROM annotation_items WHERE sheet = $1 LIMIT 1", [found.sheet]
+        )
+    remark(
+        f"{found.sheet} by {annotator.strip()}: {found.labelled} of {found.items} questions "
+        f"labelled ({found.new} new, {found.changed} changed), {found.open} left open."
+    )
+    remark(f"Next: evergreen agreement --edition {edition}")
+
+
+def agreement(
+    edition: Edition,
+    protocol: Annotated[
+        list[str] | None, typer.Option("--protocol", help="Only this protocol; may be repeated.")
+    ] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", help="Only this judge; may be repeated.")
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            help="Compare with these labels instead of the imported ones: a CSV with the columns "
+            f"{', '.join(FILE_COLUMNS)} and, for several people, annotator.",
+        ),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.TABLE,
+    warehouse: WarehouseAt = DEFAULT,
+) -> None:
+    """Agreement of judges with each other and with people, beside dollars per article."""
+    with reading(warehouse) as source:
+        if source.notice:
+            remark(source.notice, style="yellow")
+        imported = stored_labels(source, edition)
+        people = labels_of_file(labels) if labels else imported
+        found = judge_agreement(source, edition, people, protocol or [], judge or [])
+        preferences = preference_tables(source, edition, imported)
+    tables = {**_judge_tables(found), **_preference_tables(preferences)}
+    if form is Format.TABLE:
+        _print_tables(tables)
+    else:
+        _print_for_programs(tables, form)
+    if found.n_unmatched:
+        remark(f"{found.n_unmatched} labels are about items that no judge has decided.")
+    if preferences.n_tied:
+        remark(f"{preferences.n_tied} forced choices are left out: the votes are tied.")
+    if imported.n_outdated:
+        remark(f"{imported.n_outdated} labels are left out: the texts they are about have changed.")
+
+
+HEADINGS = {
+    "judges": "Judges, over all decisions",
+    "between_judges": "Judges with each other",
+    "with_people": "Judges with people",
+    "between_people": "People with each other",
+    "preference_people": "Forced choices: people with each other",
+    "preference_agents": "Forced choices: how often each agent is preferred",
+    "preference_metrics": "Forced choices: the leaderboard's metrics with people",
+}
+BRACKETS = (
+    "95 % intervals, had other assignments been drawn; none with fewer than five, or where it is "
+    "the same whichever are drawn."
+)
+NOTES = {
+    "judges": "alike, kappa: with the people's majority, over n_with_people items that both "
+    "decided; over the criteria of wiki_writing, alike is the papers' PAR. usd_per_article: what "
+    "judging one report cost; – where a price is not known. "
+    f"Brackets: {BRACKETS}",
+    "between_judges": "n_items: items both decided (status ok). kappa: Cohen's; – where all is "
+    f"one label. Brackets: {BRACKETS}",
+    "with_people": "n_items: items both labelled. n_tied: items left out of the majority, "
+    f"because as many say one thing as another. Brackets: {BRACKETS}",
+    "between_people": f"n_items: items both labelled. Brackets: {BRACKETS}",
+    "preference_people": "n_items: questions both answered.",
+    "preference_agents": "By the people's majority. n_choices: comparisons the agent was in.",
+    "preference_metrics": "The report with the better value against the people's majority. "
+    "n_left_out: no value for one of the two, or the same for both.",
+}
+
+
+def _judge_tables(found: JudgeAgreement) -> dict[str, pl.DataFrame]:
+    return {
+        "judges": found.judges,
+        "between_judges": found.between_judges,
+        "with_people": found.with_people,
+        "between_people": found.between_people,
+    }
+
+
+def _preference_tables(found: PreferenceTables) -> dict[str, pl.DataFrame]:
+    tables = {
+        "preference_people": found.people,
+        "preference_agents": found.agents,
+        "preference_metrics": found.metrics,
+    }
+    return tables if any(frame.height for frame in tables.values()) or found.n_tied else {}
+
+
+def _print_tables(tables: dict[str, pl.DataFrame]) -> None:
+    """Those that hold something, each with what its numbers mean."""
+    for name, frame in tables.items():
+        if frame.height:
+            ANSWERS.print(HEADINGS[name], style="bold")
+            rounded = _with_intervals(frame.with_columns(cs.float().round(3).cast(pl.String)))
+            print_frame(rounded.with_columns(pl.all().cast(pl.String).fill_null("–")), Format.TABLE)
+            ANSWERS.print(NOTES[name] + "\n", style="dim")
+    if not any(frame.height for frame in tables.values()):
+        remark("Nothing has been judged or labelled here yet: evergreen evaluate, or annotate.")
+
+
+def _with_intervals(frame: pl.DataFrame) -> pl.DataFrame:
+    """Figures with their intervals behind them, `0.8 [0.75 to 0.85]`: programs get columns."""
+    shown = frame
+    for name in ("alike", "kappa"):
+        if f"{name}_low" in frame.columns:
+            ends = pl.format("{} [{} to {}]", name, f"{name}_low", f"{name}_high")
+            shown = shown.with_columns(ends.fill_null(pl.col(name)).alias(name))
+    return shown.drop(cs.matches("^(alike|kappa)_(low|high)$|^n_assignments$"))
+
+
+def _print_for_programs(tables: dict[str, pl.DataFrame], form: Format) -> None:
+    """JSON: an object of tables. CSV: one table, whose first column says which row is whose."""
+    if form is Format.JSON:
+        rows = {name: frame.to_dicts() for name, frame in tables.items()}
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        named = [
+            frame.select(pl.lit(name).alias("table"), pl.all()) for name, frame in tables.items()
+        ]
+        print_frame(pl.concat(named, how="diagonal"), Format.CSV)

@@ -1,0 +1,55 @@
+"""One decision, and one cited page, with everything that is known of them: a name and a text a
+line."""
+
+from collections.abc import Iterator
+from shlex import quote
+
+from tasks.analysis.explanation import Decision, ExplainedCitation
+from tasks.site.wording import moment, number
+
+
+def decision_lines(decision: Decision) -> Iterator[tuple[str, str]]:
+    """What it rests on and what made it: all fields of the verdict."""
+    said = decision.label or decision.status
+    mark = "" if decision.score is None else f" · score {number(decision.score, 3)}"
+    yield "Decision", f"{decision.protocol} · {decision.step} · {decision.item} · {said}{mark}"
+    if decision.status != "ok":
+        yield "Status", decision.status
+    yield "Evidence", decision.evidence or "none was quoted"
+    yield "Reason", decision.reason or "none was given"
+    if decision.shown_share is not None:
+        yield "Shown", f"{decision.shown_share:.0%} of the text, as an excerpt"
+    version = decision.model_version or "unknown"
+    yield "Model", f"{version} · attempt {decision.attempt} · prompts {decision.prompt_sha}"
+    if decision.call_id is None:
+        yield "Call", "no model was called"
+        return
+    if decision.asked_together and decision.asked_together > 1:
+        yield "Together", f"one of {decision.asked_together} items that the call decided"
+    yield "Call", decision.call_id
+    yield "Prompt and answer", f"evergreen calls --show {quote(decision.call_id[:16])}"
+
+
+def page_lines(edition: str, citation: ExplainedCitation) -> Iterator[tuple[str, str]]:
+    """How a page is cited, and what is kept of it."""
+    page = citation.page
+    yield "Page", citation.url
+    marker = f"{citation.marker} · " if citation.marker else ""
+    written = "" if citation.raw_url == citation.url else f" · written {citation.raw_url}"
+    yield "Cited", f"{marker}{citation.kind}{written}"
+    if page is None:
+        yield "Snapshot", "never fetched: `evergreen fetch` asks for it once"
+        return
+    length = f"{page.n_chars:,} characters" if page.n_chars is not None else "no text"
+    known = [page.title and f"“{page.title}”", page.media_type, page.language, length]
+    yield "Snapshot", " · ".join(filter(None, [page.status, *known]))
+    if page.error:
+        yield "Why not", page.error
+    when = moment(page.fetched_at) if page.fetched_at else "its publisher does not say when"
+    published = f" · published on {page.published_on}" if page.published_on else ""
+    yield "Fetched", f"{page.source} · {when}{published}"
+    if page.final_url:
+        yield "Led to", page.final_url
+    if page.text_sha:
+        yield "Sha-256", page.text_sha
+        yield "Its text", f"evergreen pages show {quote(citation.url)} --edition {quote(edition)}"

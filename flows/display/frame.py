@@ -1,0 +1,37 @@
+"""A query's result for the terminal, and the same as JSON and CSV for programs."""
+
+import json
+from typing import Any
+
+import polars as pl
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from flows.display.console import ANSWERS
+from flows.display.formats import Format
+
+
+def print_frame(frame: pl.DataFrame, form: Format) -> None:
+    """Any query's result."""
+    if form is Format.JSON:
+        print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=str, indent=1))
+    elif form is Format.CSV:
+        print(frame.write_csv(), end="")
+    else:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        for name, kind in frame.schema.items():
+            justify: Any = "right" if kind.is_numeric() else "left"
+            table.add_column(name, justify=justify, overflow="fold")
+        for row in frame.iter_rows():
+            table.add_row(*(_cell(value) for value in row))
+        ANSWERS.print(table)
+        ANSWERS.print(f"{frame.height:,} rows", style="dim")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape(str(value))

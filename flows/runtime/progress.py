@@ -1,0 +1,75 @@
+"""Progress people see: bars in the terminal, one artifact per stage in the Prefect UI."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from flows.display.console import REMARKS, remark
+
+UPDATE_SECONDS = 2.0
+"""How often the artifact follows: a request each time."""
+
+
+class StageProgress:
+    """Counts the finished items of one stage."""
+
+    def __init__(self, bars: Progress, description: str, total: int | None, artifact: UUID) -> None:
+        self._bars = bars
+        self._bar = bars.add_task(description, total=total)
+        self._total = total
+        self._artifact = artifact
+        self._done = 0
+        self._updated = time.monotonic()
+
+    async def advance(self, items: int = 1) -> None:
+        self._done += items
+        self._bars.advance(self._bar, items)
+        now = time.monotonic()
+        if self._total and (now - self._updated > UPDATE_SECONDS or self._done == self._total):
+            self._updated = now
+            await aupdate_progress_artifact(self._artifact, self._done / self._total * 100)
+
+    def say(self, doing: str) -> None:
+        """What is being done or waited for just now, in place of the stage's name."""
+        self._bars.update(self._bar, description=doing)
+
+    def tell(self, doing: str, done: int, total: int) -> None:
+        """How far a part of the stage is, where each says so itself; from any thread."""
+        self._bars.update(self._bar, description=doing, completed=done, total=total)
+
+
+@asynccontextmanager
+async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StageProgress]:
+    """A bar and a progress artifact for `total` items of a stage; call inside a flow run.
+
+    total: None where nobody can say beforehand how many there are.
+    """
+    to_do = "not counted beforehand" if total is None else f"{total} to do"
+    artifact = await acreate_progress_artifact(
+        progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=f"{stage}: {to_do}"
+    )
+    columns = (
+        TextColumn("{task.description:<12}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("eta"),
+        TimeRemainingColumn(),
+    )
+    if not REMARKS.is_terminal:  # in a log there are no bars: one line when a stage begins
+        remark(f"stage {stage}: {to_do}")
+    with Progress(*columns, console=REMARKS) as bars:
+        yield StageProgress(bars, stage, total, artifact)
+    if not total:
+        await aupdate_progress_artifact(artifact, 100.0)  # now it is known: that was all

@@ -1,0 +1,277 @@
+"""A report with every decision behind its figures: what the drill-down shows, in the terminal and
+on the published site.
+
+Read in bulk: one query per table and agent, put together here. On the published edition an agent
+has 69 reports, 10,000 facts and 16,000 verdicts.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC
+from typing import Any, NamedTuple
+
+from tasks.analysis.outcomes import MARKING, Marking, markings, outcome
+from tasks.editions.report_names import find_report
+from tasks.extraction.urls import same_page
+from tasks.protocols.redirects import Redirects, addresses
+from tasks.warehouse.explained import (
+    Decision,
+    ExplainedCitation,
+    ExplainedClaim,
+    ExplainedFact,
+    ExplainedReport,
+    ReportScore,
+    Snapshot,
+    report_id,
+)
+from tasks.warehouse.store import Readable
+
+__all__ = [
+    "Decision", "ExplainedCitation", "ExplainedClaim", "ExplainedFact", "ExplainedReport",
+    "ReportScore", "Snapshot", "explained", "find_report", "report_id",
+]  # fmt: skip
+
+WIKI_FACT, CONFLICT = "wiki_fact", "conflict"
+NOT_EXTRACTED = "its claims have not been extracted"
+
+REPORTS = """
+WITH asked AS (
+    SELECT j.assignment, max_by(j.model_version, j.turn) AS model_version,
+        count(*) > count(j.cost_usd) AS cost_missing, sum(j.cost_usd ORDER BY j.turn) AS usd,
+        CASE WHEN count(j.finished_at) = count(*)
+            THEN epoch(max(j.finished_at) - min(j.created_at)) END AS seconds
+    FROM jobs AS j
+    JOIN reports AS r USING (edition, agent, assignment)
+    JOIN jobs AS last USING (edition, agent, assignment, attempt)
+    WHERE j.edition = $1 AND j.agent = $2 AND r.source_path = 'job ' || last.job
+    GROUP BY ALL
+)
+SELECT r.edition, r.agent, coalesce(g.name, r.agent) AS agent_name, r.assignment,
+    nullif(a.article, '') AS article, coalesce(t.title, r.assignment) AS title, t.url,
+    coalesce(a.kind, 'write_article') AS kind, a.prompt, a.query,
+    r.status, r.text, r.text_sha, r.source_path,
+    CASE WHEN NOT coalesce(j.cost_missing, false) AND coalesce(j.usd, c.usd) IS NOT NULL
+        THEN coalesce(j.usd, 0) + coalesce(c.usd, 0) END AS usd,
+    j.seconds, j.model_version,
+    coalesce(x.pairs_reliable, false) AS pairs_reliable,
+    CASE WHEN x.pairs_reliable IS NULL THEN $4 ELSE x.pairs_reason END AS pairs_reason
+FROM reports AS r
+LEFT JOIN assignments AS a USING (edition, assignment)
+LEFT JOIN articles AS t ON t.edition = r.edition AND t.article = a.article
+LEFT JOIN agents AS g ON g.edition = r.edition AND g.agent = r.agent
+LEFT JOIN collection_costs AS c
+    ON c.edition = r.edition AND c.agent = r.agent AND c.assignment = r.assignment
+LEFT JOIN extractions AS x
+    ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
+LEFT JOIN asked AS j ON j.assignment = r.assignment
+WHERE r.edition = $1 AND r.agent = $2 AND ($3 IS NULL OR r.assignment IN (SELECT unnest($3)))
+ORDER BY r.assignment
+"""
+OF_REPORTS = "edition = $1 AND agent = $2 AND assignment IN (SELECT unnest($3))"
+CLAIMS = f"""
+SELECT assignment, number, text, section, position, source FROM claims
+WHERE {OF_REPORTS} ORDER BY assignment, number
+"""
+CITATIONS = f"""
+SELECT assignment, number, url, raw_url, marker, kind FROM citations
+WHERE {OF_REPORTS} ORDER BY assignment, number, url
+"""
+FACTS = """
+SELECT article, number, text, section, position FROM facts
+WHERE edition = $1 AND article IN (SELECT unnest($2)) ORDER BY article, number
+"""
+PAGES = f"""
+SELECT url, status, title, final_url, fetched_at, coalesce(source, 'published') AS source,
+    text_sha, error, media_type, language, published_on, length(text) AS n_chars
+FROM pages
+WHERE edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})
+"""
+REDIRECTS = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
+VERDICTS = f"""
+SELECT assignment, {", ".join(field.name for field in fields(Decision))}
+FROM verdicts_at_hand WHERE {OF_REPORTS}
+"""
+SCORES = f"""
+SELECT assignment, {", ".join(field.name for field in fields(ReportScore))} FROM scores
+WHERE {OF_REPORTS} ORDER BY assignment, protocol, judge, metric
+"""
+
+By = dict[Any, list[Any]]
+
+
+def explained(
+    source: Readable,
+    edition: str,
+    agent: str,
+    assignments: Collection[str] | None = None,
+    judges: Collection[str] = (),
+    protocols: Collection[str] = (),
+) -> Iterator[ExplainedReport]:
+    """Reports of one agent with all that was decided about them, by assignment.
+
+    Shown are the verdicts that figures rest on, and of reports with answers still open those there
+    are (the view `verdicts_at_hand`).
+
+    Args:
+        assignments: only these; all if None. Without a report they are left out.
+        judges: only what these said; everyone if empty.
+        protocols: only what was decided under these; under any if empty.
+    """
+    wanted = None if assignments is None else sorted(assignments)
+    records = source.frame(REPORTS, [edition, agent, wanted, NOT_EXTRACTED]).to_dicts()
+    if records:
+        shelves = _Shelves(source, edition, agent, records, _Wanted(judges, protocols))
+        yield from (shelves.explained(record) for record in records)
+
+
+class _Wanted(NamedTuple):
+    """Whose decisions, and under which protocols; empty: all."""
+
+    judges: Collection[str]
+    protocols: Collection[str]
+
+    def __call__(self, row: Decision | ReportScore) -> bool:
+        return (not self.judges or row.judge in self.judges) and (
+            not self.protocols or row.protocol in self.protocols
+        )
+
+
+class _Shelves:
+    """What one agent's reports are explained by, by assignment."""
+
+    def __init__(
+        self,
+        source: Readable,
+        edition: str,
+        agent: str,
+        records: Sequence[Mapping[str, Any]],
+        wanted: _Wanted,
+    ) -> None:
+        of_reports = [edition, agent, [record["assignment"] for record in records]]
+        articles = sorted({record["article"] for record in records if record["article"]})
+        self.claims = _grouped(source.frame(CLAIMS, of_reports).rows(), 1)
+        self.citations = _grouped(source.frame(CITATIONS, of_reports).rows(), 2)
+        self.facts = _grouped(source.frame(FACTS, [edition, articles]).rows(), 1)
+        self.pages = {row[0]: _snapshot(*row) for row in source.frame(PAGES, of_reports).rows()}
+        self.redirects: Redirects = dict(source.frame(REDIRECTS, [edition]).rows())
+        self.verdicts: dict[str, list[Decision]] = defaultdict(list)
+        for assignment, *said in source.frame(VERDICTS, of_reports).iter_rows():
+            if wanted(decision := Decision(*said)):
+                self.verdicts[assignment].append(decision)
+        self.scores: dict[str, list[ReportScore]] = defaultdict(list)
+        for assignment, *row in source.frame(SCORES, of_reports).iter_rows():
+            if wanted(score := ReportScore(*row)):
+                self.scores[assignment].append(score)
+
+    def explained(self, record: Mapping[str, Any]) -> ExplainedReport:
+        """One report; what no claim, citation or fact takes of its verdicts is `others`."""
+        assignment = record["assignment"]
+        placed, others = _placed(self.verdicts[assignment])
+        scores = self.scores[assignment]
+        marking = markings(scores)
+        claims = tuple(self._claim(record, row, placed, marking) for row in self.claims[assignment])
+        facts = tuple(
+            ExplainedFact(number, text, section, position, _taken(placed, f"fact:{number}"))
+            for number, text, section, position in self.facts[record["article"]]
+        )
+        left = [decision for of_item in placed.values() for decision in of_item]
+        return ExplainedReport(
+            **record,
+            id=report_id(record["edition"], record["agent"], assignment),
+            claims=claims,
+            facts=facts,
+            others=tuple(sorted(others + left, key=_in_order)),
+            scores=tuple(scores),
+        )
+
+    def _claim(
+        self,
+        record: Mapping[str, Any],
+        row: tuple[Any, ...],
+        placed: By,
+        marking: Mapping[str, Marking],
+    ) -> ExplainedClaim:
+        number, text, section, position, origin = row
+        citations = tuple(
+            ExplainedCitation(
+                url,
+                raw_url,
+                marker,
+                kind,
+                self.pages.get(url),
+                _taken(placed, f"claim:{number} {url}"),
+            )
+            for url, raw_url, marker, kind in self.citations[record["assignment"], number]
+        )
+        of_claim = _taken(placed, f"claim:{number}")
+        decisions = tuple(d for d in of_claim if not _against_reference(d))
+        reliable = record["pairs_reliable"]
+        return ExplainedClaim(
+            number=number,
+            text=text,
+            section=section,
+            position=position,
+            source=origin,
+            citations=citations,
+            outcomes={
+                judge: outcome(of_judge, judge, citations, decisions, reliable=reliable)
+                for judge, of_judge in marking.items()
+            },
+            conflicts=tuple(filter(_against_reference, of_claim)),
+            leaked=self._leaked(record["url"], citations) if reliable else None,
+            decisions=decisions,
+        )
+
+    def _leaked(self, article: str | None, citations: Iterable[ExplainedCitation]) -> bool | None:
+        """Whether a page of these is the article: the rule of the figure `leakage_rate`."""
+        if not article:
+            return None
+        return any(
+            same_page(each, article)
+            for citation in citations
+            for each in addresses(citation.url, self.redirects)
+        )
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]], n_keys: int) -> By:
+    """Rows by their first columns (the first itself where it is one), without these."""
+    grouped: By = defaultdict(list)
+    for row in rows:
+        grouped[row[0] if n_keys == 1 else row[:n_keys]].append(row[n_keys:])
+    return grouped
+
+
+def _placed(verdicts: Iterable[Decision]) -> tuple[By, list[Decision]]:
+    """Decisions by their item, of protocols whose items are facts, claims and citations; and the
+    others."""
+    placed: By = defaultdict(list)
+    others: list[Decision] = []
+    for decision in verdicts:
+        (placed[decision.item] if decision.protocol in MARKING else others).append(decision)
+    return placed, others
+
+
+def _against_reference(decision: Decision) -> bool:
+    return (decision.protocol, decision.step) == (WIKI_FACT, CONFLICT)
+
+
+def _taken(placed: By, item: str) -> tuple[Decision, ...]:
+    found = placed.pop(item, None)
+    return tuple(sorted(found, key=_in_order)) if found else ()
+
+
+def _in_order(decision: Decision) -> tuple[Any, ...]:
+    numbers_apart = tuple(
+        (part.isdecimal(), int(part) if part.isdecimal() else 0, part)
+        for part in re.split(r"(\d+)", decision.item)
+    )
+    return decision.protocol, decision.step, numbers_apart, decision.judge
+
+
+def _snapshot(*row: Any) -> Snapshot:
+    page = dict(zip((field.name for field in fields(Snapshot)), row, strict=True))
+    if page["fetched_at"] is not None:
+        page["fetched_at"] = page["fetched_at"].replace(tzinfo=UTC)
+    return Snapshot(**page)

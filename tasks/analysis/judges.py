@@ -1,0 +1,294 @@
+"""Two judges of the same reports side by side: what they say alike, what one says otherwise, and
+what that does to an agent's figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tasks.configuration.models import MetricEntry, load_judges
+from tasks.editions.names import UnknownName, check_selection
+from tasks.judging.protocols import protocols_for
+from tasks.metrics.aggregates import aggregate
+from tasks.metrics.agreement import agreement
+from tasks.protocols.registry import at_hand
+from tasks.warehouse.store import Readable, Warehouse
+
+ALL_STEPS = "all"
+"""Stands for a protocol's steps together."""
+
+SELECTED = (
+    "edition = $1 AND (len($2) = 0 OR list_contains($2, agent)) "
+    "AND (len($3) = 0 OR list_contains($3, assignment)) "
+    "AND (len($4) = 0 OR list_contains($4, protocol))"
+)
+BOTH = f"""
+WITH said AS (
+    SELECT * FROM current_verdicts WHERE {SELECTED} AND status = 'ok' AND label IS NOT NULL
+)
+SELECT a.protocol, a.step, a.agent, a.assignment, a.item, a.label AS before, b.label AS after
+FROM said AS a JOIN said AS b USING (protocol, step, agent, assignment, item)
+WHERE a.judge = $5 AND b.judge = $6
+ORDER BY ALL
+"""
+"""The items that both have decided."""
+ALONE = f"""
+SELECT judge, count(*) AS n FROM (
+    SELECT any_value(judge) AS judge FROM current_verdicts
+    WHERE {SELECTED} AND status = 'ok' AND label IS NOT NULL AND judge IN ($5, $6)
+    GROUP BY protocol, step, agent, assignment, item HAVING count(*) = 1
+)
+GROUP BY judge
+"""
+"""How many items only the one of them has decided."""
+SCORES = f"""
+SELECT protocol, agent, assignment, judge, metric, value, numerator, n_items, state
+FROM scores WHERE {SELECTED} AND judge IN ($5, $6)
+ORDER BY protocol, agent, metric, judge, assignment
+"""
+AGREEMENT = {
+    "protocol": pl.String, "step": pl.String, "n_items": pl.Int64, "n_assignments": pl.Int64,
+    "alike": pl.Float64, "kappa": pl.Float64, "kappa_low": pl.Float64, "kappa_high": pl.Float64,
+}  # fmt: skip
+FIGURES = {
+    "protocol": pl.String, "agent": pl.String, "metric": pl.String,
+    "before": pl.Float64, "before_reports": pl.Int64, "before_items": pl.Int64,
+    "after": pl.Float64, "after_reports": pl.Int64, "after_items": pl.Int64,
+    "exchanged": pl.Float64, "change": pl.Float64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which reports are compared; what is empty narrows nothing."""
+
+    edition: str
+    agents: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+
+    def parameters(self, *more: str) -> list[Any]:
+        """For the queries above; the figures of an agent take all its reports."""
+        return [
+            self.edition, list(self.agents), list(self.assignments), list(self.protocols), *more
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rejudged:
+    """The comparison; shares 0-1, kappa -1 to 1."""
+
+    before: str
+    """The judge that is compared with."""
+    after: str
+    """The one that has judged again."""
+    agreement: pl.DataFrame
+    """protocol, step, n_items, n_assignments, alike, kappa with its 95 % interval by drawing
+    assignments again: on the items that both decided. Null where there are none, kappa is not
+    defined, or there are too few assignments for an interval."""
+    changed: pl.DataFrame
+    """protocol, step, agent, assignment, item, before, after: every label that differs."""
+    only_before: int
+    """Items that only the one has decided."""
+    only_after: int
+    figures: pl.DataFrame
+    """Per agent and metric the figure of each judge over the reports it has judged, with their
+    number and that of items; `exchanged`: the first judge's figure with the other's verdicts in
+    place of its own wherever the other has judged, null where the other gives no such figure;
+    `change`: from the first one's to that."""
+
+
+def rejudged(source: Readable, selection: Selection, before: str, after: str) -> Rejudged:
+    """Compare two judges on the reports of a selection, as the warehouse has them now."""
+    both = source.frame(BOTH, selection.parameters(before, after))
+    alone = dict(source.frame(ALONE, selection.parameters(before, after)).iter_rows())
+    whole = Selection(selection.edition, selection.agents, (), selection.protocols)
+    return Rejudged(
+        before=before,
+        after=after,
+        agreement=_agreement(both),
+        changed=both.filter(pl.col("before") != pl.col("after")),
+        only_before=alone.get(before, 0),
+        only_after=alone.get(after, 0),
+        figures=_figures(source, whole, before, after),
+    )
+
+
+def selected(
+    source: Warehouse,
+    edition: str,
+    judge: str,
+    against: str | None,
+    agents: Sequence[str] | None,
+    assignments: Sequence[str] | None,
+    protocols: Sequence[str] | None,
+) -> tuple[Selection, str]:
+    """Which reports are compared by which protocols, and the judge that is compared with.
+
+    Raises:
+        UnknownName: something of it is not there, or nobody else has judged it.
+    """
+    named = protocols_for(source, edition, protocols) if protocols else ()
+    check_selection(source, edition, named, agents or (), judge)
+    other = compared_with(source, edition, judge, against)
+    wanted = Selection(edition, tuple(agents or ()), tuple(assignments or ()), named)
+    judged = compared_protocols(source, wanted, other)
+    return Selection(edition, wanted.agents, wanted.assignments, judged), other
+
+
+def compared_with(source: Readable, edition: str, judge: str, against: str | None) -> str:
+    """The judge that another is compared with: the named one, else the default one where it has
+    judged the edition, else the only other that has.
+
+    Raises:
+        UnknownName: it has judged nothing here, or which one is meant is not clear.
+    """
+    found = source.frame(
+        "SELECT DISTINCT judge FROM scores WHERE edition = $1 AND judge <> $2 "
+        "AND state = 'done' ORDER BY judge",
+        [edition, judge],
+    )
+    others: list[str] = found["judge"].to_list()
+    default = load_judges().default
+    if against == judge:
+        raise UnknownName(f"{judge} cannot be compared with itself; --against names another one.")
+    if against in others:
+        return str(against)
+    if against is None and (default in others or len(others) == 1):
+        return default if default in others else others[0]
+    there = f"those who have: {', '.join(others)}" if others else "nobody else has either"
+    asked = f"{against} has judged nothing of {edition}" if against else (
+        f"{edition} was judged by several judges, or by none but {judge}: name one with --against"
+    )  # fmt: skip
+    raise UnknownName(f"{asked}; {there}. `evergreen evaluate --edition {edition}` judges it.")
+
+
+def compared_protocols(source: Readable, selection: Selection, before: str) -> tuple[str, ...]:
+    """Of the selection's protocols those by which the first judge has judged reports of it.
+
+    Raises:
+        UnknownName: none; the message names what it has judged.
+    """
+    found = source.frame(
+        f"SELECT DISTINCT protocol FROM scores WHERE {SELECTED} AND judge = $5 "
+        "AND state = 'done' ORDER BY protocol",
+        selection.parameters(before),
+    )
+    if found.is_empty():
+        raise UnknownName(
+            f"{before} has judged none of these reports of {selection.edition}: there is nothing "
+            "to compare with. `evergreen status` says what is judged; choose others, or another "
+            "judge with --against."
+        )
+    return tuple(found["protocol"])
+
+
+def chosen_report(source: Readable, edition: str, given: str) -> tuple[str, str]:
+    """(agent, assignment) of one report, given as `AGENT/ASSIGNMENT` or `AGENT/TITLE`.
+
+    Raises:
+        UnknownName: there is no such report; the message names some that there are.
+    """
+    agent, _, name = given.partition("/")
+    reports = source.frame(
+        "SELECT r.assignment, coalesce(t.title, a.query, '') AS title FROM reports AS r "
+        "JOIN assignments AS a USING (edition, assignment) "
+        "LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article "
+        "WHERE r.edition = $1 AND r.agent = $2 ORDER BY r.assignment",
+        [edition, agent],
+    )
+    for column in ("assignment", "title"):
+        found = reports.filter(pl.col(column) == name)["assignment"]
+        if len(found) == 1:
+            return agent, str(found[0])
+    if reports.is_empty():
+        raise UnknownName(f"{edition} has no reports of {agent!r}; give one as AGENT/ASSIGNMENT.")
+    some = ", ".join(f"{agent}/{each}" for each in reports["assignment"][:3])
+    raise UnknownName(f"{edition} has no report {given!r}; it has e.g. {some}.")
+
+
+def _agreement(both: pl.DataFrame) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for (name,), of_protocol in both.group_by("protocol", maintain_order=True):
+        parts = [(str(step), part) for (step,), part in of_protocol.group_by("step")]
+        parts.sort(key=lambda part: part[0])
+        if len(parts) > 1:
+            parts.append((ALL_STEPS, of_protocol))
+        for step, part in parts:
+            rows.append({"protocol": name, "step": step} | _agreed(part))
+    return pl.DataFrame(rows, schema=AGREEMENT)
+
+
+def _agreed(part: pl.DataFrame) -> dict[str, Any]:
+    assignments = part["assignment"].to_list()
+    before, after = dict(enumerate(part["before"])), dict(enumerate(part["after"]))
+    found = agreement(before, after, assignments.__getitem__)
+    kappa = found.kappa_interval
+    return {
+        "n_items": found.n_items,
+        "n_assignments": found.n_clusters or 0,
+        "alike": found.alike,
+        "kappa": found.kappa,
+        "kappa_low": kappa.low if kappa else None,
+        "kappa_high": kappa.high if kappa else None,
+    }
+
+
+def _figures(source: Readable, selection: Selection, before: str, after: str) -> pl.DataFrame:
+    scores = source.frame(SCORES, selection.parameters(before, after))
+    category_of = dict(
+        source.frame(
+            "SELECT assignment, category FROM ground_truths WHERE edition = $1",
+            [selection.edition],
+        ).iter_rows()
+    )
+    known = at_hand(scores["protocol"].unique().sort().to_list())
+    metrics = {(p, m.name): m for p, found in known.items() for m in found.metrics}
+    keys = ("protocol", "agent", "metric")
+    rows = [
+        dict(zip(keys, key, strict=True)) | _figure(part, metric, category_of, before, after)
+        for key, part in scores.group_by(keys, maintain_order=True)
+        if (metric := metrics.get((str(key[0]), str(key[2]))))
+    ]
+    return pl.DataFrame(rows, schema=FIGURES)
+
+
+def _figure(
+    scores: pl.DataFrame,
+    metric: MetricEntry,
+    category_of: Mapping[str, str],
+    before: str,
+    after: str,
+) -> dict[str, float | int | None]:
+    ours, theirs = (scores.filter(pl.col("judge") == judge) for judge in (before, after))
+    done = theirs.filter(pl.col("state") == "done")
+    kept = ours.join(done, on="assignment", how="anti")
+    exchanged = pl.concat([kept, done]).sort("assignment")
+
+    def value(of: pl.DataFrame) -> float | None:
+        return aggregate(metric.aggregate, _valued(of), category_of)
+
+    assessed = not _valued(theirs).is_empty()
+    old, new = value(ours), value(exchanged) if assessed else None
+    row: dict[str, float | int | None] = {"exchanged": new}
+    row["change"] = None if old is None or new is None else new - old
+    for name, of in (("before", ours), ("after", theirs)):
+        row |= {
+            name: value(of),
+            f"{name}_reports": _valued(of).height,
+            f"{name}_items": int(_valued(of)["n_items"].sum()),
+        }
+    return row
+
+
+def _valued(scores: pl.DataFrame) -> pl.DataFrame:
+    return scores.filter(pl.col("value").is_not_null())
+
+
+def figures_of(rejudged: Rejudged, metrics: Sequence[str]) -> pl.DataFrame:
+    """Its figures of these metrics alone, where either judge has one."""
+    return rejudged.figures.filter(
+        pl.col("metric").is_in(list(metrics))
+        & (pl.col("before").is_not_null() | pl.col("after").is_not_null())
+    )

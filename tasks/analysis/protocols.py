@@ -1,0 +1,247 @@
+"""The same reports under all protocols: the headline metrics side by side, and whether they put
+agents (or reports) in the same order. Metrics that mean different things are never averaged."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import polars as pl
+
+from tasks.configuration.models import MetricEntry
+from tasks.editions.names import UnknownName, check_known
+from tasks.metrics.aggregates import aggregate
+from tasks.metrics.correlation import rank_correlation
+from tasks.protocols.case import Protocol
+from tasks.protocols.registry import at_hand
+from tasks.warehouse.results import OUTDATED
+from tasks.warehouse.store import Readable
+
+BOARD = """
+SELECT protocol, metric, agent, value, n_reports, provisional
+FROM leaderboard
+WHERE edition = $1 AND judge = $2
+"""
+OUTDATED_OF = """
+SELECT DISTINCT protocol, agent FROM leaderboard
+WHERE edition = $1 AND judge = $2 AND reason = $3
+ORDER BY ALL
+"""
+CATEGORIES = "SELECT assignment, category FROM ground_truths WHERE edition = $1"
+SCORES = """
+SELECT protocol, metric, agent, assignment, value, numerator, n_items
+FROM scores
+WHERE edition = $1 AND judge = $2 AND value IS NOT NULL
+ORDER BY ALL
+"""
+Over = Literal["agents", "reports"]
+PARTIAL = {
+    "fact": "as supported in FACT",
+    "research_gym": "as half in DeepResearchGym",
+    "wiki_fact": "as not supported in Wiki Fact",
+}
+"""What a claim counts as that its pages support only in part."""
+CITED = {("fact", "valid_rate"), ("research_gym", "citation_precision"), ("wiki_fact", "ref_acc")}
+"""The metrics that this concerns."""
+AGENTS = {"protocol": pl.String, "metric": pl.String, "agent": pl.String, "value": pl.Float64,
+          "n_reports": pl.Int64, "provisional": pl.Boolean}  # fmt: skip
+PAIRS = {"protocol": pl.String, "metric": pl.String, "other_protocol": pl.String,
+         "other_metric": pl.String, "n": pl.Int64, "n_reports": pl.Int64, "spearman": pl.Float64,
+         "kendall": pl.Float64, "p": pl.Float64, "reason": pl.String}  # fmt: skip
+NO_OVERALL = (
+    "There is no overall column: the metrics are shares of different things (facts, wins, claims, "
+    "points), and a mean over them would be a share of nothing."
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric that is compared."""
+
+    protocol: str
+    entry: MetricEntry
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.protocol, self.entry.name
+
+    @property
+    def sign(self) -> int:
+        """Turns its values so that higher is better."""
+        return 1 if self.entry.better == "higher" else -1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An edition under all its protocols, by one judge."""
+
+    metrics: tuple[Metric, ...]
+    agents: pl.DataFrame
+    """A frame of AGENTS: a row per metric and agent."""
+    pairs: pl.DataFrame
+    """A frame of PAIRS: a row per two metrics, `n` agents or reports, `n_reports` that both have
+    judged. Signs are turned: positive means that what is better by one is so by the other."""
+    remarks: tuple[str, ...]
+    """What has to be known to read it."""
+
+
+def compare(
+    source: Readable,
+    edition: str,
+    judge: str,
+    protocols: Sequence[str] = (),
+    over: Over = "agents",
+    *,
+    same_reports: bool = True,
+) -> Comparison:
+    """The headline metrics of every protocol that has scores by this judge.
+
+    Args:
+        protocols: only these; all that have scores if empty.
+        over: what is put in order.
+        same_reports: for each two metrics, agents are compared by the reports that both have
+            judged; otherwise each by all that it has.
+
+    Raises:
+        UnknownName: no such edition, or no scores by this judge or of these protocols.
+    """
+    check_known(source, edition)
+    board = source.frame(BOARD, [edition, judge])
+    there = _chosen(edition, judge, board["protocol"].unique().sort().to_list(), protocols)
+    known = at_hand(there)
+    found = [metric for name, protocol in known.items() for metric in headlines(name, protocol)]
+    valued = set(board.drop_nulls("value").select("protocol", "metric").iter_rows())
+    metrics = [metric for metric in found if metric.key in valued]
+    scores = _scores(source, edition, judge)
+    categories = dict(source.frame(CATEGORIES, [edition]).iter_rows())
+    pairs = [
+        _pair(one, other, scores, categories, over, same_reports)
+        for one, other in combinations(metrics, 2)
+    ]
+    return Comparison(
+        metrics=tuple(metrics),
+        agents=_agents(board, metrics),
+        pairs=pl.DataFrame(pairs, schema=PAIRS, orient="row"),
+        remarks=(
+            *_remarks(metrics, found, set(there) - known.keys()),
+            *_outdated(source, edition, judge, known),
+        ),
+    )
+
+
+def _outdated(
+    source: Readable, edition: str, judge: str, protocols: Collection[str]
+) -> Iterator[str]:
+    """Who was judged by another version of a protocol than those beside it."""
+    agents: dict[str, list[str]] = defaultdict(list)
+    for protocol, agent in source.frame(OUTDATED_OF, [edition, judge, OUTDATED]).iter_rows():
+        if protocol in protocols:
+            agents[protocol].append(agent)
+    for protocol, names in agents.items():
+        yield (
+            f"Judged by another version of {protocol}: {', '.join(names)}. Their figures are "
+            "provisional; evaluate them again."
+        )
+
+
+def headlines(name: str, protocol: Protocol) -> list[Metric]:
+    """The metrics that stand for a protocol: those it marks, or its first."""
+    marked = [entry for entry in protocol.metrics if entry.headline]
+    return [Metric(name, entry) for entry in marked or protocol.metrics[:1]]
+
+
+def _chosen(edition: str, judge: str, there: list[str], named: Sequence[str]) -> list[str]:
+    if not there:
+        raise UnknownName(
+            f"{edition} has no scores by the judge {judge!r}. Run `evergreen evaluate` first, or "
+            "name another one with --judge."
+        )
+    for name in named:
+        if name not in there:
+            raise UnknownName(
+                f"{edition} has no scores of {name!r} by the judge {judge!r}; it has those of "
+                f"{', '.join(there)}."
+            )
+    return [name for name in there if not named or name in named]
+
+
+def _agents(board: pl.DataFrame, metrics: Sequence[Metric]) -> pl.DataFrame:
+    """Of every agent that has any of the protocols' scores, each metric: null where it has none."""
+    said = {(p, m, agent): rest for p, m, agent, *rest in board.iter_rows()}
+    protocols = {metric.protocol for metric in metrics}
+    agents = sorted({agent for protocol, _, agent in said if protocol in protocols})
+    rows = [
+        (*metric.key, agent, *said.get((*metric.key, agent), (None, 0, False)))
+        for metric in metrics
+        for agent in agents
+    ]
+    return pl.DataFrame(rows, schema=AGENTS, orient="row")
+
+
+Scores = Mapping[tuple[str, str], Mapping[str, pl.DataFrame]]
+"""(protocol, metric) → agent → its scores that have a value."""
+
+
+def _scores(source: Readable, edition: str, judge: str) -> Scores:
+    found: dict[tuple[str, str], dict[str, pl.DataFrame]] = defaultdict(dict)
+    groups = source.frame(SCORES, [edition, judge]).group_by(
+        "protocol", "metric", "agent", maintain_order=True
+    )
+    for (protocol, metric, agent), rows in groups:
+        found[str(protocol), str(metric)][str(agent)] = rows
+    return found
+
+
+def _pair(
+    first: Metric,
+    second: Metric,
+    scores: Scores,
+    categories: Mapping[str, str],
+    over: Over,
+    same_reports: bool,
+) -> tuple[Any, ...]:
+    values: list[tuple[float, float]] = []
+    n_reports = 0
+    ours, theirs = scores.get(first.key, {}), scores.get(second.key, {})
+    for agent in sorted(ours.keys() & theirs.keys()):
+        one, other = ours[agent], theirs[agent]
+        common = one.join(other, on="assignment", how="inner", suffix="_other")
+        n_reports += common.height
+        if over == "reports":
+            values += common.select("value", "value_other").iter_rows()
+            continue
+        if same_reports:
+            one = one.join(common, on="assignment", how="semi")
+            other = other.join(common, on="assignment", how="semi")
+        pair = tuple(
+            aggregate(metric.entry.aggregate, rows, categories)
+            for metric, rows in ((first, one), (second, other))
+        )
+        if None not in pair:
+            values.append(pair)  # type: ignore[arg-type]
+    found = rank_correlation([(first.sign * a, second.sign * b) for a, b in values])
+    return (*first.key, *second.key, found.n, n_reports, found.spearman, found.kendall, found.p,
+            found.reason)  # fmt: skip
+
+
+def _remarks(
+    metrics: Sequence[Metric], found: Sequence[Metric], missing: Collection[str]
+) -> Iterator[str]:
+    yield NO_OVERALL
+    if len(metrics) < 2:
+        yield "Fewer than two metrics have values by this judge: there is nothing to compare."
+    cited = {metric.protocol for metric in metrics if metric.key in CITED}
+    if len(cited) > 1:
+        said = ", ".join(PARTIAL[name] for name in PARTIAL if name in cited)
+        yield (
+            f"A claim that a page supports only in part counts {said}: their columns do not "
+            "measure the same thing."
+        )
+    if nowhere := [f"{m.protocol}/{m.entry.name}" for m in found if m not in metrics]:
+        yield f"Left out, without any value by this judge: {', '.join(nowhere)}."
+    if missing:
+        yield (
+            f"Left out, the rubric is not at hand: {', '.join(sorted(missing))}. List its file in "
+            "EVERGREEN_RUBRICS, or put it into configs/rubrics."
+        )

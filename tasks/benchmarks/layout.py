@@ -1,0 +1,170 @@
+"""The folders of a published Wiki Live Challenge edition, and reading files from them safely.
+
+    <root>/wiki_data/ga_*.csv, ga_*.json              the articles and what is known of them
+    <root>/wiki_data/raw_wiki/<article>.json          MediaWiki's answers
+    <root>/wiki_data/cleaned_data/article/<article>.md
+    <root>/wiki_data/cleaned_data/statement/<article>_statements.json
+    <root>/test_data/agencies.json                    the agents (may be absent)
+    <root>/test_data/<agent>/md_data/<article>.md
+    <root>/test_data/<agent>/json_data/<article>.json (some agents only)
+
+An edition may come from anyone, so a file counts only if it is a regular file that really lies
+inside the root (a symbolic link out of it is refused) and is not larger than `MAX_FILE_BYTES`.
+File names are compared in Unicode NFC, because macOS may store `é` as two characters.
+"""
+
+import json
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from unicodedata import normalize
+
+from tasks.benchmarks.errors import EditionError, UnreadableFileError
+from tasks.warehouse.rows import ImportIssue
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""Larger files are refused; the largest of the published edition holds 3.5 MB."""
+
+
+def article_id(title: str) -> str:
+    """The file-safe name of a title: NFC, and `_` for each blank and `/`."""
+    return normalize("NFC", title.strip()).replace("/", "_").replace(" ", "_")
+
+
+@dataclass
+class Issues:
+    """The import issues met so far: at most one per path and kind, as in their table."""
+
+    edition: str
+    _found: dict[tuple[str, str], ImportIssue] = field(default_factory=dict)
+
+    def remark(self, path: str, kind: str, message: str) -> None:
+        """Something odd that was read all the same."""
+        self._add(path, kind, "remark", message)
+
+    def unreadable(self, path: str, kind: str, message: str) -> None:
+        """Something that could not be read and is left out."""
+        self._add(path, kind, "unreadable", message)
+
+    def rows(self) -> tuple[ImportIssue, ...]:
+        """All issues, by path and kind."""
+        return tuple(issue for _, issue in sorted(self._found.items()))
+
+    def _add(
+        self, path: str, kind: str, severity: Literal["unreadable", "remark"], message: str
+    ) -> None:
+        issue = ImportIssue(
+            edition=self.edition, path=path, kind=kind, severity=severity, message=message
+        )
+        self._found.setdefault((path, kind), issue)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One edition's folder. Paths are given and returned relative to it, with `/`."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, root: Path) -> "Layout":
+        """The layout at `root`; EditionError if the folder is missing or holds something else."""
+        if not root.is_dir():
+            what = "is not a folder" if root.exists() else "does not exist"
+            raise EditionError(
+                f"{root} {what}; expected the folder of a published edition, the one that holds "
+                "wiki_data/ and test_data/. Check the path."
+            )
+        layout = cls(root.resolve())
+        missing = [n for n in ("wiki_data", "test_data") if not (layout.root / n).is_dir()]
+        if missing:
+            raise EditionError(
+                f"{root} is not a published edition: it has no {' and no '.join(missing)} folder. "
+                f"{_hint(layout.root)}"
+            )
+        return layout
+
+    def agents(self) -> list[str]:
+        """Folders of `test_data` that hold an `md_data` folder, sorted."""
+        base = self.root / "test_data"
+        return [name for name in _names(base) if (base / name / "md_data").is_dir()]
+
+    def files(self, folder: str, suffix: str) -> dict[str, str]:
+        """File names without `suffix`, in NFC, to relative paths; empty if there is no folder.
+
+        Hidden files (such as macOS's `._x`) are passed over. Of two names that differ only
+        in their Unicode form the first in sorted order counts.
+        """
+        found: dict[str, str] = {}
+        for name in _names(self.root / folder):
+            if name.endswith(suffix) and not name.startswith("."):
+                found.setdefault(normalize("NFC", name.removesuffix(suffix)), f"{folder}/{name}")
+        return found
+
+    def text(self, path: str) -> str:
+        """A file's text. Raises UnreadableFileError if it is unsafe, too large or not UTF-8."""
+        try:
+            return self._bytes(path).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UnreadableFileError(
+                "not_utf8",
+                f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at offset "
+                f"{error.start}. Save it as UTF-8 and import again.",
+            ) from None
+
+    def json(self, path: str) -> Any:
+        """A file's JSON value. Raises UnreadableFileError if it cannot be read or parsed."""
+        text = self.text(path)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UnreadableFileError(
+                "broken_json",
+                f"{path} is not valid JSON ({error}). Repair it or fetch it afresh, then import "
+                "again.",
+            ) from None
+
+    def _bytes(self, path: str) -> bytes:
+        full = self.root / path
+        try:
+            real = full.resolve(strict=True)
+            if not real.is_relative_to(self.root):
+                raise UnreadableFileError(
+                    "outside", f"{path} leads out of {self.root}. Put the file itself there."
+                )
+            status = real.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise UnreadableFileError("not_a_file", f"{path} is not a regular file. Remove it.")
+            if status.st_size > MAX_FILE_BYTES:
+                raise UnreadableFileError(
+                    "too_large",
+                    f"{path} holds {status.st_size:,} bytes; at most {MAX_FILE_BYTES:,} are read. "
+                    "Shorten it and import again.",
+                )
+            return real.read_bytes()
+        except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+            raise UnreadableFileError(
+                "unreadable",
+                f"{path} cannot be read ({error}). Check that it exists and may be read.",
+            ) from None
+
+
+def _names(folder: Path) -> list[str]:
+    """Names in a folder, sorted; none if it is absent, EditionError if it may not be listed."""
+    try:
+        return sorted(p.name for p in folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise EditionError(
+            f"{folder} cannot be listed ({error}). Make it readable and import again."
+        ) from None
+
+
+def _hint(root: Path) -> str:
+    """Where in `root` editions lie, if one folder or two further down."""
+    nested = [*root.glob("*/wiki_data"), *root.glob("*/*/wiki_data")]
+    if not nested:
+        return "Give the folder that holds both."
+    names = ", ".join(sorted(str(p.parent.relative_to(root)) for p in nested)[:5])
+    return f"Editions inside it: {names}. Give the path of one of them."

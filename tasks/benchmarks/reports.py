@@ -1,0 +1,248 @@
+"""One agent's reports of a published edition: Markdown first, then what its JSON adds.
+
+The Markdown is the report. The JSON's `extract` is the same text without citation markers and
+reference list (so of 202 none equals its Markdown, and none holds a word the Markdown lacks);
+one with other words is remarked on, because its claims may be of another report.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tasks.benchmarks.document import Document, document
+from tasks.benchmarks.errors import UnreadableFileError
+from tasks.benchmarks.layout import Issues, Layout
+from tasks.benchmarks.published_claims import PublishedClaims, published_claims
+from tasks.benchmarks.published_pages import Archive, pages_of
+from tasks.warehouse.rows import (
+    Agent,
+    Citation,
+    Claim,
+    Extraction,
+    ImportIssue,
+    Page,
+    Report,
+    content_sha,
+)
+
+MAX_CLARIFICATION_CHARACTERS = 2_000
+"""Longer texts are reports, whatever they ask; the published question holds 812."""
+
+MAX_FOREIGN_WORDS = 0.05
+"""Share of an extract's distinct words its Markdown may lack; none is lacking as published."""
+
+_ASKS_BACK = re.compile(
+    r"\b(?:if|once|when) you (?:can |could |would )?(?:please )?"
+    r"(?:confirm|clarify|specify|provide|share|tell me|let me know)\b"
+    r"|\b(?:could|can|would|will) you (?:please )?"
+    r"(?:confirm|clarify|specify|provide|share|tell me|let me know)\b"
+    r"|\bplease (?:confirm|clarify|specify|tell me|let me know)\b"
+    r"|\b(?:would you like me to|do you want me to|which one do you mean)\b",
+    re.IGNORECASE,
+)
+_HEADING_OR_URL = re.compile(r"^ {0,3}#{1,6}\s|https?://", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class AgentReports:
+    """One agent's part of an edition."""
+
+    reports: tuple[Report, ...]
+    claims: tuple[Claim, ...]
+    citations: tuple[Citation, ...]
+    extractions: tuple[Extraction, ...]
+    """One per report with published claims; the other reports' claims are extracted offline."""
+    pages: tuple[Page, ...]
+    issues: tuple[ImportIssue, ...]
+
+
+def report_status(text: str) -> Literal["ok", "empty", "clarification"]:
+    """What a report's text is; a question back has no heading, no URL and asks for something.
+
+    Finds 1 empty report and 1 question among the 552 published ones, rightly.
+    """
+    if not text.strip():
+        return "empty"
+    if len(text) > MAX_CLARIFICATION_CHARACTERS or _HEADING_OR_URL.search(text):
+        return "ok"
+    return "clarification" if _ASKS_BACK.search(text) else "ok"
+
+
+@dataclass
+class AgentReader:
+    """Collects one agent's rows."""
+
+    layout: Layout
+    agent: Agent
+    articles: frozenset[str]
+    _reports: list[Report] = field(default_factory=list)
+    _claims: list[Claim] = field(default_factory=list)
+    _citations: list[Citation] = field(default_factory=list)
+    _extractions: list[Extraction] = field(default_factory=list)
+    _archive: Archive = field(default_factory=Archive)
+
+    def __post_init__(self) -> None:
+        self._folder = f"test_data/{self.agent.agent}"
+        self._issues = Issues(self.agent.edition)
+
+    def read(self) -> AgentReports:
+        """Every report there is, in order of its article."""
+        texts = self.layout.files(f"{self._folder}/md_data", ".md")
+        documents = self.layout.files(f"{self._folder}/json_data", ".json")
+        for name, path in sorted(texts.items()):
+            if name in self.articles:
+                self._read_report(name, path, documents)
+        self._remark_on_strays(texts, documents)
+        self._remark_on_agent()
+        return AgentReports(
+            reports=tuple(self._reports),
+            claims=tuple(self._claims),
+            citations=tuple(self._citations),
+            extractions=tuple(self._extractions),
+            pages=self._archive.rows(),
+            issues=self._issues.rows(),
+        )
+
+    def _read_report(self, name: str, path: str, documents: dict[str, str]) -> None:
+        try:
+            text = self.layout.text(path)
+        except UnreadableFileError as error:
+            self._issues.unreadable(path, error.kind, f"The report is left out: {error}")
+            return
+        report = self._report(name, path, text)
+        self._reports.append(report)
+        if name in documents:
+            self._read_document(report, documents[name])
+        elif documents:
+            self._issues.remark(
+                path,
+                "no_json",
+                f"{path} has no JSON in json_data; its claims are extracted offline.",
+            )
+
+    def _report(self, name: str, path: str, text: str) -> Report:
+        status = report_status(text)
+        if status == "empty":
+            self._issues.remark(path, "empty", f"{path} is empty; it counts as an empty report.")
+        elif status == "clarification":
+            message = (
+                f"{path} asks a question back instead of reporting; it is judged as it stands."
+            )
+            self._issues.remark(path, "clarification", message)
+        return Report(
+            edition=self.agent.edition,
+            agent=self.agent.agent,
+            assignment=name,
+            text=text,
+            text_sha=content_sha(text),
+            status=status,
+            source_path=path,
+        )
+
+    def _read_document(self, report: Report, path: str) -> None:
+        try:
+            read = document(self.layout.json(path))
+        except UnreadableFileError as error:
+            message = f"The report goes in, its published claims and pages do not: {error}"
+            self._issues.unreadable(path, error.kind, message)
+            return
+        if read is None:
+            self._issues.unreadable(
+                path,
+                "unknown_json",
+                f"{path} holds no statements, citation_urls or citation_contents under "
+                "query.pages; the report's claims are extracted offline. Fetch it afresh.",
+            )
+            return
+        self._take_pages(read, path)
+        self._take_claims(report, read, path)
+
+    def _take_pages(self, read: Document, path: str) -> None:
+        pages, n_skipped = pages_of(self.agent.edition, read)
+        for page in pages:
+            self._archive.add(page)
+        if n_skipped:
+            message = f"{path}: {n_skipped} archived pages without a usable URL are left out."
+            self._issues.remark(path, "pages_without_url", message)
+        if not read.citation_contents:
+            self._issues.remark(path, "no_pages", f"{path} archives no pages.")
+
+    def _take_claims(self, report: Report, read: Document, path: str) -> None:
+        published = published_claims(report, read)
+        if published is None:
+            if read.statements is not None:
+                message = f"{path} lists no claims; they are extracted offline."
+                self._issues.remark(path, "no_claims", message)
+            return
+        self._claims.extend(published.claims)
+        self._citations.extend(published.citations)
+        self._extractions.append(published.extraction)
+        self._remark_on_claims(report, read, published, path)
+
+    def _remark_on_claims(
+        self, report: Report, read: Document, published: PublishedClaims, path: str
+    ) -> None:
+        if read.n_unusable:
+            message = f"{path}: {read.n_unusable} statements without a text are left out."
+            self._issues.remark(path, "unusable_claims", message)
+        if published.n_no_address:
+            message = f"{path}: {published.n_no_address} citations are no usable URL; left out."
+            self._issues.remark(path, "no_address", message)
+        if published.n_foreign:
+            self._issues.remark(
+                path,
+                "foreign_url",
+                f"{path}: {published.n_foreign} citations name a URL that stands nowhere in the "
+                "report (misspelled or invented by the published extraction); left out.",
+            )
+        if _foreign_words(read.extract, report.text) > MAX_FOREIGN_WORDS:
+            self._issues.remark(
+                path,
+                "extract_differs",
+                f"{path}: its extract holds words that {report.source_path} does not; the Markdown "
+                "counts as the report, the published claims may be of another text.",
+            )
+
+    def _remark_on_strays(self, texts: dict[str, str], documents: dict[str, str]) -> None:
+        for name in sorted(set(texts) - self.articles):
+            self._issues.unreadable(
+                texts[name],
+                "unknown_article",
+                f"{texts[name]} is left out: the edition has no readable article {name}. Correct "
+                "the file's name or add the article.",
+            )
+        for name in sorted(set(documents) - set(texts)):
+            message = f"{documents[name]} is left out: there is no Markdown report of that name."
+            self._issues.unreadable(documents[name], "json_without_report", message)
+        missing = self.articles - set(texts)
+        if missing:
+            self._issues.remark(
+                f"{self._folder}/md_data",
+                "missing_reports",
+                f"{self.agent.agent} has no report on {len(missing)} of {len(self.articles)} "
+                f"articles: {_named(sorted(missing))}.",
+            )
+
+    def _remark_on_agent(self) -> None:
+        with_urls = sum("http://" in r.text or "https://" in r.text for r in self._reports)
+        if self.agent.declares_citations is False and with_urls:
+            self._issues.remark(
+                self._folder,
+                "undeclared_citations",
+                f"agencies.json says that {self.agent.agent} does not cite, yet {with_urls} of "
+                f"{len(self._reports)} reports hold URLs; the reports decide.",
+            )
+
+
+def _foreign_words(extract: str, report_text: str) -> float:
+    """Share of the extract's distinct words that the report lacks, 0-1."""
+    words = set(_WORD.findall(extract.lower()))
+    return len(words - set(_WORD.findall(report_text.lower()))) / len(words) if words else 0.0
+
+
+def _named(names: Sequence[str]) -> str:
+    """Up to five names, and how many more."""
+    rest = len(names) - 5
+    return ", ".join(names[:5]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,215 @@
+"""Freezing the chosen articles: each at its pinned revision, then the edition as a whole.
+
+Plain functions; the Prefect shells are in `tasks/candidates.py`.
+"""
+
+from collections.abc import Sequence
+
+from tasks.benchmarks.layout import article_id
+from tasks.collection.wiki import wiki_of
+from tasks.configuration.wikipedia import WikipediaSettings
+from tasks.editions.manifest import manifest_of, manifest_sha
+from tasks.processes.pool import HELPERS
+from tasks.warehouse.collected import (
+    ArticleLink,
+    ArticleRevision,
+    Candidate,
+    Collection,
+    Decision,
+)
+from tasks.warehouse.rows import Article, Edition, content_sha, utc_now
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+from tasks.wikipedia.dom import UnreadableHtml
+from tasks.wikipedia.errors import WikiRefused
+from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
+from tasks.wikipedia.parsing import Rendered, rendered
+from tasks.wikipedia.references import ReferenceUrl, reference_urls
+
+GONE = frozenset({"nosuchrevid", "permissiondenied", "missingtitle"})
+CHOSEN = """
+SELECT r.page_id FROM candidate_ranking AS r
+WHERE r.edition = $1 AND r.place <= r.n_articles ORDER BY r.place
+"""
+UNFROZEN = """
+SELECT r.page_id FROM candidate_ranking AS r
+LEFT JOIN article_revisions AS v
+    ON v.edition = r.edition AND v.page_id = r.page_id AND v.revision_id = r.revision_id
+WHERE r.edition = $1 AND r.place <= r.n_articles AND v.page_id IS NULL ORDER BY r.place
+"""
+
+
+def unfrozen(warehouse: Warehouse, edition: str) -> list[Candidate]:
+    """The chosen candidates whose revision is still to be fetched, best first."""
+    ids = warehouse.frame(UNFROZEN, [edition])["page_id"].to_list()
+    return _candidates(warehouse, edition, ids)
+
+
+async def freeze_article(
+    warehouse: Warehouse, collection: Collection, candidate: Candidate
+) -> None:
+    """Fetch one candidate's pinned revision and keep it: HTML, text, links, views.
+
+    A revision that was deleted since makes the candidate `gone`, HTML that cannot be read
+    `unreadable`; the next in rank moves up.
+    """
+    wiki = wiki_of(warehouse)
+    assert candidate.revision_id is not None  # it has been measured
+    assert candidate.created_at is not None
+    try:
+        page = await rendered(wiki.api, candidate.revision_id)
+    except WikiRefused as error:
+        if error.code not in GONE:
+            raise
+        await _leave_out(warehouse, candidate, "gone")
+        return
+    try:
+        text, links = await HELPERS.run(_converted, page.html, candidate.title)
+    except UnreadableHtml:
+        await _leave_out(warehouse, candidate, "unreadable")
+        return
+    views = None
+    if wiki.views:
+        views = await wiki.views.views(
+            candidate.title, candidate.created_at, collection.created_until
+        )
+    await warehouse.write_async(
+        *_frozen(warehouse, collection, candidate, page, text, links, views)
+    )
+
+
+def freeze_edition(warehouse: Warehouse, collection: Collection) -> Collection:
+    """Close the edition: every candidate decided, the manifest made, nothing changes any more."""
+    edition = collection.edition
+    chosen = set(warehouse.frame(CHOSEN, [edition])["page_id"].to_list())
+    ranked = warehouse.frame("SELECT page_id FROM candidate_ranking WHERE edition = $1", [edition])[
+        "page_id"
+    ].to_list()
+    decided = [
+        candidate.model_copy(
+            update={"decision": "chosen" if candidate.page_id in chosen else "outranked"}
+        )
+        for candidate in _candidates(warehouse, edition, ranked)
+    ]
+    revisions = warehouse.rows(ArticleRevision, "edition = $1", [edition])
+    outranked = [revision.article for revision in revisions if revision.page_id not in chosen]
+    removed = [
+        Change(model, [], replacing={"edition": edition, "article": article})
+        for article in outranked
+        for model in (Article, ArticleRevision, ArticleLink)
+    ]
+    warehouse.write(Change(Candidate, decided), *removed)
+    manifest = manifest_of(warehouse, collection)
+    now = utc_now()
+    frozen = collection.model_copy(
+        update={"frozen_at": now, "manifest": manifest, "manifest_sha": manifest_sha(manifest)}
+    )
+    title = (
+        f"Good Articles created {collection.created_since:%Y-%m-%d} to "
+        f"{collection.created_until:%Y-%m-%d}"
+    )
+    row = Edition(edition=edition, source="wikipedia", title=title, imported_at=now)
+    warehouse.write(Change(Collection, [frozen]), Change(Edition, [row]))
+    return frozen
+
+
+def _candidates(warehouse: Warehouse, edition: str, ids: Sequence[int]) -> list[Candidate]:
+    """In the order of `ids`."""
+    found = {
+        candidate.page_id: candidate
+        for candidate in warehouse.rows(
+            Candidate, "edition = $1 AND page_id IN (SELECT unnest($2))", [edition, list(ids)]
+        )
+    }
+    return [found[page_id] for page_id in ids]
+
+
+async def _leave_out(warehouse: Warehouse, candidate: Candidate, decision: Decision) -> None:
+    decided = candidate.model_copy(update={"decision": decision})
+    await warehouse.write_async(Change(Candidate, [decided]))
+
+
+def _converted(html: str, title: str) -> tuple[str, tuple[ReferenceUrl, ...]]:
+    return to_markdown(html, title), reference_urls(html)
+
+
+def _frozen(
+    warehouse: Warehouse,
+    collection: Collection,
+    candidate: Candidate,
+    page: Rendered,
+    text: str,
+    links: Sequence[ReferenceUrl],
+    views: int | None,
+) -> list[Change]:
+    licence, licence_url = _licence(collection, wiki_of(warehouse).settings)
+    name = _free_name(warehouse, candidate)
+    key = {"edition": candidate.edition, "article": name}
+    permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"
+    article = Article(
+        **key,
+        title=candidate.title,
+        url=str(candidate.url),
+        page_id=candidate.page_id,
+        text=text,
+        text_sha=content_sha(text),
+        created_at=candidate.created_at,
+        promoted_on=candidate.promoted_on,
+        bytes=candidate.bytes,
+        views=views,
+        external_links=page.external_links,
+        topic=candidate.topic,
+        category=candidate.category,
+    )
+    revision = ArticleRevision.model_validate(
+        {
+            **key,
+            "page_id": candidate.page_id,
+            "revision_id": candidate.revision_id,
+            "revision_at": candidate.revision_at,
+            "permalink": permalink,
+            "html": page.html,
+            "html_sha": content_sha(page.html),
+            "text_sha": article.text_sha,
+            "converter_version": str(CONVERTER_VERSION),
+            "licence": licence,
+            "licence_url": licence_url,
+            "attribution": f"“{candidate.title}” by its authors on the wiki, {permalink}, "
+            f"licence: {licence}; shortened to its prose, lists and tables.",
+        }
+    )
+    rows = [
+        ArticleLink(
+            **key,
+            number=number,
+            url=link.normalised,
+            raw_url=link.url,
+            archive_url=link.archive_url,
+        )
+        for number, link in enumerate(links)
+    ]
+    return [
+        Change(Article, [article], replacing=key),
+        Change(ArticleRevision, [revision], replacing=key),
+        Change(ArticleLink, rows, replacing=key),
+    ]
+
+
+def _licence(collection: Collection, settings: WikipediaSettings) -> tuple[str, str]:
+    """Licence and its address: as configured, which holds for the configured wiki only."""
+    if collection.api_url == settings.api_url:
+        return settings.licence, settings.licence_url
+    return "not known, see the wiki", f"{collection.api_url.rpartition('/')[0]}/index.php"
+
+
+def _free_name(warehouse: Warehouse, candidate: Candidate) -> str:
+    """The article's file-safe name; titles that differ in `/` and `_` alone get their page id."""
+    name = article_id(candidate.title)
+    same = warehouse.frame(
+        "SELECT page_id, title FROM candidates WHERE edition = $1", [candidate.edition]
+    )
+    taken = any(
+        page_id != candidate.page_id and article_id(title) == name
+        for page_id, title in same.iter_rows()
+    )
+    return f"{name}_{candidate.page_id}" if taken else name

@@ -1,0 +1,137 @@
+"""Stage drafts: bundles of rubrics drafted from articles, a file and a Prefect task each."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.benchmarks.rigorous_drafts import DraftEntry, DraftFile, DraftRubric, draft_text
+from tasks.configuration.drafting import DraftingSettings, load_drafting
+from tasks.drafting.checks import Subject
+from tasks.drafting.steps import Bench, Draft, DraftOpen, allowed, draft_bundle
+from tasks.judging.session import session
+from tasks.models.errors import Misconfigured
+from tasks.pending.drafts import PendingDraft, drafter_named
+from tasks.stage import is_transient
+from tasks.warehouse.rows import Article
+from tasks.warehouse.store import Warehouse, opened
+
+FACTS = "SELECT text FROM facts WHERE edition = $1 AND article = $2 ORDER BY number"
+LINKS = """
+SELECT l.raw_url, p.status
+FROM article_links AS l LEFT JOIN pages AS p USING (edition, url)
+WHERE l.edition = $1 AND l.article = $2 AND (p.status IS NULL OR p.status = 'ok')
+ORDER BY p.status IS NULL, l.number
+"""
+"""References that are alive first, then those that nobody has fetched; dead ones are left out."""
+
+
+NO_LINKS = "no trusted links: add some"
+
+
+class NoDraft(Exception):
+    """A bundle could not be drafted; the message says why, and what to do."""
+
+
+@task(
+    task_run_name="draft · {pending.title}",
+    retries=2,
+    retry_delay_seconds=1,
+    retry_condition_fn=is_transient,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) -> None:
+    """Draft the bundle of one article and write its file, whole or not at all.
+
+    Needs an open session of the judge (`tasks.judging.session`). What it has answered before is
+    found in the ledger, so that a run that was ended goes on where it was.
+
+    Raises:
+        NoDraft: the article has no facts, the judge gave no usable answer, or the file cannot be
+            written.
+    """
+    warehouse = opened(warehouse_path)
+    at_work = session(warehouse, judge)
+    if at_work.gateway is None:
+        drafter_named(judge)
+        raise Misconfigured(f"The judge {judge} has no session with a model.")
+    if not pending.n_facts:
+        raise NoDraft(
+            f"the article has no facts. `evergreen evaluate --edition {pending.edition}` extracts "
+            "them first."
+        )
+    settings = load_drafting()
+    subject, links = await asyncio.to_thread(_read, warehouse, pending, settings)
+    drafter = drafter_named(judge, at_work.gateway)
+    bench = Bench(subject, drafter, at_work.judge, settings)
+    try:
+        draft = await draft_bundle(bench)
+    except DraftOpen as problem:
+        raise NoDraft(f"{problem}. Run again to go on.") from None
+    drafted_by = f"{drafter.name} ({drafter.model_version})"
+    text = draft_text(_file(pending, subject, links, draft, drafted_by))
+    await asyncio.to_thread(_write, pending.path, text)
+
+
+def _read(
+    warehouse: Warehouse, pending: PendingDraft, settings: DraftingSettings
+) -> tuple[Subject, dict[str, str]]:
+    where = [pending.edition, pending.article]
+    [article] = warehouse.rows(Article, "edition = $1 AND article = $2", where)
+    facts = warehouse.frame(FACTS, where)["text"].to_list()[: settings.facts_shown]
+    links = {
+        url: status or "unchecked" for url, status in warehouse.frame(LINKS, where).iter_rows()
+    }
+    first = dict(list(links.items())[: settings.links_most])
+    return Subject(article.title, article.text, tuple(facts)), first
+
+
+def _file(
+    pending: PendingDraft, subject: Subject, links: dict[str, str], draft: Draft, drafter: str
+) -> DraftFile:
+    rubrics = tuple(
+        DraftRubric(
+            n=n,
+            rubric=rubric.text,
+            yes=rubric.points,
+            partial=int(values[1]) if len(values := allowed(rubric)) == 3 else None,
+            no=0,
+            facts={number: subject.facts[number - 1] for number in rubric.facts},
+        )
+        for n, rubric in enumerate(draft.rubrics, start=1)
+    )
+    problems = draft.problems if links else (*draft.problems, NO_LINKS)
+    return DraftFile.model_validate(
+        {
+            "edition": pending.edition,
+            "drafted_by": drafter,
+            "closed_book_share": round(draft.closed_book_share, 4),
+            "too_easy": draft.too_easy,
+            "problems": problems,
+            "entry": DraftEntry(
+                uid=pending.assignment,
+                query=subject.title,
+                qsr=rubrics,
+                tsl=tuple(links),
+                fak=draft.focus,
+                fdk=draft.deviation,
+            ),
+            "links": links,
+            "sorted_out": draft.sorted_out,
+        }
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    """Beside its place first, so that nobody finds half a file there."""
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half.write_text(text, "utf-8")
+        half.replace(path)
+    except OSError as error:
+        half.unlink(missing_ok=True)
+        raise NoDraft(f"{path} cannot be written: {error.strerror or error}.") from None

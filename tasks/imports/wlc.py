@@ -1,0 +1,150 @@
+"""Importing a published edition: frame first, then agent by agent, then the snapshot.
+
+A report that is there already and has not changed is left alone, and so is everything made
+from it. Plain functions; the Prefect shell is in `tasks/reports.py`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from tasks.benchmarks.reports import AgentReports
+from tasks.benchmarks.wlc import read_agent
+from tasks.imports.articles import import_frame
+from tasks.warehouse.rows import Citation, Claim, Extraction, ImportIssue, Page, Report
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+from tasks.web.walls import of_text
+
+RowT = TypeVar("RowT", Claim, Citation)
+
+
+class ImportSummary(BaseModel):
+    """What an import found, and how much of it was new."""
+
+    model_config = ConfigDict(frozen=True)
+
+    edition: str
+    articles: int
+    agents: int
+    reports: int
+    facts: int
+    claims: int
+    pages: int
+    new_reports: int
+    unreadable: int
+    remarks: int
+
+
+def import_edition(
+    warehouse: Warehouse,
+    folder: Path,
+    edition: str,
+    agents: Sequence[str] = (),
+    on_agent: Callable[[str, int, int], None] = lambda agent, done, total: None,
+) -> ImportSummary:
+    """Import the edition under `folder`, agent by agent, and export its snapshot.
+
+    Args:
+        on_agent: told after each agent: its id, how many are done, how many there are.
+
+    Raises:
+        EditionError: not an edition, or an unknown agent.
+    """
+    published = import_frame(warehouse, folder, edition, agents)
+    articles = {article.article for article in published.articles}
+    new = 0
+    for number, agent in enumerate(published.agents, start=1):
+        read = read_agent(folder, edition, agent.agent, articles)
+        new += _merge(warehouse, edition, agent.agent, read)
+        on_agent(agent.agent, number, len(published.agents))
+    export_edition(warehouse, edition)
+    return _summary(warehouse, edition, new)
+
+
+def _merge(warehouse: Warehouse, edition: str, agent: str, read: AgentReports) -> int:
+    """Write one agent's rows; how many of its reports were new or changed."""
+    of_agent = "edition = $1 AND agent = $2"
+    known = set(
+        warehouse.frame(
+            f"SELECT assignment, text_sha FROM reports WHERE {of_agent}", [edition, agent]
+        ).iter_rows()
+    )
+    issues = [issue.model_copy(update={"scope": agent}) for issue in read.issues]
+    warehouse.write(
+        Change(Report, read.reports),
+        Change(ImportIssue, issues, replacing={"edition": edition, "scope": agent}),
+        Change(Page, _wanted_pages(warehouse, edition, read.pages)),
+        *_changed_claims(warehouse, edition, agent, read),
+    )
+    return sum((r.assignment, r.text_sha) not in known for r in read.reports)
+
+
+def _wanted_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
+    """Pages not archived yet, or so far only in vain: the first good copy is kept for ever.
+
+    Where we have looked for ourselves (we fetched the page, or found a published text to be a
+    wall), a copy has to be a page in our eyes too.
+    """
+    archived = {
+        url: (status, looked)
+        for url, status, looked in warehouse.frame(
+            "SELECT url, status, coalesce(source, 'published') <> 'published' "
+            "OR text IS NOT NULL FROM pages WHERE edition = $1",
+            [edition],
+        ).iter_rows()
+    }
+
+    def is_wanted(page: Page) -> bool:
+        if page.url not in archived:
+            return True
+        status, looked = archived[page.url]
+        if status == "ok" or page.status != "ok":
+            return False
+        return not looked or of_text(page.url, page.title, page.text or "")[0] == "ok"
+
+    return [page for page in pages if is_wanted(page)]
+
+
+def _changed_claims(
+    warehouse: Warehouse, edition: str, agent: str, read: AgentReports
+) -> list[Change]:
+    known = set(warehouse.rows(Extraction, "edition = $1 AND agent = $2", [edition, agent]))
+    claims, citations = _by_assignment(read.claims), _by_assignment(read.citations)
+    changes = []
+    for extraction in read.extractions:
+        if extraction in known:
+            continue
+        key = {"edition": edition, "agent": agent, "assignment": extraction.assignment}
+        changes += [
+            Change(Claim, claims[extraction.assignment], replacing=key),
+            Change(Citation, citations[extraction.assignment], replacing=key),
+            Change(Extraction, [extraction], replacing=key),
+        ]
+    return changes
+
+
+def _by_assignment(rows: Sequence[RowT]) -> dict[str, list[RowT]]:
+    grouped: dict[str, list[RowT]] = defaultdict(list)
+    for row in rows:
+        grouped[row.assignment].append(row)
+    return grouped
+
+
+def _summary(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSummary:
+    counts = {
+        table: warehouse.value(f"SELECT count(*) FROM {table} WHERE edition = $1", [edition])
+        for table in ("articles", "agents", "reports", "facts", "claims", "pages")
+    }
+    issues = "SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = $2"
+    return ImportSummary(
+        edition=edition,
+        new_reports=new_reports,
+        unreadable=warehouse.value(issues, [edition, "unreadable"]),
+        remarks=warehouse.value(issues, [edition, "remark"]),
+        **counts,
+    )

@@ -1,0 +1,186 @@
+"""The inputs of cells, read a batch at a time.
+
+DuckDB decompresses a column by blocks of 2,048 rows: one report or page costs as much to
+read as a batch of them. Read cell by cell, inputs took longer than judging them.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tasks.judging.cells import CellPlan
+from tasks.judging.inputs import scans
+from tasks.judging.usage import usage_of
+from tasks.models.attachments import Attachment
+from tasks.protocols.case import Case
+from tasks.warehouse.errors import DamagedWarehouse
+from tasks.warehouse.files import files_folder
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report, Row
+from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.traces import SearchTrace
+from tasks.warehouse.truths import GroundTruth
+
+BATCH = 24
+"""Cells whose inputs are held at once: some 10 MB of pages on the published edition."""
+
+OF_REPORTS = "edition = $1 AND (agent, assignment) IN (SELECT unnest($2), unnest($3))"
+OF_ASSIGNMENTS = "edition = $1 AND assignment IN (SELECT unnest($2))"
+OF_ARTICLES = (
+    "edition = $1 AND article IN (SELECT article FROM assignments "
+    "WHERE edition = $1 AND assignment IN (SELECT unnest($2)))"
+)
+OF_PAGES = f"edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})"
+MEASURES: dict[type[Row], tuple[str, ...]] = {
+    GroundTruth: ("assignment",),
+    RubricBundle: ("protocol", "assignment"),
+    Rubric: ("protocol", "assignment"),
+    KeyPoint: ("assignment",),
+    PointSet: ("assignment",),
+}
+"""What an assignment's reports are measured by, and what tells one measure from another."""
+
+
+class UnreadableScan(Exception):
+    """A file that is to be shown to a judge is missing or damaged; the message says which. Only
+    its own cell fails."""
+
+
+def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Case]:
+    """cell_id → everything a protocol may look at; the plans are of one edition."""
+    inputs = _Inputs(warehouse, plans)
+    return {plan.cell_id: inputs.case(plan) for plan in plans}
+
+
+class _Inputs:
+    """What a batch of cells is judged by, as it lies in the warehouse."""
+
+    def __init__(self, warehouse: Warehouse, plans: Sequence[CellPlan]) -> None:
+        edition = plans[0].edition
+        assignments = [plan.assignment for plan in plans]
+        of_assignments = [edition, assignments]
+        of_reports = [edition, [plan.agent for plan in plans], assignments]
+        asked = warehouse.frame(
+            "SELECT assignment, article, query FROM assignments WHERE edition = $1", [edition]
+        )
+        self.article_and_query = {key: (article, query) for key, article, query in asked.rows()}
+        self.articles = {
+            row.article: row for row in warehouse.rows(Article, OF_ARTICLES, of_assignments)
+        }
+        self.facts = _grouped(warehouse.rows(Fact, OF_ARTICLES, of_assignments), "article")
+        self.of_report = {
+            model: _grouped(warehouse.rows(model, OF_REPORTS, of_reports), "agent", "assignment")
+            for model in (Report, Claim, Citation, Extraction, SearchTrace)
+        }
+        self.of_assignment = {
+            model: _grouped(warehouse.rows(model, OF_ASSIGNMENTS, of_assignments), *columns)
+            for model, columns in MEASURES.items()
+        }
+        self.usage = usage_of(warehouse, edition)
+        self.pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, of_reports)}
+        scanned = any(r.status == "scanned" for (r, *_) in self.of_report[Report].values())
+        self.files = scans(warehouse, edition) if scanned else {}
+        self.folder = files_folder(warehouse.location)
+
+    def case(self, plan: CellPlan) -> Case:
+        """The inputs of one cell."""
+        key, rubric_key = (plan.agent, plan.assignment), (plan.protocol, plan.assignment)
+        article, query = self.article_and_query[plan.assignment]
+        citations = self.of_report[Citation][key]
+        cited = sorted({citation.url for citation in citations} & self.pages.keys())
+        measures, alone = self.of_assignment, (plan.assignment,)
+        return Case.model_construct(  # every row of it has been validated
+            article=self.articles.get(article),
+            report=self.of_report[Report][key][0],
+            facts=tuple(self.facts[article,]),
+            claims=tuple(self.of_report[Claim][key]),
+            citations=tuple(citations),
+            pages=tuple(self.pages[url] for url in cited),
+            extraction=_only(self.of_report[Extraction][key]),
+            truth=_only(measures[GroundTruth][alone]),
+            trace=_only(self.of_report[SearchTrace][key]),
+            query=query,
+            rubric=tuple(sorted(measures[Rubric][rubric_key], key=lambda item: item.number)),
+            bundle=_only(measures[RubricBundle][rubric_key]),
+            key_points=tuple(measures[KeyPoint][alone]),
+            point_set=_only(measures[PointSet][alone]),
+            usage=self.usage.get(key),
+            attachments=self._attachments(key),
+        )
+
+    def _attachments(self, report: tuple[str, str]) -> tuple[Attachment, ...]:
+        return tuple(
+            Attachment(
+                media_type=file.media_type,
+                sha=file.sha,
+                n_bytes=file.n_bytes,
+                n_pages=file.n_pages,
+                folder=self.folder,
+            )
+            for file in self.files.get(report, ())
+        )
+
+
+class CaseLoader:
+    """Hands out cases in any order and from any thread, loading them in batches."""
+
+    def __init__(self, warehouse: Warehouse, plans: Sequence[CellPlan]) -> None:
+        self._warehouse = warehouse
+        self._lock = threading.Lock()
+        self._ready: dict[str, Case] = {}
+        self._pending: dict[str, Sequence[CellPlan]] = {}
+        for start in range(0, len(plans), BATCH):
+            batch = plans[start : start + BATCH]
+            self._pending.update({plan.cell_id: batch for plan in batch})
+
+    def case(self, plan: CellPlan) -> Case:
+        """The inputs of one cell; asked again (a retry), they are read again."""
+        with self._lock:
+            if plan.cell_id not in self._ready:
+                batch = self._pending.get(plan.cell_id, [plan])
+                for other in batch:
+                    self._pending.pop(other.cell_id, None)
+                self._ready.update(load_cases(self._warehouse, batch))
+            return self._ready.pop(plan.cell_id)
+
+
+_loaders: dict[Warehouse, CaseLoader] = {}
+
+
+@contextmanager
+def loading(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
+    """While open, `load_case` reads these plans' inputs in batches."""
+    _loaders[warehouse] = CaseLoader(warehouse, plans)
+    try:
+        yield
+    finally:
+        del _loaders[warehouse]
+
+
+def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
+    """The inputs of one cell.
+
+    Raises:
+        UnreadableScan: a file of it cannot be shown.
+    """
+    loader = _loaders.get(warehouse)
+    case = loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
+    for attachment in case.attachments:
+        try:
+            attachment.content()
+        except DamagedWarehouse as error:
+            raise UnreadableScan(str(error)) from None
+    return case
+
+
+def _grouped(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:
+    grouped: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+    for row in rows:
+        grouped[tuple(getattr(row, column) for column in columns)].append(row)
+    return grouped
+
+
+def _only(rows: Sequence[Any]) -> Any | None:
+    return rows[0] if rows else None

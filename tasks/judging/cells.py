@@ -1,0 +1,252 @@
+"""Which cells an evaluation has, and how far each is: read from the warehouse, nothing stored.
+
+A cell is one (protocol, agent, assignment) for one judge on one state of its inputs. Its id
+is the sha of all of that, so a changed report, page, prompt or protocol is a new cell, and
+an old one is never paid for again.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from tasks.judges.decisions import Judge
+from tasks.judges.llm.attachments import load_wording, why_not_shown, wording_of
+from tasks.judging.inputs import scans
+from tasks.judging.usage import USAGE, USAGE_SAID
+from tasks.protocols.case import Protocol
+from tasks.warehouse.jobs import ReportFile
+from tasks.warehouse.rows import content_sha
+from tasks.warehouse.store import Readable
+
+Files = tuple[ReportFile, ...]
+CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
+
+INPUTS = f"""
+WITH cited_pages AS (
+    SELECT agent, assignment,
+        sha256(string_agg(DISTINCT said, chr(10) ORDER BY said)) AS pages
+    FROM (
+        SELECT c.agent, c.assignment,
+            c.url || ' ' || coalesce(p.status || p.text_sha, p.status, '')
+                || coalesce(' to ' || p.final_url, '') AS said
+        FROM citations AS c LEFT JOIN pages AS p USING (edition, url)
+        WHERE c.edition = $1
+    )
+    GROUP BY ALL
+), usage AS ({USAGE})
+SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
+    coalesce(t.url, '') AS article_url, r.status AS report_status,
+    t.text_sha AS article, r.text_sha AS report,
+    f.output_sha AS facts, c.output_sha AS claims, coalesce(p.pages, '') AS pages,
+    coalesce(p.pages, '') AS claim_pages,
+    c.pairs_reliable, c.pairs_reason,
+    g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace,
+    coalesce(a.query, t.title) AS query, b.bundle_sha AS rubric,
+    coalesce(b.bundle_sha, '') AS criteria,
+    coalesce(k.output_sha, '') AS key_points, coalesce({USAGE_SAID}, '') AS usage
+FROM reports AS r
+JOIN assignments AS a USING (edition, assignment)
+LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
+LEFT JOIN ground_truths AS g ON g.edition = r.edition AND g.assignment = r.assignment
+LEFT JOIN search_traces AS s
+    ON s.edition = r.edition AND s.agent = r.agent AND s.assignment = r.assignment
+LEFT JOIN rubric_bundles AS b
+    ON b.edition = r.edition AND b.assignment = r.assignment AND b.protocol = $2
+LEFT JOIN point_sets AS k ON k.edition = r.edition AND k.assignment = r.assignment
+LEFT JOIN usage AS u ON u.agent = r.agent AND u.assignment = r.assignment
+LEFT JOIN extractions AS f
+    ON f.edition = r.edition AND f.agent = '' AND f.assignment = r.assignment
+LEFT JOIN extractions AS c
+    ON c.edition = r.edition AND c.agent = r.agent AND c.assignment = r.assignment
+    AND c.input_sha = r.text_sha
+LEFT JOIN cited_pages AS p ON p.agent = r.agent AND p.assignment = r.assignment
+WHERE r.edition = $1
+ORDER BY r.agent, r.assignment
+"""
+
+PAGE_SIZES = """
+SELECT c.agent, c.assignment, max(strlen(p.text)) AS longest, max(c.claims) AS most
+FROM (SELECT edition, agent, assignment, url, count(*) AS claims FROM citations GROUP BY ALL) AS c
+JOIN pages AS p USING (edition, url)
+WHERE c.edition = $1 AND p.status = 'ok'
+GROUP BY ALL
+"""
+"""Of each report that cites pages which came: the longest one's bytes, and how many claims cite
+the same one. Texts must be unpacked for it: 0.15 s for 60 MB."""
+
+CLAIM_PAGES_SIZES = """
+SELECT agent, assignment, max(together) AS longest, count(*) AS most
+FROM (
+    SELECT c.agent, c.assignment, c.number, sum(strlen(p.text) + 2)::BIGINT AS together
+    FROM citations AS c JOIN pages AS p USING (edition, url)
+    WHERE c.edition = $1 AND p.status = 'ok'
+    GROUP BY ALL
+)
+GROUP BY ALL
+"""
+"""The same where all pages that a claim cites are read as one text: the longest one's bytes, and
+how many claims there are, since all may cite the same pages."""
+
+
+class CellPlan(BaseModel):
+    """One cell as it stands: what travels to the task that judges it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    edition: str
+    protocol: str
+    agent: str
+    assignment: str
+    title: str
+    judge: str
+    model_version: str
+    prompt_sha: str
+    protocol_version: str
+    input_sha: str
+    cell_id: str
+    state: CellState
+    state_reason: str | None = None
+    pairs_reliable: bool | None = None
+    pairs_reason: str | None = None
+    article_url: str
+
+
+def plan_cells(
+    warehouse: Readable,
+    edition: str,
+    protocol: Protocol,
+    judge: Judge,
+    agents: Sequence[str] = (),
+) -> list[CellPlan]:
+    """Every cell of one protocol and judge, by agent and assignment; `agents` narrows it. Only
+    assignments of the kinds that the protocol judges have cells, and of a protocol that goes by a
+    rubric or by a reference article only those that have one."""
+    inputs = warehouse.frame(INPUTS, [edition, protocol.name])
+    known = _known_cells(warehouse, edition, protocol.name, judge.name)
+    scanned = "scanned" in inputs["report_status"]
+    files = scans(warehouse, edition) if scanned else {}
+    sizes = _page_sizes(warehouse, edition, protocol)
+    return [
+        _planned(
+            record,
+            files.get((record["agent"], record["assignment"]), ()),
+            sizes.get((record["agent"], record["assignment"]), (0, 0)),
+            edition,
+            protocol,
+            judge,
+            known,
+        )
+        for record in inputs.iter_rows(named=True)
+        if record["kind"] in protocol.kinds
+        and (not agents or record["agent"] in agents)
+        and all(
+            record[name] is not None for name in ("rubric", "article") if name in protocol.inputs
+        )
+    ]
+
+
+def _known_cells(
+    warehouse: Readable, edition: str, protocol: str, judge: str
+) -> dict[str, tuple[str, int, str | None]]:
+    frame = warehouse.frame(
+        "SELECT cell_id, status, n_open, error FROM cells "
+        "WHERE edition = $1 AND protocol = $2 AND judge = $3",
+        [edition, protocol, judge],
+    )
+    return {cell: (status, n_open, error) for cell, status, n_open, error in frame.iter_rows()}
+
+
+def _page_sizes(
+    warehouse: Readable, edition: str, protocol: Protocol
+) -> dict[tuple[str, str], tuple[int, int]]:
+    measures = {"pages": PAGE_SIZES, "claim_pages": CLAIM_PAGES_SIZES}
+    wanted = [sql for name, sql in measures.items() if name in protocol.inputs]
+    if not wanted:
+        return {}
+    frame = warehouse.frame(wanted[0], [edition])
+    return {
+        (agent, assignment): (longest or 0, most)
+        for agent, assignment, longest, most in frame.iter_rows()
+    }
+
+
+def _planned(
+    record: dict[str, object],
+    files: Files,
+    sizes: tuple[int, int],
+    edition: str,
+    protocol: Protocol,
+    judge: Judge,
+    known: dict[str, tuple[str, int, str | None]],
+) -> CellPlan:
+    prompt_sha = judge.prompt_sha(protocol.prompts)
+    if files:
+        record["files"] = content_sha(*(f"{f.media_type} {f.n_pages} {f.sha}" for f in files))
+        prompt_sha = content_sha(prompt_sha, load_wording(wording_of(protocol.prompts)).sha)
+    # Only cells with pages that this judge does not read whole and at once rest on how it does.
+    if record["pairs_reliable"] and (reading := judge.page_reading(*sizes)):
+        prompt_sha = content_sha(prompt_sha, *reading)
+    # Files are part of the ids of scans alone: other cells keep those they were paid for under.
+    inputs = [name for name in protocol.inputs if name != "files" or files]
+    input_sha = content_sha(*(f"{name}={record[name]}" for name in inputs))
+    key = (edition, protocol.name, str(record["agent"]), str(record["assignment"]), judge.name)
+    cell_id = content_sha(*key, judge.model_version, prompt_sha, protocol.version, input_sha)
+    missing = [name for name in inputs if record[name] is None]
+    state, reason = _state(record, files, protocol, judge, missing, known.get(cell_id))
+    return CellPlan(
+        edition=edition,
+        protocol=protocol.name,
+        agent=key[2],
+        assignment=key[3],
+        title=str(record["title"]),
+        judge=judge.name,
+        model_version=judge.model_version,
+        prompt_sha=prompt_sha,
+        protocol_version=protocol.version,
+        input_sha=input_sha,
+        cell_id=cell_id,
+        state=state,
+        state_reason=reason,
+        pairs_reliable=record["pairs_reliable"],
+        pairs_reason=record["pairs_reason"],
+        article_url=str(record["article_url"]),
+    )
+
+
+def _state(
+    record: dict[str, object],
+    files: Files,
+    protocol: Protocol,
+    judge: Judge,
+    missing: Sequence[str],
+    known: tuple[str, int, str | None] | None,
+) -> tuple[CellState, str | None]:
+    if record["report_status"] == "empty" and record["kind"] != "find_claims":
+        return "empty", "the report is empty"
+    if record["report_status"] == "scanned" and (why := _unseen(files, protocol, judge)):
+        return "not_assessed", f"not_assessed: the report is a scan; {why}"
+    if not protocol.assesses(judge):
+        return "not_assessed", f"not_assessed: the judge {judge.name} cannot decide this protocol"
+    if missing:
+        return "pending", f"waits for {', '.join(missing)}"
+    if known is None:
+        return "pending", None
+    status, n_open, error = known
+    if status == "failed":
+        return "failed", error
+    return ("pending", f"{n_open} items are open") if n_open else ("done", None)
+
+
+def _unseen(files: Files, protocol: Protocol, judge: Judge) -> str | None:
+    """Why a scan cannot be judged; None: it can."""
+    if "files" not in protocol.inputs:
+        return f"{protocol.name} is decided by texts"
+    return why_not_shown(judge.name, judge.reads, files)
+
+
+def frame_of(plans: Sequence[CellPlan]) -> pl.DataFrame:
+    """Plans as a frame, one row per report, for scoring."""
+    schema = dict.fromkeys(CellPlan.model_fields, pl.String) | {"pairs_reliable": pl.Boolean}
+    return pl.DataFrame([plan.model_dump() for plan in plans], schema=schema)

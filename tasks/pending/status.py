@@ -1,0 +1,134 @@
+"""What is done, pending and failed, stage by stage: read from the warehouse alone."""
+
+from collections import Counter
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from tasks.judges.decisions import Judge
+from tasks.judges.research import ExtractKeyPoints
+from tasks.judging.cells import plan_cells
+from tasks.judging.protocols import protocols_for
+from tasks.pending.key_points import unpointed
+from tasks.protocols.registry import at_hand
+from tasks.warehouse.store import Readable
+
+
+class StageCounts(BaseModel):
+    """Items of one stage of one edition."""
+
+    model_config = ConfigDict(frozen=True)
+    order: ClassVar[tuple[str, ...]] = ("done", "pending", "failed", "final")
+
+    edition: str
+    stage: str
+    done: int = 0
+    pending: int = 0
+    failed: int = 0
+    final: int = 0
+    """Cannot be done and need not be: empty reports, scans without text, unfetchable pages, not
+    assessed cells."""
+
+
+COUNTS = """
+SELECT 'articles' AS stage, count(*) AS done, 0 AS pending,
+    (SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = 'unreadable'
+        AND scope = '') AS failed, 0 AS final
+FROM articles WHERE edition = $1
+UNION ALL
+SELECT 'reports', count(*) FILTER (status <> 'empty'),
+    (SELECT count(DISTINCT (agent, assignment)) FROM jobs WHERE edition = $1
+        AND state IN ('sending', 'running', 'overdue', 'answered', 'refused')),
+    (SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = 'unreadable'
+        AND scope <> '')
+    + (SELECT count(*) FROM jobs WHERE edition = $1 AND state IN ('lost', 'failed')),
+    count(*) FILTER (status = 'empty')
+FROM reports WHERE edition = $1
+UNION ALL
+SELECT 'facts', count(x.assignment), count(*) - count(x.assignment), 0, 0
+FROM assignments AS a LEFT JOIN extractions AS x
+    ON x.edition = a.edition AND x.assignment = a.assignment AND x.agent = ''
+WHERE a.edition = $1 AND a.kind = 'write_article'
+UNION ALL
+SELECT 'claims', count(x.assignment),
+    count(*) FILTER (x.assignment IS NULL AND r.status <> 'scanned'), 0,
+    count(*) FILTER (x.assignment IS NULL AND r.status = 'scanned')
+FROM reports AS r
+JOIN assignments AS a
+    ON a.edition = r.edition AND a.assignment = r.assignment AND a.kind <> 'find_claims'
+LEFT JOIN extractions AS x
+    ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
+    AND x.input_sha = r.text_sha
+WHERE r.edition = $1 AND r.status <> 'empty'
+UNION ALL
+SELECT 'pages', count(*) FILTER (p.status = 'ok'), count(*) FILTER (p.status IS NULL), 0,
+    count(*) FILTER (p.status <> 'ok')
+FROM (SELECT DISTINCT url FROM citations WHERE edition = $1) AS c
+LEFT JOIN pages AS p ON p.edition = $1 AND p.url = c.url
+"""
+
+
+def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCounts]:
+    """Counts per stage, in the order of the data; verdicts and scores per protocol."""
+    counts = [
+        StageCounts(edition=edition, **record)
+        for record in source.frame(COUNTS, [edition]).iter_rows(named=True)
+    ]
+    scored = dict(
+        source.frame(
+            "SELECT protocol, count(DISTINCT (agent, assignment)) FROM scores "
+            "WHERE edition = $1 AND judge = $2 GROUP BY ALL",
+            [edition, judge.name],
+        ).iter_rows()
+    )
+    kinds = source.frame("SELECT DISTINCT kind FROM assignments WHERE edition = $1", [edition])
+    protocols = at_hand({*protocols_for(source, edition), *scored})
+    if any("key_points" in protocol.inputs for protocol in protocols.values()):
+        counts.append(_key_points(source, edition, judge))
+    for name, protocol in protocols.items():
+        if not set(protocol.kinds) & {*kinds["kind"]}:
+            continue  # it has nothing to judge here
+        plans = plan_cells(source, edition, protocol, judge)
+        states = Counter(plan.state for plan in plans)
+        counts.append(
+            StageCounts(
+                edition=edition,
+                stage=f"verdicts {name}",
+                done=states["done"],
+                pending=states["pending"],
+                failed=states["failed"],
+                final=states["empty"] + states["not_assessed"],
+            )
+        )
+        n_scored = scored.get(name, 0)
+        counts.append(
+            StageCounts(
+                edition=edition,
+                stage=f"scores {name}",
+                done=n_scored,
+                pending=len(plans) - n_scored,
+            )
+        )
+    rows = source.frame("SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]).item()
+    return [*counts, StageCounts(edition=edition, stage="leaderboard", done=rows)]
+
+
+def _key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
+    """By assignment: those that have some, those that never will, and those that this judge could
+    make or not."""
+    done, unknown = source.frame(
+        "SELECT count(*) FILTER (k.n_points > 0), "
+        "count(*) FILTER (k.n_points = 0 OR (k.assignment IS NULL AND a.kind = 'research'))"
+        " FROM assignments AS a LEFT JOIN point_sets AS k USING (edition, assignment)"
+        " WHERE a.edition = $1",
+        [edition],
+    ).row(0)
+    waiting = len(unpointed(source, edition))
+    able = ExtractKeyPoints in judge.decides
+    return StageCounts(
+        edition=edition,
+        stage="key points",
+        done=done,
+        pending=waiting if able else 0,
+        final=unknown + (0 if able else waiting),
+    )

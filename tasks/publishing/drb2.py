@@ -1,0 +1,168 @@
+"""An edition's verdicts under DeepResearch Bench II's protocol, written as that bench writes them.
+
+A report that is not done (items are open, it is empty, the judge cannot see it) has a line with
+its reason and no figure in the tables.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tasks.base import Frozen
+from tasks.benchmarks.drb2 import LAYOUT, PROTOCOL
+from tasks.benchmarks.drb2_results import (
+    DIMENSIONS,
+    TABLES,
+    BatchUsage,
+    Figures,
+    ItemScore,
+    Line,
+    NoResult,
+    Result,
+    Told,
+    figures,
+    table,
+    usage_summary,
+)
+from tasks.benchmarks.errors import EditionError
+from tasks.warehouse.rubrics import BundleSettings
+from tasks.warehouse.store import Readable
+
+LINES = "result.jsonl"
+REPORTS = """
+SELECT s.agent, s.assignment, s.cell_id, s.reason, a.query
+FROM scores AS s JOIN assignments AS a USING (edition, assignment)
+WHERE s.edition = $1 AND s.protocol = $2 AND s.judge = $3 AND s.metric = 'rubric_total'
+ORDER BY s.agent, TRY_CAST(regexp_extract(s.assignment, '[0-9]+$') AS BIGINT), s.assignment
+"""
+VERDICTS = """
+SELECT v.assignment, r.dimension, r.text, v.label, v.reason, v.evidence, v.call_id
+FROM verdicts AS v
+JOIN rubrics AS r USING (edition, assignment, protocol, item)
+JOIN (SELECT DISTINCT cell_id FROM scores WHERE edition = $1 AND judge = $3) USING (cell_id)
+WHERE v.edition = $1 AND v.protocol = $2 AND v.judge = $3 AND v.agent = $4
+    AND v.step = r.dimension AND v.status = 'ok'
+ORDER BY v.assignment, r.number
+"""
+CALLS = """
+SELECT call_id, coalesce(prompt_tokens, 0), coalesce(output_tokens, 0),
+    coalesce(thinking_tokens, 0)
+FROM calls WHERE call_id IN (SELECT unnest($1))
+"""
+_KEY = re.compile(r"idx-(\d{1,6})")
+
+
+class ExportSummary(Frozen):
+    """What was written."""
+
+    agents: int
+    reports: int
+    without: tuple[str, ...]
+    """Reports that have no figures, each with its reason."""
+
+
+def export_drb2(source: Readable, edition: str, judge: str, folder: Path) -> ExportSummary:
+    """Write `result.jsonl` and the five `agg_scores_*.csv` into a folder; what is there of the
+    same names is replaced.
+
+    Raises:
+        EditionError: the edition is not of this bench, or nothing of it has been judged.
+        OSError: the folder cannot be written to.
+    """
+    _refuse_others(source, edition)
+    folder.mkdir(parents=True, exist_ok=True)
+    found: dict[tuple[str, int], Figures] = {}
+    without = []
+    with (folder / LINES).open("w", encoding="utf-8", newline="\n") as file:
+        for line in _lines(source, edition, judge):
+            file.write(json.dumps(line.model_dump(), ensure_ascii=False) + "\n")
+            found[line.model, line.idx] = figures(line.result)
+            if isinstance(line.result, NoResult):
+                without.append(f"{line.model}, idx-{line.idx}: {line.result.error}")
+    tasks = _tasks(source, edition)
+    for name in TABLES:
+        text = table(name, found, tasks)
+        (folder / f"agg_scores_{name}.csv").write_text(text, "utf-8", newline="")
+    return ExportSummary(
+        agents=len({agent for agent, _ in found}), reports=len(found), without=tuple(without)
+    )
+
+
+def _refuse_others(source: Readable, edition: str) -> None:
+    known = source.frame("SELECT source FROM editions WHERE edition = $1", [edition])["source"]
+    if known[0] != LAYOUT:
+        raise EditionError(
+            f"{edition} comes from {known[0]}: only editions of `evergreen import {LAYOUT}` have "
+            "the tasks that its results speak of."
+        )
+
+
+def _lines(source: Readable, edition: str, judge: str) -> Iterator[Line]:
+    """A line for each report that was scored, by agent and task."""
+    reports = source.frame(REPORTS, [edition, PROTOCOL, judge])
+    if reports.is_empty():
+        raise EditionError(
+            f"The judge {judge!r} has scored nothing of {edition} under {PROTOCOL}. Run "
+            f"`evergreen evaluate --edition {edition} --judge {judge}`."
+        )
+    for (agent,), rows in reports.group_by("agent", maintain_order=True):
+        results = _Results(source, edition, judge, str(agent))
+        for row in rows.iter_rows(named=True):
+            idx = int(_KEY.fullmatch(row["assignment"])[1])  # type: ignore[index]
+            yield Line(
+                model=str(agent),
+                idx=idx,
+                result=results.of(row["assignment"], row["query"])
+                if row["cell_id"]
+                else NoResult(error=row["reason"] or "it has not been judged"),
+            )
+
+
+class _Results:
+    """The verdicts of one agent, by assignment."""
+
+    def __init__(self, source: Readable, edition: str, judge: str, agent: str) -> None:
+        verdicts = source.frame(VERDICTS, [edition, PROTOCOL, judge, agent])
+        self._verdicts = verdicts.partition_by("assignment", as_dict=True)
+        calls = source.frame(CALLS, [verdicts["call_id"].drop_nulls().unique().to_list()])
+        self._usage = {
+            call: BatchUsage(
+                promptTokenCount=prompt,
+                candidatesTokenCount=output,
+                thoughtsTokenCount=thoughts,
+                totalTokenCount=prompt + output + thoughts,
+            )
+            for call, prompt, output, thoughts in calls.iter_rows()
+        }
+
+    def of(self, assignment: str, query: str) -> Result | NoResult:
+        if (assignment,) not in self._verdicts:
+            return NoResult(error="no item was decided")
+        verdicts = self._verdicts[assignment,]
+        scores: dict[str, dict[str, ItemScore]] = {dimension: {} for dimension in DIMENSIONS}
+        for row in verdicts.iter_rows(named=True):
+            scores[row["dimension"]][row["text"]] = ItemScore(
+                score=int(row["label"]), reason=row["reason"] or "", evidence=row["evidence"] or ""
+            )
+        calls = dict.fromkeys(verdicts["call_id"].drop_nulls().to_list())
+        batches = tuple(self._usage[call] for call in calls if call in self._usage)
+        return Result(
+            task=query,
+            scores=scores,
+            usage_summary=usage_summary(batches),
+            usage_metadata_per_batch=batches,
+        )
+
+
+def _tasks(source: Readable, edition: str) -> dict[int, Told]:
+    frame = source.frame(
+        "SELECT assignment, settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2",
+        [edition, PROTOCOL],
+    )
+    tasks = {}
+    for assignment, stored in frame.iter_rows():
+        settings = BundleSettings.model_validate_json(stored)
+        idx = int(_KEY.fullmatch(assignment)[1])  # type: ignore[index]
+        tasks[idx] = Told(language=settings.language or "", theme=settings.theme or "")
+    return tasks

@@ -1,0 +1,253 @@
+"""What a site is made of: an edition's names, figures and links, read once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import polars as pl
+
+from tasks.configuration.models import MetricEntry, OfflineJudgeEntry, load_judges
+from tasks.editions.names import check_known, check_scored
+from tasks.protocols.case import Protocol
+from tasks.protocols.registry import at_hand, title_of
+from tasks.scoring.boards import boards_of
+from tasks.site.content import Cell
+from tasks.site.folder import file_name
+from tasks.warehouse.store import Readable
+
+Snapshots = Literal["passages", "whole"]
+"""Of archived pages: the passages that verdicts rest on, or their whole text."""
+
+ASSIGNMENTS = """
+SELECT a.assignment, a.article, a.kind, a.prompt, a.query, r.title, r.url, r.category, r.created_at,
+    r.views, r.bytes, r.external_links, v.permalink, v.licence, v.attribution,
+    g.category AS truth_category,
+    (SELECT count(*) FROM facts AS f WHERE f.edition = a.edition AND f.article = a.article)
+        AS n_facts
+FROM assignments AS a
+LEFT JOIN articles AS r ON r.edition = a.edition AND r.article = a.article
+LEFT JOIN article_revisions AS v ON v.edition = a.edition AND v.article = a.article
+LEFT JOIN ground_truths AS g ON g.edition = a.edition AND g.assignment = a.assignment
+WHERE a.edition = $1
+ORDER BY a.assignment
+"""
+REPORTS = """
+SELECT agent, assignment, status, text FROM reports WHERE edition = $1 ORDER BY agent, assignment
+"""
+BY_DECIDED = """
+SELECT judge FROM current_verdicts WHERE edition = $1
+GROUP BY judge ORDER BY count(*) FILTER (status = 'ok') DESC, judge
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An assignment with what is known of its article."""
+
+    assignment: str
+    article: str | None
+    kind: str
+    prompt: str | None
+    query: str | None
+    title: str
+    url: str | None
+    category: str | None
+    created_at: datetime | None
+    views: int | None
+    bytes: int | None
+    links: int | None
+    permalink: str | None
+    licence: str | None
+    attribution: str | None
+    n_facts: int
+
+    @property
+    def href(self) -> str:
+        """Its page within the site."""
+        return f"articles/{file_name(self.assignment)}.html"
+
+
+@dataclass(frozen=True)
+class Material:
+    """An edition as it is published: `judges[0]` is the one that pages mark by."""
+
+    source: Readable
+    edition: str
+    title: str
+    origin: str
+    """Where it comes from: wikipedia, wlc, …"""
+    judges: tuple[str, ...]
+    judge_titles: dict[str, str]
+    offline: tuple[str, ...]
+    """Those of the judges that use no language model."""
+    protocols: Mapping[str, Protocol]
+    """By name, of those whose definition is at hand."""
+    protocol_titles: Mapping[str, str]
+    """Of all that have figures."""
+    agents: dict[str, str]
+    """Id → name."""
+    assignments: dict[str, Assigned]
+    reports: pl.DataFrame
+    """agent, assignment, status, words."""
+    scores: pl.DataFrame
+    """All columns of the table, of these judges."""
+    leaderboard: pl.DataFrame
+    """The same of the leaderboard."""
+    main: tuple[str, str] | None
+    """Protocol and metric that lists are sorted by; null where nothing has a value."""
+    snapshots: Snapshots
+
+    @property
+    def judge(self) -> str:
+        return self.judges[0]
+
+    def protocol_title(self, protocol: str) -> str:
+        return self.protocol_titles.get(protocol, protocol)
+
+    def judge_title(self, judge: str) -> str:
+        return self.judge_titles.get(judge, judge)
+
+    def agent_href(self, agent: str) -> str:
+        return f"agents/{file_name(agent)}.html"
+
+    def metric(self, protocol: str, metric: str) -> MetricEntry:
+        """A metric by its names, also where its protocol (somebody's rubric) is not at hand."""
+        for entry in self.protocols[protocol].metrics if protocol in self.protocols else ():
+            if entry.name == metric:
+                return entry
+        return MetricEntry(
+            name=metric,
+            title=metric.removeprefix("rubric_").replace("_", " ").capitalize(),
+            aggregate="macro",
+            better="higher",
+            description="The protocol's definition is not at hand.",
+        )
+
+
+def read_material(
+    source: Readable, edition: str, judges: Sequence[str], snapshots: Snapshots
+) -> Material:
+    """Read what a site is made of.
+
+    Args:
+        judges: only theirs, the first being the one that pages mark by; all that have figures,
+            the one that decided most first, if empty.
+
+    Raises:
+        UnknownName: no such edition, nothing judged, or a judge without figures.
+    """
+    check_known(source, edition)
+    for judge in judges or (None,):
+        check_scored(source, edition, (), judge)
+    board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
+    decided = source.frame(BY_DECIDED, [edition])["judge"].to_list()
+    there = board["judge"].unique().sort().to_list()
+    usual = sorted(there, key=lambda name: _place(decided, name))
+    chosen = tuple(dict.fromkeys(judges or usual))  # one that is named twice is published once
+    board = board.filter(pl.col("judge").is_in(chosen)).sort("protocol", "judge", "agent", "metric")
+    known = load_judges().judges
+    protocols = at_hand(board["protocol"].unique().sort().to_list())
+    origin, title = source.frame(
+        "SELECT source, title FROM editions WHERE edition = $1", [edition]
+    ).row(0)
+    scores = source.frame(
+        "SELECT * FROM scores WHERE edition = $1 "
+        "ORDER BY protocol, judge, metric, agent, assignment",
+        [edition],
+    )
+    return Material(
+        source=source,
+        edition=edition,
+        title=f"Evergreen: {title or edition}",
+        origin=origin,
+        judges=chosen,
+        judge_titles={n: known[n].title if n in known else n for n in chosen},
+        offline=tuple(n for n in chosen if isinstance(known.get(n), OfflineJudgeEntry)),
+        protocols=protocols,
+        protocol_titles={name: title_of(name) for name in board["protocol"].unique().sort()},
+        agents=_agents(source, edition),
+        assignments=_assignments(source, edition),
+        reports=_reports(source, edition),
+        scores=scores.filter(pl.col("judge").is_in(chosen)),
+        leaderboard=board,
+        main=_main(board, chosen[0]),
+        snapshots=snapshots,
+    )
+
+
+def _place(decided: Sequence[str], judge: str) -> tuple[int, str]:
+    return (decided.index(judge) if judge in decided else len(decided), judge)
+
+
+def _agents(source: Readable, edition: str) -> dict[str, str]:
+    """Id → name of those with reports; where several are called alike, with their ids."""
+    named = source.frame("SELECT agent, name FROM agents WHERE edition = $1", [edition])
+    ids = source.frame(
+        "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
+    )["agent"]
+    names = {agent: name or agent for agent, name in named.iter_rows()}
+    shown = [names.get(agent, agent) for agent in ids]
+    return {
+        agent: f"{name} ({agent})" if shown.count(name) > 1 else name
+        for agent, name in zip(ids, shown, strict=True)
+    }
+
+
+def _reports(source: Readable, edition: str) -> pl.DataFrame:
+    frame = source.frame(REPORTS, [edition])
+    words = [len(text.split()) for text in frame["text"]]
+    return frame.drop("text").with_columns(words=pl.Series(words, dtype=pl.Int64))
+
+
+def _assignments(source: Readable, edition: str) -> dict[str, Assigned]:
+    found = {}
+    for row in source.frame(ASSIGNMENTS, [edition]).iter_rows(named=True):
+        title = row["title"] or row["assignment"].replace("_", " ")
+        found[row["assignment"]] = Assigned(
+            assignment=row["assignment"],
+            article=row["article"] or None,
+            kind=row["kind"],
+            prompt=row["prompt"],
+            query=row["query"],
+            title=title if row["kind"] == "write_article" or not row["query"] else row["query"],
+            url=row["url"],
+            category=row["category"] or row["truth_category"],
+            created_at=row["created_at"],
+            views=row["views"],
+            bytes=row["bytes"],
+            links=row["external_links"],
+            permalink=row["permalink"],
+            licence=row["licence"],
+            attribution=row["attribution"],
+            n_facts=row["n_facts"],
+        )
+    return found
+
+
+def _main(board: pl.DataFrame, judge: str) -> tuple[str, str] | None:
+    """What ranks the first board of the judge that has any value: (protocol, metric)."""
+    rows = board.filter((pl.col("judge") == judge) & pl.col("value").is_not_null())
+    there = set(rows.select("protocol", "metric").iter_rows())
+    for shown in boards_of(rows):
+        for metric in (*shown.ranked_by, *shown.columns):
+            for name in sorted(shown.protocols):
+                if (name, metric) in there:
+                    return name, metric
+    return None
+
+
+def best_first(cell: Cell, better: str) -> tuple[bool, float]:
+    """What to sort figures by, the best first and those without a value last."""
+    value = cell.value if cell.value is not None else 0.0
+    return cell.value is None, -value if better == "higher" else value
+
+
+def cell_of(row: Mapping[str, object] | None, unit: Literal["share", "number"]) -> Cell:
+    """A row of the leaderboard or of the scores as it is shown; an empty one for none."""
+    if row is None:
+        return Cell(None, unit=unit)
+    names = ("value", "low", "high", "n_items", "n_reports", "n_articles", "n_open", "provisional",
+             "reason", "rank_from", "rank_to", "interval_reason")  # fmt: skip
+    given = {name: row[name] for name in names if row.get(name) is not None}
+    return Cell(**{"value": None, **given}, unit=unit)  # type: ignore[arg-type]

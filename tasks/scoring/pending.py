@@ -1,0 +1,30 @@
+"""Which agents' stored scores are out of date."""
+
+from collections.abc import Sequence
+
+from tasks.judging.cells import CellPlan
+from tasks.warehouse.store import Warehouse
+
+SCORER_VERSION = "2"
+"""Raise it when a metric's formula changes: every score is then made anew, no verdict is."""
+
+
+def unscored(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool:
+    """Whether the stored scores of these plans (one agent, one protocol) are out of date."""
+    first = plans[0]
+    stored = warehouse.frame(
+        "SELECT DISTINCT assignment, cell_id, state FROM scores WHERE edition = $1 AND "
+        "protocol = $2 AND agent = $3 AND judge = $4 AND scorer_version = $5",
+        [first.edition, first.protocol, first.agent, first.judge, scorer_version(first)],
+    )
+    return set(stored.iter_rows()) != {(p.assignment, scored_cell(p), p.state) for p in plans}
+
+
+def scored_cell(plan: CellPlan) -> str | None:
+    """The cell that a plan's scores rest on; None while it is not done."""
+    return plan.cell_id if plan.state == "done" else None
+
+
+def scorer_version(plan: CellPlan) -> str:
+    """The versions of the formulas and of the protocol behind a plan's scores."""
+    return f"{SCORER_VERSION}/{plan.protocol_version}"

@@ -1,0 +1,89 @@
+"""`annotate` and `agreement` as people type them."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+from flows.cli.main import app
+from tasks.annotation.errors import AnnotationError
+from tasks.warehouse.store import open_warehouse
+from tests.tasks.annotated import AGENT, ARTICLE, judged, sample_warehouse
+
+
+@pytest.fixture
+def evergreen(tmp_path: Path):  # type: ignore[no-untyped-def]
+    warehouse = sample_warehouse(tmp_path)
+    with open_warehouse(warehouse) as store:
+        judged(store, "one", {("neutral", "n_1"): "reference", ("neutral", "n_2"): "report"})
+        judged(store, "two", {("neutral", "n_1"): "reference", ("neutral", "n_2"): "reference"})
+
+    def call(*arguments: str | Path) -> Result:
+        result = CliRunner().invoke(
+            app, [*map(str, arguments)], env={"EVERGREEN_WAREHOUSE": str(warehouse)}
+        )
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result
+
+    return call
+
+
+def test_a_sheet_goes_out_and_comes_back(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    made = evergreen(
+        "annotate", "make", "--edition", "sample", "--kind", "criteria",
+        "--agent", AGENT, "--pairs", "1", "--seed", "4", "--to", tmp_path / "s",
+    )  # fmt: skip
+    files = sorted((tmp_path / "s").iterdir())
+    assert [file.suffix for file in files] == [".csv", ".html"]
+    assert "39 questions in 1 parts" in made.stderr
+    assert "evergreen annotate import criteria-" in made.stderr
+    blank = files[0].read_text("utf-8-sig")
+    files[0].write_text(blank.replace('"first | second | tie",""', '"","tie"'), "utf-8")
+    said = evergreen("annotate", "import", files[0], "--annotator", "ann")
+    assert "39 of 39 questions labelled (39 new, 0 changed), 0 left open" in said.stderr
+
+
+def test_fewer_than_asked_for_is_said(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    made = evergreen(
+        "annotate", "make", "--edition", "sample", "--kind", "reports",
+        "--items", "500", "--to", tmp_path,
+    )  # fmt: skip
+    assert "There are 9, not 500" in made.stderr
+
+
+def test_agreement_is_printed_with_what_its_numbers_mean(evergreen) -> None:  # type: ignore[no-untyped-def]
+    out = evergreen("agreement", "--edition", "sample").stdout
+    assert "Judges with each other" in out
+    assert "n_items: items both decided" in out
+    assert "–" in out
+
+
+def test_agreement_for_programs(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    labels = tmp_path / "labels.csv"
+    labels.write_text(
+        "assignment,agent,protocol,step,item,label\n"
+        f"{ARTICLE},{AGENT},wiki_writing,neutral,n_1,reference\n"
+        f"{ARTICLE},{AGENT},wiki_writing,neutral,n_7,reference\n",
+        "utf-8",
+    )
+    ask = ("agreement", "--edition", "sample", "--judge", "one", "--labels", labels, "--format")
+    found = json.loads(evergreen(*ask, "json").stdout)
+    assert found["judges"] == [
+        {"protocol": "wiki_writing", "judge": "one", "n_decided": 2, "n_with_people": 1,
+         "n_assignments": 1, "alike": 1.0, "alike_low": None, "alike_high": None,
+         "kappa": None, "kappa_low": None, "kappa_high": None, "usd_per_article": None}
+    ]  # fmt: skip
+    assert found["between_judges"] == []
+    table = evergreen(*ask, "csv")
+    assert "1 labels are about items that no judge has decided" in table.stderr
+    frame = pl.read_csv(table.stdout.encode())
+    assert frame["table"].to_list() == ["judges", "with_people", "with_people"]
+
+
+def test_what_a_user_gets_wrong_is_told_in_words(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(AnnotationError, match="cannot be read"):
+        evergreen("annotate", "import", tmp_path / "nowhere.csv", "--annotator", "ann")

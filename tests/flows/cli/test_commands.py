@@ -1,0 +1,100 @@
+"""The table of commands, and what stands before them."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from flows.cli.lazy import Command, Group, OnDemand
+from flows.cli.main import app
+from tests.flows.conftest import Evergreen
+from tests.tasks.annotated import sample_warehouse
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def listed(name: str, command: Any) -> Iterator[tuple[str, OnDemand]]:
+    """Every entry of the table below a command, with its name as it is typed."""
+    for part, entry in getattr(command, "commands", {}).items():
+        yield f"{name} {part}".strip(), entry
+        yield from listed(f"{name} {part}".strip(), entry.real)
+
+
+TABLE = dict(listed("", typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, Command)]
+)
+def test_the_help_lists_a_command_with_the_first_sentence_of_its_own(name: str) -> None:
+    said = " ".join(inspect.cleandoc(TABLE[name].real.help).split("\n\n")[0].split())
+    [first] = re.findall(r"^.*?\.(?=\s|$)", said)
+    assert TABLE[name].entry.help == first
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, Group)]
+)
+def test_the_help_of_a_group_says_what_the_list_of_commands_says_of_it(
+    name: str, evergreen: Evergreen
+) -> None:
+    code, said, _ = evergreen(*name.split(), "--help")
+    assert code == 0
+    assert TABLE[name].entry.help in said
+    assert all(f" {part} " in said for part in TABLE[name].real.commands)
+
+
+def test_a_group_alone_shows_its_help_unless_it_does_something(evergreen: Evergreen) -> None:
+    code, said, _ = evergreen("pages")
+    assert code == 2
+    assert "Usage" in said
+    code, said, _ = evergreen("judges")
+    assert code == 0
+    assert "gemini" in said
+
+
+def test_a_mistyped_command_is_answered_with_near_ones(evergreen: Evergreen) -> None:
+    for words, near in ((["evalute"], "evaluate"), (["pages", "wals"], "walls")):
+        code, _, said = evergreen(*words)
+        assert code == 2
+        assert f"Did you mean '{near}'?" in said
+
+
+def test_the_version_is_that_of_the_package(evergreen: Evergreen) -> None:
+    assert evergreen("--version") == (0, f"{version('evergreen-bench')}\n", "")
+
+
+def test_commands_that_only_look_load_nothing_that_only_runs_need(tmp_path: Path) -> None:
+    warehouse = sample_warehouse(tmp_path)
+    unneeded = ("prefect", "aiohttp", "google.genai", "scipy", "nupunkt", "bm25s", "jinja2",
+                "httpx", "markdown_it", "psycopg")  # fmt: skip
+    code = f"""
+import sys
+from contextlib import suppress
+from flows.__main__ import main
+for words in (["sql", "SELECT 1"], ["status"], ["judges"], ["schema"], ["schema", "facts"]):
+    sys.argv = ["evergreen", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, words
+    found = [name for name in {unneeded!r} if name in sys.modules]
+    assert not found, (words, found)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "EVERGREEN_WAREHOUSE": str(warehouse)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,190 @@
+"""`evergreen differences`, and what the leaderboard prints of ranges and intervals."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flows.display.leaderboard import leaderboard_frame, ranked, wide_rows
+from tasks.protocols.registry import protocol
+from tasks.scoring.boards import INTERVAL, boards_of, ranges_note, ranking
+from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
+from tasks.warehouse.rows import Edition, utc_now
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.flows.conftest import Evergreen
+
+AGENTS = ("first", "second", "third")
+N = 20
+NAMES = ("wiki_fact", "fact")
+METRICS = {
+    "wiki_fact": ("leakage_rate", "coverage_wiki", "ref_acc"), "fact": ("effective_citations",),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two agents alike and a third far below them; `second` lacks one article, `third` has open
+    items. By leakage_rate, of which less is better, the third is better."""
+    path = tmp_path_factory.mktemp("compared") / "w.duckdb"
+    values = np.random.default_rng(3).random((N, 3)) / 10
+    values[:, :2] += 0.5
+    scores = [
+        Score(
+            edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
+            judge="offline", value=value, numerator=value, n_items=1 if value is not None else 0,
+            n_open=1 if (agent, metric, n) == ("third", "coverage_wiki", 0) else 0, state="done",
+            scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
+        )
+        for name in NAMES
+        for metric in METRICS[name]
+        for column, agent in enumerate(AGENTS)
+        for n in range(N)
+        for value in [None if (agent, n) == ("second", 0) else float(values[n, column])]
+    ]  # fmt: skip
+    with open_warehouse(path) as warehouse:
+        edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
+        warehouse.write(Change(Edition, [edition]), Change(Score, scores))
+        protocols = [protocol(name) for name in NAMES]
+        rows, pairs = with_statistics(warehouse, "e", leaderboard_rows(warehouse, "e", protocols))
+        warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
+    return path
+
+
+def asked(evergreen: Evergreen, path: Path, *more: str) -> str:
+    code, out, said = evergreen("differences", "--edition", "e", "--warehouse", path, *more)
+    assert code == 0, said
+    return out
+
+
+def test_the_larger_figure_stands_first_with_how_sure_and_on_how_many_articles(
+    compared: Path, evergreen: Evergreen
+) -> None:
+    out = asked(evergreen, compared, "--metric", "coverage_wiki")
+    lines = {tuple(line.split()[:2]): line.split() for line in out.splitlines() if line.split()}
+    others = lines["first", "third"], lines["second", "third"]
+    assert [line[-1] for line in others] == ["20", "19"]
+    assert all(line[2].startswith("+") and line[2].endswith("*") for line in others)
+    assert all(line[-2].endswith("°") for line in others)
+    alike = lines.get(("first", "second")) or lines["second", "first"]
+    assert not alike[-2].endswith("°")
+    assert "Coverage, higher is better" in out
+    assert "Corrected for 3 pairs" in out
+    assert "over the articles" in out
+
+
+def test_agents_stand_in_the_order_in_which_they_are_named(
+    compared: Path, evergreen: Evergreen
+) -> None:
+    named = ("--metric", "coverage_wiki", "--format", "json")
+    [one] = json.loads(asked(evergreen, compared, *named, "--agent", "third", "--agent", "first"))
+    [other] = json.loads(asked(evergreen, compared, *named, "--agent", "first", "--agent", "third"))
+    assert (one["agent"], one["other"], other["agent"]) == ("third", "first", "first")
+    turned = ("difference", "effect_size")
+    assert [one[name] for name in turned] == [-other[name] for name in turned]
+    assert (one["low"], one["high"]) == (-other["high"], -other["low"])
+    assert one["low"] < one["difference"] < one["high"] < 0
+    assert (one["better_share"], other["better_share"]) == (0.0, 1.0)
+    assert one["p_adjusted"] == other["p_adjusted"] < 0.05
+    only = json.loads(asked(evergreen, compared, *named, "--agent", "second"))
+    assert [(row["agent"], row["other"]) for row in only] == [
+        ("second", "first"), ("second", "third"),
+    ]  # fmt: skip
+
+
+def test_headline_metrics_are_shown_where_none_is_named(
+    compared: Path, evergreen: Evergreen
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(asked(evergreen, compared, "--format", "csv"))))
+    by_metric = {(row["protocol"], row["metric"]) for row in rows}
+    ranks, stand_for = ("wiki_fact", "coverage_wiki"), {
+        ("wiki_fact", "ref_acc"), ("fact", "effective_citations"),
+    }  # fmt: skip
+    assert by_metric == {ranks} | stand_for, "leakage_rate does neither"
+    assert len(rows) == 3 * len(by_metric)
+    only = asked(evergreen, compared, "--format", "csv", "--protocol", "fact")
+    assert {row["protocol"] for row in csv.DictReader(io.StringIO(only))} == {"fact"}
+    assert "In the metric's own numbers" in asked(evergreen, compared, "--protocol", "fact")
+
+
+def test_less_is_better_where_the_metric_says_so(compared: Path, evergreen: Evergreen) -> None:
+    named = ("--metric", "leakage_rate", "--agent", "third", "--agent", "first")
+    [row] = json.loads(asked(evergreen, compared, *named, "--format", "json"))
+    assert row["difference"] < 0
+    assert row["better_share"] == 1.0
+    assert "lower is better" in asked(evergreen, compared, *named)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--agent", "nobody"), "it compares: first, second, third"),
+        (("--metric", "kpr"), "coverage_wiki, effective_citations, leakage_rate"),
+        (("--judge", "nobody"), "no judge is called 'nobody'"),
+        (("--protocol", "race"), "no figures of the protocol 'race'"),
+    ],
+)
+def test_wrong_choices_are_told_with_what_there_is(
+    compared: Path, evergreen: Evergreen, arguments: tuple[str, ...], says: str
+) -> None:
+    code, _, said = evergreen("differences", "--edition", "e", "--warehouse", compared, *arguments)
+    assert code == 1
+    assert says in " ".join(said.split())
+
+
+def test_where_nobody_is_compared_it_says_how_to_compare(
+    compared: Path, evergreen: Evergreen, tmp_path: Path
+) -> None:
+    path = tmp_path / "w.duckdb"
+    shutil.copy(compared, path)
+    with open_warehouse(path) as warehouse:
+        warehouse.write(Change(AgentPair, [], replacing={"edition": "e"}))
+    code, _, said = evergreen("differences", "--edition", "e", "--warehouse", path)
+    assert code == 1
+    assert "evergreen evaluate --edition e --judge offline" in " ".join(said.split())
+
+
+def test_the_leaderboard_shows_ranges_and_the_ranking_metric_s_interval(
+    compared: Path, evergreen: Evergreen
+) -> None:
+    code, out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", compared,
+                             "--protocol", "wiki_fact")  # fmt: skip
+    assert code == 0
+    lines = {line.split()[1]: line.split() for line in out.splitlines() if len(line.split()) > 1}
+    assert [lines[agent][0] for agent in AGENTS] == ["1–2", "1–2", "3"]
+    flat = " ".join(out.split())
+    assert "They rest on 19 to 20 articles" in flat
+    assert "provisional: figures with a star may still change" in flat
+    with open_warehouse(compared) as warehouse:
+        frame = leaderboard_frame(warehouse, "e")
+    row = frame.filter(agent="first", metric="coverage_wiki").row(0, named=True)
+    assert f"{row['low'] * 100:.1f}–{row['high'] * 100:.1f}" in out
+    assert all(wide[INTERVAL] for wide in wide_rows(frame))
+    _, told, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", compared,
+                           "--format", "json")  # fmt: skip
+    [first] = [
+        r for r in json.loads(told) if (r["agent"], r["metric"]) == ("first", "coverage_wiki")
+    ]
+    assert {name: first[name] for name in ("low", "high", "rank_from", "n_articles", "seed")} == {
+        name: row[name] for name in ("low", "high", "rank_from", "n_articles", "seed")
+    }
+    assert (first["rank_from"], first["rank_to"]) == (1, 2)
+
+
+def test_a_leaderboard_without_ranges_shows_bare_ranks_and_no_word_of_ranges(
+    compared: Path,
+) -> None:
+    with open_warehouse(compared) as warehouse:
+        frame = leaderboard_frame(warehouse, "e").filter(protocol="wiki_fact")
+    bare = frame.with_columns(rank_from=None, rank_to=None, low=None, high=None)
+    (board,) = boards_of(bare)
+    assert ranking(bare, board) == "coverage_wiki", "nobody has a soft figure"
+    assert sorted(rank for rank, _ in ranked(bare, board)) == ["1", "2", "3"]
+    assert ranges_note(bare, board) == ""
+    assert all(INTERVAL not in row for row in wide_rows(bare))

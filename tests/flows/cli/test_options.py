@@ -1,0 +1,49 @@
+"""What the commands' options say of themselves, and what the README says of them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from flows.cli.lazy import OnDemand
+from flows.cli.main import app
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command with its name, as it is typed."""
+    yield from _within("", typer.main.get_command(app))
+
+
+def _within(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    command = command.real if isinstance(command, OnDemand) else command
+    parts = getattr(command, "commands", None)
+    if parts is None:
+        yield name, command
+    for part, inner in (parts or {}).items():
+        yield from _within(f"{name} {part}".strip(), inner)
+
+
+def test_every_format_option_says_what_it_is_for() -> None:
+    bare = [
+        name
+        for name, command in commands()
+        for option in command.params
+        if "--format" in option.opts and not option.help
+    ]
+    assert bare == []
+
+
+@pytest.mark.prose
+def test_the_readme_names_the_commands_that_take_no_warehouse() -> None:
+    [sentence] = re.findall(r"All but (.*) take `--warehouse PATH`", README.read_text("utf-8"))
+    without = {
+        name
+        for name, command in commands()
+        if not any("--warehouse" in option.opts for option in command.params)
+    }
+    assert set(re.findall(r"`([^`]+)`", sentence)) == without

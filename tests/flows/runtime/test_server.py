@@ -1,0 +1,101 @@
+"""The Prefect server's record and settings, and what is said of one that cannot be used."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.runtime.server import ServerError, is_served, local_server, read_record, stop
+from flows.runtime.settings import prefect_environment
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def no_server() -> None:
+    """Starting one is what these are about; none of them gets as far as Prefect."""
+
+
+def free_port() -> int:
+    """A loopback port nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def test_a_configured_server_that_does_not_answer_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"http://127.0.0.1:{free_port()}/api"
+    monkeypatch.setenv("PREFECT_API_URL", url)
+    with (
+        pytest.raises(ServerError, match=f"PREFECT_API_URL is {url}.*unset PREFECT_API_URL"),
+        local_server(tmp_path / "home"),
+    ):
+        pytest.fail("there is no server")
+    assert not (tmp_path / "home").exists()
+
+
+def test_the_record_of_a_dead_server_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "server.json").write_text(json.dumps({"pid": os.getpid(), "port": free_port()}))
+    assert not is_served(tmp_path)
+    assert read_record(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": 1, "port": 2, "x": 3}'])
+def test_a_damaged_record_counts_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "server.json").write_text(text)
+    assert read_record(tmp_path) is None
+
+
+def test_a_home_that_cannot_be_written_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    blocked = tmp_path / "a file"
+    blocked.write_text("")
+    with pytest.raises(ServerError, match="a file"), local_server(blocked):
+        pytest.fail("there is no server")
+
+
+def test_a_server_that_cannot_start_is_an_error_with_the_end_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with (
+        pytest.raises(ServerError, match=r"ended with code 1.*server\.log"),
+        local_server(tmp_path),
+    ):
+        pytest.fail("there is no server")
+    assert "PREFECT_API_URL" not in os.environ
+
+
+def test_a_server_that_ignores_the_request_to_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flows.runtime.server.STOP_SECONDS", 0.2)
+    deaf = "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()"
+    server = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    server.stdout.readline()
+    stop(server)
+    assert server.returncode == -signal.SIGKILL
+
+
+def test_settings_of_taste_give_way_and_settings_of_privacy_do_not(tmp_path: Path) -> None:
+    mine = {"PREFECT_LOGGING_LEVEL": "DEBUG", "DO_NOT_TRACK": "0", "NO_PROXY": "example.org"}
+    made = prefect_environment(tmp_path, mine)
+    assert made["PREFECT_LOGGING_LEVEL"] == "DEBUG"
+    assert made["DO_NOT_TRACK"] == "1"
+    assert made["NO_PROXY"] == "example.org,127.0.0.1,localhost"
+    assert made["PREFECT_HOME"] == str(tmp_path)
+
+
+def test_importing_the_module_does_not_import_prefect() -> None:
+    code = "import sys, flows.runtime.server; sys.exit('prefect' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -1,0 +1,72 @@
+"""Deployments: what they work on, and what their forms say."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prefect.exceptions import ParameterTypeError
+from prefect.utilities.callables import parameter_schema
+
+from tasks.warehouse.location import location
+
+
+def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> None:
+    from flows.deployments import SERVED
+
+    for name, served in SERVED.items():
+        parameters = parameter_schema(served.fn).properties
+        bare = [each for each, schema in parameters.items() if not schema.get("description")]
+        assert bare == [], f"{name}: say what these are in its docstring, under Args: {bare}"
+
+
+def test_every_number_in_a_form_has_its_bounds() -> None:
+    from flows.deployments import SERVED
+
+    numbers = {
+        f"{name}.{parameter}": each
+        for name, served in SERVED.items()
+        for parameter, schema in parameter_schema(served.fn).properties.items()
+        for each in schema.get("anyOf", [schema])
+        if each.get("type") in ("integer", "number")
+    }
+    assert {"publish.approval_hours", "rejudge.budget_usd", "ask.first"} <= set(numbers)
+    bounds = {"minimum", "exclusiveMinimum"}
+    assert [name for name, schema in numbers.items() if not bounds & {*schema}] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("publish", {"edition": "e", "to": "site", "approval_hours": 0}),
+        ("publish", {"edition": "e", "to": "site", "approval_hours": 1e9}),
+        ("rejudge", {"edition": "e", "judge": "j", "budget_usd": -1}),
+        ("ask", {"edition": "e", "agents": ["a"], "first": 0}),
+    ],
+)
+def test_a_number_out_of_bounds_is_refused_before_anything_runs(
+    name: str, given: dict[str, Any]
+) -> None:
+    from flows.deployments import SERVED
+
+    with pytest.raises(ParameterTypeError):
+        SERVED[name].validate_parameters(given)
+
+
+def test_the_form_says_what_becomes_of_a_run_that_nobody_answers() -> None:
+    from flows.deployments import SERVED
+
+    hours = parameter_schema(SERVED["publish"].fn).properties["approval_hours"]
+    assert "stays suspended" in hours["description"]
+
+
+def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Path) -> None:
+    from flows.deployments import deployments
+
+    made = deployments(location(tmp_path / "mine.duckdb"), ["evaluate", "publish"])
+    assert [each.flow_name for each in made] == ["evaluate", "publish"]
+    for each in made:
+        assert each.name == "mine"
+        assert each.parameters == {"warehouse": str(tmp_path / "mine.duckdb")}
+        assert each.entrypoint == f"flows.{each.flow_name}.{each.flow_name}"
+        assert each.description
+        assert "Args" not in each.description

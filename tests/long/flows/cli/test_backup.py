@@ -1,0 +1,157 @@
+"""`evergreen backup`, `restore` and `compact` in the hands of an operator."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tasks.backup.manifest import dated_backups
+from tasks.warehouse.lock import own
+from tasks.warehouse.store import open_warehouse
+from tests.flows.conftest import Evergreen
+from tests.tasks.annotated import sample_warehouse
+from tests.tasks.backed_up import contents, in_a_process, keep_page
+
+pytestmark = pytest.mark.file_only
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    path = sample_warehouse(tmp_path)
+    with open_warehouse(path) as store:
+        keep_page(store, "https://example.org/", b"A page.")
+    return path
+
+
+def test_a_backup_is_made_verified_and_restored(
+    evergreen: Evergreen, warehouse: Path, tmp_path: Path
+) -> None:
+    backups = tmp_path / "backups"
+    code, said, remarks = evergreen("backup", "--to", backups, "--warehouse", warehouse)
+    (made,) = dated_backups(backups)
+    assert code == 0
+    assert said.startswith(f"{made}: ")
+    assert "), 1 pages, 0 files" in said
+    assert "New in it: 1 pages, 0 files." in remarks
+    assert f"Next: evergreen backup verify {made}" in remarks
+
+    code, said, _ = evergreen("backup", "verify", backups)
+    assert (code, said.startswith(f"{made} is whole: ")) == (0, True)
+
+    new = tmp_path / "new.duckdb"
+    code, said, remarks = evergreen("restore", backups, "--warehouse", new)
+    assert (code, said.startswith(f"{new} is what {made} holds: ")) == (0, True)
+    assert "Brought back: 1 pages, 0 files" in remarks
+    assert contents(new) == contents(warehouse)
+
+    code, _, remarks = evergreen("restore", backups, "--warehouse", new)
+    assert code == 1
+    assert "say --replace" in remarks
+    code, _, remarks = evergreen("restore", backups, "--replace", "--warehouse", new)
+    assert code == 0
+    assert f"What was there before: {new}.replaced-" in remarks
+
+
+def test_older_backups_make_room(evergreen: Evergreen, warehouse: Path, tmp_path: Path) -> None:
+    common = ("backup", "--to", tmp_path / "backups", "--warehouse", warehouse)
+    evergreen(*common)
+    code, _, remarks = evergreen(*common, "--keep", "1")
+    assert code == 0
+    assert "New in it: 0 pages, 0 files." in remarks
+    assert "Removed: " in remarks
+    assert len(dated_backups(tmp_path / "backups")) == 1
+
+
+def test_as_json_it_is_the_manifest(evergreen: Evergreen, warehouse: Path, tmp_path: Path) -> None:
+    file = tmp_path / "b.tar"
+    _, said, _ = evergreen("backup", "--to", file, "--format", "json", "--warehouse", warehouse)
+    made = json.loads(said)
+    _, said, _ = evergreen("backup", "verify", file, "--format", "json")
+    assert json.loads(said) == made
+    restored = ("restore", file, "--warehouse", tmp_path / "new.duckdb", "--format", "json")
+    assert json.loads(evergreen(*restored)[1]) == made
+    assert made["stores"]["pages"]["count"] == 1
+
+
+def test_a_warehouse_that_has_lost_pages_is_told_with_exit_code_1(
+    evergreen: Evergreen, warehouse: Path, tmp_path: Path
+) -> None:
+    (page,) = (warehouse.parent / "pages").rglob("*.gz")
+    page.unlink()
+    file = tmp_path / "b.tar"
+    code, said, remarks = evergreen("backup", "--to", file, "--warehouse", warehouse)
+    assert code == 1
+    assert str(file) in said, "what is there is backed up"
+    assert "Of the pages and files that the warehouse's tables name it has lost 1, or" in remarks
+    assert f"the backup goes without: pages/{page.name[:2]}/{page.name}." in remarks
+    assert evergreen("backup", "verify", file)[0] == 0
+
+
+def test_a_damaged_backup_is_refused_naming_the_file(
+    evergreen: Evergreen, warehouse: Path, tmp_path: Path
+) -> None:
+    evergreen("backup", "--to", tmp_path / "backups", "--warehouse", warehouse)
+    (made,) = dated_backups(tmp_path / "backups")
+    file = made / "tables" / "facts.parquet"
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    for command in (("backup", "verify", made), ("restore", made, "--warehouse", tmp_path / "n")):
+        code, said, remarks = evergreen(*command)
+        assert (code, said) == (1, "")
+        assert f"{file} is not what it was" in remarks
+
+
+def test_a_backup_waits_for_who_owns_the_warehouse_and_says_for_whom(
+    evergreen: Evergreen,
+    warehouse: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = own(warehouse)
+    held.__enter__()
+    monkeypatch.setattr(
+        "tasks.warehouse.lock.time.sleep", lambda seconds: held.__exit__(None, None, None)
+    )
+    code, _, remarks = evergreen("backup", "--to", tmp_path / "b.tar", "--warehouse", warehouse)
+    assert code == 0
+    assert "is in use by pid" in remarks
+
+
+def test_compacting_a_file_says_its_size(evergreen: Evergreen, warehouse: Path) -> None:
+    before = contents(warehouse)
+    code, said, _ = evergreen("compact", "--warehouse", warehouse)
+    assert code == 0
+    assert f"{warehouse.stat().st_size:,}" in said
+    code, said, _ = evergreen("compact", "--warehouse", warehouse, "--format", "json")
+    assert json.loads(said)["after"]["bytes"] == warehouse.stat().st_size
+    assert contents(warehouse) == before
+
+
+def test_what_a_killed_process_had_not_written_into_the_file_is_written(
+    evergreen: Evergreen, warehouse: Path
+) -> None:
+    code = """
+import os, signal, sys
+from tasks.warehouse.rows import Edition
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+with open_warehouse(sys.argv[1]) as warehouse:
+    warehouse.write(Change(Edition, [Edition(edition="kept", source="test")]))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert in_a_process(code, warehouse).returncode == -9
+    assert warehouse.with_name(f"{warehouse.name}.wal").stat().st_size > 0
+    _, said, _ = evergreen("compact", "--warehouse", warehouse, "--format", "json")
+    sizes = json.loads(said)
+    beside = "bytes beside it, not yet in it"
+    assert sizes["before"][beside] > 0
+    assert sizes["after"][beside] == 0
+    with open_warehouse(warehouse) as store:
+        assert store.value("SELECT count(*) FROM editions WHERE edition = 'kept'") == 1
+
+
+def test_there_is_nothing_to_compact_where_no_warehouse_is(
+    evergreen: Evergreen, tmp_path: Path
+) -> None:
+    code, _, remarks = evergreen("compact", "--warehouse", tmp_path / "none.duckdb")
+    assert (code, "there is no warehouse yet" in remarks) == (1, True)
+    assert not (tmp_path / "none.duckdb").exists()

@@ -1,0 +1,181 @@
+"""From a file into a lake and back, and out of a lake that others write to: nothing changes."""
+
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import psycopg
+import pytest
+
+from tasks.backup.create import back_up
+from tasks.backup.manifest import BackupError, opened_backup, verify
+from tasks.backup.restore import Restored, restore
+from tasks.warehouse.lake import is_made
+from tasks.warehouse.lake_turns import LakeTurns
+from tasks.warehouse.location import DuckLake, Where
+from tasks.warehouse.migrate import migrate, migrations
+from tasks.warehouse.rows import Edition
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.tables import TABLES
+from tasks.warehouse.writer import Change
+from tests.lakes import DATABASE, lake_at
+from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.tasks.backed_up import N_ROWS, ROOT, contents, filled
+
+pytestmark = [
+    pytest.mark.rig,
+    pytest.mark.file_only,
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+]
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
+    with running(tmp_path_factory.mktemp("postgres")) as found:
+        found.create(DATABASE)
+        yield found
+
+
+@pytest.fixture
+def lake(postgres: RunningPostgres, tmp_path: Path) -> DuckLake:
+    return lake_at(postgres, tmp_path / "shared" / "lake")
+
+
+def restored(backup: Path, to: Where, *, replace: bool = False) -> Restored:
+    with opened_backup(backup) as found:
+        return restore(found, to, replace=replace)
+
+
+def test_a_file_becomes_a_lake_and_the_lake_a_file_again(lake: DuckLake, tmp_path: Path) -> None:
+    file = tmp_path / "warehouse.duckdb"
+    filled(file)
+    before = contents(file)
+    back_up(file, tmp_path / "first.tar")
+    assert restored(tmp_path / "first.tar", lake).copied == {"pages": 1, "files": 1}
+    assert contents(lake) == before
+    back_up(lake, tmp_path / "second")
+    restored(tmp_path / "second", tmp_path / "again.duckdb")
+    assert contents(tmp_path / "again.duckdb") == before
+
+    with open_warehouse(lake) as store:
+        store.write(Change(Edition, [Edition(edition="later", source="test")]))
+    with pytest.raises(BackupError, match=r"holds a warehouse .*--replace\.$"):
+        restored(tmp_path / "second", lake)
+    restored(tmp_path / "second", lake, replace=True)
+    assert contents(lake) == before
+
+
+def test_a_lake_is_replaced_between_the_commits_of_others(lake: DuckLake, tmp_path: Path) -> None:
+    with open_warehouse(lake) as store:
+        identity = store.id
+    back_up(lake, tmp_path / "b.tar")
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with (
+        closing(LakeTurns(lake, identity)) as other,
+        psycopg.connect(lake.catalog, autocommit=True) as catalog,
+        ThreadPoolExecutor() as pool,
+    ):
+        with other.committing():
+            restoring = pool.submit(restored, tmp_path / "b.tar", lake, replace=True)
+            while catalog.execute(waiting).fetchone() == (0,):
+                assert not restoring.done(), "it did not wait for its turn"
+                time.sleep(0.05)
+        assert restoring.result().copied == {"pages": 0, "files": 0}
+
+
+def test_a_lake_of_an_older_backup_is_of_the_newest_schema(lake: DuckLake, tmp_path: Path) -> None:
+    old = tmp_path / "old.duckdb"
+    with duckdb.connect(str(old), config={"storage_compatibility_version": "latest"}) as connection:
+        for number, sql in migrations():
+            if number <= 2:  # whose table `calls` is another one than today's
+                connection.execute(sql)
+        connection.execute("INSERT INTO warehouse_info VALUES ('an id', 2, '2026-01-01')")
+        connection.execute("INSERT INTO editions VALUES ('e', 'wlc', NULL, '2026-01-01')")
+    back_up(old, tmp_path / "old.tar")
+    restored(tmp_path / "old.tar", lake)
+    with duckdb.connect(str(old)) as connection:
+        migrate(connection, old)
+    assert contents(lake) == contents(old)
+
+
+def test_a_backup_holds_one_moment_of_a_lake_that_others_write_to(
+    lake: DuckLake, tmp_path: Path
+) -> None:
+    filled(lake)
+    program = textwrap.dedent("""
+        import sys
+        from tasks.warehouse.rows import Agent, Edition
+        from tasks.warehouse.store import open_warehouse
+        from tasks.warehouse.writer import Change
+        with open_warehouse(sys.argv[1]) as warehouse:
+            for n in range(10_000):  # always as many in the one table as in the other
+                name = f"written {n}"
+                warehouse.write(Change(Edition, [Edition(edition=name, source="test")]),
+                                Change(Agent, [Agent(edition=name, agent="a", name="A")]))
+                if n == 3:
+                    print("begun", flush=True)
+    """)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", program, lake.url], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    try:
+        assert writer.stdout
+        assert writer.stdout.readline() == "begun\n"
+        made = back_up(lake, tmp_path / "backups")
+        assert writer.poll() is None
+    finally:
+        writer.kill()
+        writer.wait()
+    rows = made.manifest.tables
+    assert rows["agents"].rows == N_ROWS + rows["editions"].rows - (N_ROWS + 1) > N_ROWS + 3
+    with opened_backup(tmp_path / "backups") as backup:
+        verify(backup)
+    restored(tmp_path / "backups", tmp_path / "new.duckdb")
+    with open_warehouse(tmp_path / "new.duckdb") as store:
+        for table, column in (("editions", "edition"), ("agents", "edition")):
+            n = f"SELECT count(*) FROM {table} WHERE {column} LIKE 'written %'"
+            assert store.value(n) == rows["editions"].rows - (N_ROWS + 1)
+
+
+def test_a_restore_into_a_lake_that_is_killed_changes_none_of_its_tables(
+    lake: DuckLake, tmp_path: Path
+) -> None:
+    file = tmp_path / "warehouse.duckdb"
+    filled(file)
+    back_up(file, tmp_path / "b.tar")
+    with open_warehouse(lake) as store:
+        store.write(Change(Edition, [Edition(edition="there", source="test")]))
+    before = contents(lake)
+    code = textwrap.dedent("""
+        import os, signal, sys
+        from pathlib import Path
+        from tasks.backup.manifest import opened_backup
+        from tasks.backup.restore import restore
+        def die(what, done, total):
+            if what == "tables" and done == total - 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+        with opened_backup(Path(sys.argv[1])) as backup:
+            restore(backup, sys.argv[2], replace=True, follow=die)
+    """)
+    killed = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "b.tar"), lake.url], cwd=ROOT, check=False
+    )
+    assert killed.returncode == -9
+    tables = [model.table for model in TABLES] + ["warehouse_info"]
+    after = contents(lake)
+    assert {name: after[name] for name in tables} == {name: before[name] for name in tables}
+    restored(tmp_path / "b.tar", lake, replace=True)
+    assert contents(lake) == contents(file)
+
+
+def test_nothing_is_made_of_a_lake_that_is_not_there(lake: DuckLake, tmp_path: Path) -> None:
+    assert not is_made(lake)
+    with pytest.raises(Exception, match="there is no warehouse yet"):
+        back_up(lake, tmp_path / "backups")
+    assert not is_made(lake), "looking for it has not made it"

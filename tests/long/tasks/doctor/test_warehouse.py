@@ -1,0 +1,356 @@
+"""What the doctor finds in a warehouse: who has it, what is broken in it, what is left to do."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tasks.configuration.refresh import load_refresh
+from tasks.doctor.finding import Finding
+from tasks.doctor.warehouse import (
+    BROKEN,
+    check_archive,
+    check_exports,
+    check_tables,
+    looked_at,
+)
+from tasks.doctor.work import check_batches, check_editions, check_jobs, check_month_to_come
+from tasks.warehouse.calls import BatchJob
+from tasks.warehouse.jobs import Job
+from tasks.warehouse.location import location
+from tasks.warehouse.lock import own
+from tasks.warehouse.results import Cell, Verdict
+from tasks.warehouse.rows import Citation, Edition, Status, utc_now
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.annotated import sample_warehouse
+from tests.tasks.backed_up import keep_file, keep_page
+
+pytestmark = pytest.mark.file_only
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return sample_warehouse(tmp_path)
+
+
+def look(path: Path) -> tuple[bool, dict[str, Finding]]:
+    with looked_at(location(path)) as (source, found):
+        return source is not None, {each.check: each for each in found}
+
+
+def one(findings: Iterator[Finding]) -> Finding:
+    (found,) = findings
+    return found
+
+
+def change(path: Path, sql: str) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(sql)
+
+
+class TestOpening:
+    def test_what_is_there_is_counted(self, path: Path) -> None:
+        there, found = look(path)
+        assert there
+        assert {each.status for each in found.values()} == {"ok"}
+        assert "3 articles, 9 reports" in found["opens"].finding
+        assert "nobody is at work" in found["owner"].finding
+
+    def test_nothing_is_no_failure(self, tmp_path: Path) -> None:
+        there, found = look(tmp_path / "none.duckdb")
+        assert not there
+        assert found["there"].status == "skipped"
+        assert "there is no warehouse" in found["there"].finding
+        assert not (tmp_path / "none.duckdb").exists()
+
+    def test_a_damaged_file_fails_and_says_how_to_get_it_back(self, path: Path) -> None:
+        path.write_bytes(b"no database" * 1000)
+        there, found = look(path)
+        assert (there, found["opens"].status) == (False, "fail")
+        assert found["opens"].advice
+        assert "backup" in found["opens"].advice
+
+    @pytest.mark.parametrize(
+        ("sql", "status", "said"),
+        [
+            ("UPDATE warehouse_info SET schema_version = 99", "fail", "schema version 99"),
+            ("UPDATE warehouse_info SET schema_version = 3", "warn", "older schema"),
+            ("ALTER TABLE warehouse_info RENAME TO other", "fail", "not an Evergreen warehouse"),
+        ],
+    )
+    def test_another_schema_is_told(self, path: Path, sql: str, status: str, said: str) -> None:
+        if "RENAME" in sql:
+            path.unlink()
+            sql = "CREATE TABLE other (n INTEGER)"
+        change(path, sql)
+        there, found = look(path)
+        assert (there, found["opens"].status) == (False, status)
+        assert said in found["opens"].finding
+
+    def test_who_owns_it_is_told_and_its_last_export_is_read(self, path: Path) -> None:
+        with own(path):
+            there, found = look(path)
+        assert not there
+        assert found["owner"].status == "ok"
+        assert "in use by pid" in found["owner"].finding
+        assert (found["opens"].status, "no export yet" in found["opens"].finding) == ("warn", True)
+        with open_warehouse(path) as store:
+            export_edition(store, "sample")
+        with own(path):
+            there, found = look(path)
+        assert there
+        assert found["opens"].status == "skipped"
+        assert "its last export" in found["opens"].finding
+        assert "9 reports" in found["opens"].finding
+
+    def test_a_process_that_has_it_for_days_is_to_be_looked_at(self, path: Path) -> None:
+        with own(path):
+            holder = path.with_name(f"{path.name}.holder.json")
+            since = utc_now() - timedelta(days=2)
+            text = holder.read_text()
+            before = text[text.index('"since":"') + 9 :].split('"')[0]
+            holder.write_text(text.replace(before, f"{since:%Y-%m-%d %H:%M:%S} UTC"))
+            _, found = look(path)
+            assert found["owner"].status == "warn"
+            assert found["owner"].advice
+            holder.write_text("torn")
+            _, found = look(path)
+            assert found["owner"].status == "ok"
+
+
+class TestTables:
+    def test_a_sound_warehouse_is_found_sound(self, path: Path) -> None:
+        with looked_at(location(path)) as (source, _):
+            assert source
+            for deep in (False, True):
+                found = list(check_tables(source, deep))
+                assert [each.status for each in found] == ["ok", "ok"]
+                assert ("every row was read" in found[0].finding) is deep
+
+    def test_keys_that_are_there_twice_are_counted(self, path: Path) -> None:
+        change(path, "INSERT INTO facts FROM facts LIMIT 2")
+        change(path, "INSERT INTO editions FROM editions")
+        with looked_at(location(path)) as (source, _):
+            assert source
+            found = next(check_tables(source, False))
+        assert found.status == "fail"
+        assert found.finding == "there more than once: 1 in editions, 2 in facts."
+
+    @pytest.mark.parametrize("what", list(BROKEN))
+    def test_rows_without_what_they_rest_on_are_counted(self, path: Path, what: str) -> None:
+        with open_warehouse(path) as store:
+            store.write(*BREAKING[what])
+            if not BREAKING[what]:
+                table = "reports" if what.startswith("claims") else "assignments"
+                store._writer._connection.execute(f"DELETE FROM {table}")
+            found = [each for each in check_tables(store, False) if each.check == "references"]
+        assert any(each.finding.endswith(f" {what}.") for each in found)
+        assert all(each.status == "fail" for each in found)
+
+    def test_a_block_that_is_not_what_it_was_is_found_by_reading_deep(self, path: Path) -> None:
+        with open_warehouse(path) as store:
+            store._writer._connection.execute(
+                "INSERT INTO facts SELECT 'e', 'a', i, md5(i::VARCHAR) || md5((i * 7)::VARCHAR), "
+                "NULL, NULL, 'offline' FROM range(100000) AS r(i)"
+            )
+        content = bytearray(path.read_bytes())
+        late = len(content) * 3 // 4  # past what the empty warehouse is made of
+        content[late : late + 200_000] = bytes(200_000)
+        path.write_bytes(content)
+        with looked_at(location(path)) as (source, _):
+            assert source
+            (found,) = check_tables(source, True)
+        assert (found.check, found.status) == ("rows", "fail")
+        assert "facts cannot be read" in found.finding
+        assert found.advice
+
+
+def cell(n_verdicts: int) -> Cell:
+    return Cell(
+        cell_id="c", edition="sample", protocol="p", agent="a", assignment="x", judge="j",
+        model_version="m", prompt_sha="p", protocol_version="1", input_sha="i", status="done",
+        n_verdicts=n_verdicts,
+    )  # fmt: skip
+
+
+def verdict(call_id: str | None = None) -> Verdict:
+    return Verdict(
+        cell_id="c", edition="sample", protocol="p", step="s", agent="a", assignment="x", item="1",
+        judge="j", model_version="m", prompt_sha="p", status=Status.OK, call_id=call_id,
+    )  # fmt: skip
+
+
+BREAKING: dict[str, list[Change]] = {
+    "verdicts whose cell is not there": [Change(Verdict, [verdict()])],
+    "judged cells with another number of verdicts than they say": [Change(Cell, [cell(2)])],
+    "verdicts whose model call is not in the ledger": [
+        Change(Cell, [cell(1)]), Change(Verdict, [verdict("never made")]),
+    ],
+    "claims whose report is not there": [],
+    "citations whose claim is not there": [
+        Change(Citation, [Citation(edition="sample", agent="a", assignment="x", number=99,
+                                   url="u", raw_url="u", kind="explicit")]),
+    ],
+    "reports whose assignment is not there": [],
+    "assignments whose edition is not there": [
+        Change(Edition, [], replacing={"edition": "sample"}),
+    ],
+}  # fmt: skip
+"""What breaks each; nothing: rows of the table it rests on are deleted."""
+
+
+class TestArchive:
+    def look(self, path: Path, deep: bool = False) -> dict[str, Finding]:
+        with looked_at(location(path)) as (source, _):
+            assert source
+            return {f.check: f for f in check_archive(source, location(path), deep)}
+
+    def test_bytes_are_unpacked_a_sample_of_them_or_all(self, path: Path) -> None:
+        assert self.look(path) == {}
+        with open_warehouse(path) as store:
+            for n in range(30):
+                keep_page(store, f"https://example.org/{n}", f"Page {n}".encode())
+            keep_file(store, "a", b"a file")
+        found = self.look(path)
+        assert found["pages"].finding.startswith("25 of 30 unpacked")
+        assert found["files"].finding.startswith("1 of 1 unpacked")
+        assert self.look(path, deep=True)["pages"].finding.startswith("30 of 30")
+
+    def test_bytes_that_are_lost_or_changed_fail(self, path: Path) -> None:
+        with open_warehouse(path) as store:
+            keep_page(store, "https://example.org/1", b"kept")
+            keep_page(store, "https://example.org/2", b"to be lost")
+            keep_file(store, "a", b"to be changed")
+        lost = sorted((path.parent / "pages").rglob("*.gz"))[0]
+        lost.unlink()
+        (file,) = (each for each in (path.parent / "files").rglob("*") if each.is_file())
+        file.write_bytes(b"changed")
+        found = self.look(path)
+        assert {each.status for each in found.values()} == {"fail"}
+        assert found["pages"].finding.startswith("1 of 2 looked at are missing or damaged")
+        assert str(file) in found["files"].finding
+        assert found["files"].advice
+
+
+def test_an_export_that_is_behind_the_tables_is_told(path: Path) -> None:
+    with open_warehouse(path) as store:
+        export_edition(store, "sample")
+        found = one(check_exports(store, location(path)))
+        assert found.status == "ok"
+        store.write(Change(Cell, [cell(1)]), Change(Verdict, [verdict()]))
+        found = one(check_exports(store, location(path)))
+    assert found.status == "warn"
+    assert "since then verdicts have changed" in found.finding
+    assert found.advice == "evergreen evaluate --edition sample brings it up to date."
+
+
+class TestWork:
+    def job(self, name: str, state: Any, hours: float = 0) -> Job:
+        return Job(
+            job=name, edition="sample", agent="a", assignment=name, attempt=1, kind="chat",
+            parameters="{}", prompt="p", prompt_sha="s", state=state,
+            created_at=utc_now() - timedelta(hours=hours),
+        )  # fmt: skip
+
+    def test_jobs_that_a_person_must_decide_about_are_told(self, path: Path) -> None:
+        with open_warehouse(path) as store:
+            assert one(check_jobs(store, None)).status == "ok"
+            jobs = [self.job("1", "lost"), self.job("2", "failed"), self.job("3", "failed")]
+            store.write(Change(Job, [*jobs, self.job("4", "done"), self.job("5", "abandoned")]))
+            failed, lost = check_jobs(store, None)
+            assert one(check_jobs(store, "another")).status == "ok"
+        assert (failed.status, failed.finding[:8]) == ("warn", "2 failed")
+        assert (lost.status, lost.finding[:6]) == ("warn", "1 lost")
+        assert lost.advice
+        assert "--remote-id" in lost.advice
+
+    def test_jobs_under_way_are_counted_and_old_ones_told(self, path: Path) -> None:
+        with open_warehouse(path) as store:
+            store.write(Change(Job, [self.job("1", "running", 1), self.job("2", "answered", 23)]))
+            found = one(check_jobs(store, None))
+            assert (found.status, found.finding[:11]) == ("ok", "2 under way")
+            store.write(Change(Job, [self.job("3", "overdue", 25)]))
+            assert one(check_jobs(store, None)).status == "warn"
+
+    def test_a_month_that_would_get_nowhere_is_told(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
+        monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
+        monkeypatch.setenv("XAI_API_KEY", "k")
+        monkeypatch.setenv("GEMINI_API_KEY", "k")
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        settings = load_refresh()
+        said = {
+            ("lexical_baseline",): "no pages to write from",
+            ("lexical_baseline", "grok_4_5"): "has no `price`",
+            ("perplexity_high", "openai_gpt_5_5"): "has no key",
+            (
+                "perplexity_high",
+                "lexical_baseline",
+            ): "with perplexity_high, lexical_baseline, judged by offline",
+        }
+        for agents, words in said.items():
+            changed = settings.model_copy(update={"agents": agents, "budget_usd": 50.0})
+            monkeypatch.setattr("tasks.doctor.work.load_refresh", lambda chosen=changed: chosen)
+            with open_warehouse(path) as store:
+                found = one(check_month_to_come(store))
+            assert words in found.finding
+            assert found.status == ("ok" if words.startswith("with") else "warn")
+
+    def test_the_month_to_come_is_that_of_the_schedules_next_moment(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
+        monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
+        settings = load_refresh().model_copy(update={"agents": ("perplexity_high",)})
+        monkeypatch.setattr("tasks.doctor.work.load_refresh", lambda: settings)
+        monkeypatch.setattr(
+            "tasks.doctor.work.utc_now", lambda: datetime(2026, 12, 1, 7, tzinfo=UTC)
+        )
+        with open_warehouse(path) as store:
+            found = one(check_month_to_come(store))
+        assert found.finding.startswith("2027-01 would begin on 2027-01-01 06:00 UTC with ")
+
+    def test_batches_that_stay_open_are_told(self, path: Path) -> None:
+        def batch(name: str, state: Any, hours: float) -> BatchJob:
+            return BatchJob(
+                job=name, provider="p", model="m", judge="gemini-3.8-flash", state=state,
+                requests="[]", n_requests=40, created_at=utc_now() - timedelta(hours=hours),
+            )  # fmt: skip
+
+        with open_warehouse(path) as store:
+            store.write(Change(BatchJob, [batch("1", "done", 99)]))
+            assert list(check_batches(store)) == []
+            store.write(Change(BatchJob, [batch("2", "running", 2), batch("3", "creating", 1)]))
+            found = one(check_batches(store))
+            assert found.status == "ok"
+            assert found.finding.startswith("2 of gemini-3.8-flash with 80 calls")
+            store.write(Change(BatchJob, [batch("4", "running", 25)]))
+            assert one(check_batches(store)).status == "warn"
+
+    def test_what_is_left_of_an_edition_is_told(self, path: Path) -> None:
+        with open_warehouse(path) as store:
+            found = one(check_editions(store, "sample"))
+            assert found.status == "ok"
+            assert "pending: 3 facts" in found.finding or "verdicts wiki_fact" in found.finding
+            store.write(Change(Job, [self.job("1", "failed")]))
+            found = one(check_editions(store, None))
+            assert found.status == "warn"
+            assert "failed: 1 reports" in found.finding
+
+    def test_of_many_editions_the_newest_are_looked_through(self, path: Path) -> None:
+        with open_warehouse(path) as store:
+            later = [
+                Edition(edition=f"e{n}", source="wlc", imported_at=utc_now() + timedelta(days=n))
+                for n in range(1, 5)
+            ]
+            store.write(Change(Edition, later))
+            found = list(check_editions(store, None))
+        assert [each.check for each in found] == ["e4", "e3", "e2", "editions"]
+        assert found[-1].finding.startswith("2 older editions")

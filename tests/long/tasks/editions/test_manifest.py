@@ -1,0 +1,121 @@
+"""A frozen edition says what it consists of, and notices what is no longer so."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tasks.benchmarks.errors import EditionError
+from tasks.collection.freeze import freeze_edition
+from tasks.collection.request import CollectionRequest, begin
+from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.manifest import frozen, verify
+from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
+from tasks.warehouse.rows import Article, content_sha
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+CREATED = datetime(2026, 9, 1, tzinfo=UTC)
+HTML = "<p>The mill stands by the river.</p>"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
+        yield store
+
+
+def collected(warehouse: Warehouse, edition: str, now: datetime = NOW) -> Collection:
+    """Three candidates of which two are wanted, both fetched; still to be closed."""
+    request = CollectionRequest(edition=edition, articles=2, until=NOW.replace(hour=0, minute=0))
+    begun = begin(warehouse, request, load_wikipedia(), now)
+    for page_id, name in enumerate(("Mill", "Weir", "Lock"), start=1):
+        key = {"edition": edition, "article": name}
+        text = to_markdown(HTML, name)
+        warehouse.write(
+            Change(Candidate, [_candidate(edition, page_id, name)]),
+            Change(Article, [Article(**key, title=name, url=f"https://wiki.example/{name}",
+                                     page_id=page_id, text=text, text_sha=content_sha(text))]),
+            Change(ArticleRevision, [_revision(key, page_id, text)]),
+            Change(ArticleLink, [ArticleLink(**key, number=0, url="https://a.example/x",
+                                             raw_url="https://a.example/x/")]),
+        )  # fmt: skip
+    return begun
+
+
+def _candidate(edition: str, page_id: int, title: str) -> Candidate:
+    return Candidate(
+        edition=edition, page_id=page_id, title=title, listed_at=NOW, created_at=CREATED,
+        first_revision_id=page_id, revision_id=10 + page_id, revision_at=CREATED, bytes=100,
+        words=400, reference_urls=10 - page_id, headings=3, links=2, category="History",
+    )  # fmt: skip
+
+
+def _revision(key: dict[str, str], page_id: int, text: str) -> ArticleRevision:
+    return ArticleRevision(
+        **key, page_id=page_id, revision_id=10 + page_id, revision_at=CREATED,
+        permalink=f"https://wiki.example/?oldid={10 + page_id}", html=HTML,
+        html_sha=content_sha(HTML), text_sha=content_sha(text),
+        converter_version=str(CONVERTER_VERSION), licence="CC BY-SA 4.0",
+        licence_url="https://creativecommons.example/", attribution="its authors",
+    )  # fmt: skip
+
+
+def test_closing_decides_every_candidate_and_keeps_only_the_chosen(warehouse: Warehouse) -> None:
+    closed = freeze_edition(warehouse, collected(warehouse, "e"))
+    decided = {c.title: c.decision for c in warehouse.rows(Candidate, "true")}
+    assert decided == {"Mill": "chosen", "Weir": "chosen", "Lock": "outranked"}
+    for model in (Article, ArticleRevision, ArticleLink):
+        kept = warehouse.frame(f"SELECT DISTINCT article FROM {model.table} ORDER BY article")
+        assert kept["article"].to_list() == ["Mill", "Weir"]
+    assert closed.manifest_sha
+    assert verify(warehouse, "e") == []
+
+
+def test_the_hash_knows_neither_name_nor_hour(warehouse: Warehouse) -> None:
+    first = freeze_edition(warehouse, collected(warehouse, "one"))
+    second = freeze_edition(warehouse, collected(warehouse, "two", NOW.replace(hour=20)))
+    assert first.manifest_sha == second.manifest_sha
+    assert first.manifest != second.manifest
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE articles SET text = text || '.'", "Mill: its text does not have its hash"),
+        ("UPDATE articles SET views = 7", "Mill: views None became 7"),
+        ("UPDATE article_revisions SET html = html || ' '", "Mill: its HTML does not have its"),
+        ("UPDATE article_links SET url = 'https://b.example/'", "Mill: links_sha"),
+        ("DELETE FROM article_links", "Mill: links_sha"),
+        ("DELETE FROM articles", "Mill: only in the first"),
+        ("UPDATE candidates SET headings = 9 WHERE title = 'Lock'", "candidates:"),
+        ("UPDATE collections SET n_articles = 3", "n_articles: 2 became 3"),
+        ("UPDATE collections SET manifest_sha = 'x'", "does not have the hash"),
+        (
+            "INSERT INTO articles BY NAME SELECT * REPLACE ('Other' AS article) FROM articles "
+            "WHERE article = 'Mill'",
+            "Other: only in the second",
+        ),
+    ],
+)
+def test_what_was_changed_is_named(tmp_path: Path, change: str, said: str) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    with open_warehouse(path) as warehouse:
+        freeze_edition(warehouse, collected(warehouse, "e"))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(change)
+    with open_warehouse(path) as warehouse:
+        problems = verify(warehouse, "e")
+    assert any(said in problem for problem in problems), problems
+
+
+def test_what_is_not_frozen_cannot_be_verified(warehouse: Warehouse) -> None:
+    collected(warehouse, "begun")
+    with pytest.raises(EditionError, match="not frozen yet"):
+        frozen(warehouse, "begun")
+    with pytest.raises(EditionError, match="there are: begun"):
+        verify(warehouse, "other")

@@ -1,0 +1,178 @@
+"""Questions and answers come in, and coming in again changes nothing."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tasks.benchmarks.errors import EditionError
+from tasks.editions.names import UnknownName
+from tasks.imports.questions import import_answers, import_questions
+from tasks.imports.wlc import import_edition
+from tasks.warehouse.rows import Assignment, Edition, Report
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.traces import TRACE, SearchTrace
+from tasks.warehouse.truths import TRUTHS, GroundTruth
+from tasks.warehouse.writer import Change
+from tests.flows.llm_runs import SAMPLE
+from tests.tasks.benchmarks.questions_builder import (
+    QUESTIONS,
+    erring,
+    perfect,
+    write_answers,
+    write_questions,
+)
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
+        yield opened
+
+
+def contents(warehouse: Warehouse) -> list[object]:
+    return [
+        warehouse.rows(model, "true")
+        for model in (Edition, Assignment, GroundTruth, Report, SearchTrace)
+    ]
+
+
+def test_every_question_becomes_an_assignment_with_its_truth(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    summary = import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    assert (summary.questions, len(summary.categories)) == (len(QUESTIONS), 8)
+    assignments = warehouse.rows(Assignment, "edition = 'live'")
+    assert {a.assignment for a in assignments} == {key for key, *_ in QUESTIONS}
+    assert {(a.kind, a.article) for a in assignments} == {("find_claims", "")}
+    for assignment in assignments:
+        prompt = str(assignment.prompt)
+        assert f"What is asked in {assignment.assignment}?" in prompt
+        assert '"claims"' in prompt
+        assert f"Today is {datetime.now(UTC):%-d %B %Y}." in prompt
+        assert not any(word in prompt.lower() for word in ("lakeset", "zinc", "lovelace"))
+    truths = warehouse.rows(GroundTruth, "edition = 'live'")
+    counted = {t.assignment: (len(TRUTHS.validate_json(t.truths)), t.n_claims) for t in truths}
+    assert counted["extract"] == (3, 6)
+    assert counted["entities"] == (3, 3)
+    assert sum(n for _, n in counted.values()) == summary.claims
+
+
+def test_the_same_files_again_change_nothing(warehouse: Warehouse, tmp_path: Path) -> None:
+    questions = write_questions(tmp_path / "live.json")
+    answers = write_answers(tmp_path / "answers.json", erring())
+    import_questions(warehouse, questions, "live")
+    # Imported again on another day, the prompts stay as agents have been given them.
+    asked = warehouse.rows(Assignment, "true")
+    old = warehouse.rows(Edition, "true")[0].model_copy(
+        update={"imported_at": datetime(2026, 3, 1, tzinfo=UTC)}
+    )
+    warehouse.write(Change(Edition, [old]))
+    import_questions(warehouse, questions, "live")
+    first = import_answers(warehouse, answers, "live", "a")
+    before = contents(warehouse)
+    import_questions(warehouse, questions, "live")
+    second = import_answers(warehouse, answers, "live", "a")
+    assert contents(warehouse) == before
+    assert (first.new, second.new) == (9, 0)
+    assert warehouse.rows(Assignment, "true") == asked
+
+
+def test_another_question_under_a_known_key_is_refused(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    file = write_questions(tmp_path / "live.json")
+    import_questions(warehouse, file, "live")
+    before = contents(warehouse)
+    questions = json.loads(file.read_text("utf-8"))
+    questions[0]["question"] += " And when?"
+    file.write_text(json.dumps(questions), "utf-8")
+    with pytest.raises(EditionError, match=f"under the keys {questions[0]['key']}: an edition"):
+        import_questions(warehouse, file, "live")
+    assert contents(warehouse) == before
+
+
+def test_answers_come_from_predictions_or_from_a_folder_of_files(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "geo.md").write_text('```json\n["Flood B"]\n```', "utf-8")
+    (folder / "peer.txt").write_text("", "utf-8")
+    (folder / "notes.pdf").write_bytes(b"\xff")
+    found = import_answers(warehouse, folder, "live", "a")
+    assert (found.answers, found.unanswered, found.unknown) == (2, 7, ())
+    reports = {r.assignment: r for r in warehouse.rows(Report, "agent = 'a'")}
+    assert (reports["geo"].status, reports["peer"].status) == ("ok", "empty")
+    assert reports["geo"].source_path == "geo.md"
+
+
+def test_a_prediction_may_carry_the_search_behind_it(warehouse: Warehouse, tmp_path: Path) -> None:
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    steps = [{"query": "a"}, {"query": "b", "parent": 0, "seconds": 3}]
+    given = [{"key": "geo", "preds": [[]], "trace": steps}]
+    import_answers(warehouse, write_answers(tmp_path / "a.json", given), "live", "a")
+    [trace] = warehouse.rows(SearchTrace, "true")
+    assert [(s.query, s.parent) for s in TRACE.validate_json(trace.trace)] == [
+        ("a", None),
+        ("b", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[", "not valid JSON"),
+        ("{}", "expected a list of predictions"),
+        ("[]", "holds no answers"),
+        ("[1]", "prediction 1 has no `key`"),
+        ('[{"key": "geo"}]', "'geo' has neither `preds` nor a text `answer`"),
+        ('[{"key": "geo", "preds": []}, {"key": "geo", "preds": []}]', "'geo' is answered twice"),
+        ('[{"key": "other", "preds": []}]', "answers no question of live"),
+        ('[{"key": "geo", "preds": [], "trace": 3}]', "`trace` is no list of steps"),
+        ('[{"key": "geo", "preds": [], "trace": [{"parent": 0}]}]', "which is not before it"),
+    ],
+)
+def test_answers_in_another_form_are_refused(
+    content: str, says: str, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    path = tmp_path / "answers.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(EditionError, match=says):
+        import_answers(warehouse, path, "live", "a")
+
+
+def test_an_unknown_key_is_left_out_with_a_remark(warehouse: Warehouse, tmp_path: Path) -> None:
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    given = [*perfect(), {"key": "ghost", "preds": []}]
+    found = import_answers(warehouse, write_answers(tmp_path / "a.json", given), "live", "a")
+    assert (found.answers, found.unknown) == (9, ("ghost",))
+    assert (
+        warehouse.value("SELECT count(*) FROM import_issues WHERE kind = 'unknown_question'") == 1
+    )
+
+
+def test_answers_to_an_edition_without_questions_are_refused(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    path = write_answers(tmp_path / "a.json", perfect())
+    with pytest.raises(UnknownName, match="import livedrbench"):
+        import_answers(warehouse, path, "nowhere", "a")
+
+
+def test_questions_do_not_mix_with_another_edition(warehouse: Warehouse, tmp_path: Path) -> None:
+    import_edition(warehouse, SAMPLE, "sample", ["sample_sketch"])
+    with pytest.raises(EditionError, match="comes from"):
+        import_questions(warehouse, write_questions(tmp_path / "live.json"), "sample")
+
+
+def test_the_truth_is_in_no_row_that_an_agent_sees(warehouse: Warehouse, tmp_path: Path) -> None:
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    shown = json.dumps([a.model_dump() for a in warehouse.rows(Assignment, "true")])
+    for truth in warehouse.rows(GroundTruth, "true"):
+        for claim in TRUTHS.validate_json(truth.truths):
+            assert claim.value not in shown

@@ -1,0 +1,430 @@
+"""One report: nothing bought twice, nothing lost, whatever happens on the way."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.agents.agent import Gone, Seen
+from tasks.configuration.agents import TokenRates
+from tasks.jobs.resolve import NotPossible, ask_again, point_to
+from tasks.jobs.run import NoReport
+from tasks.models.budget import Budget
+from tasks.models.errors import (
+    BudgetExhausted,
+    Misconfigured,
+    QuotaExhausted,
+    Rejected,
+    Transient,
+)
+from tasks.warehouse.jobs import Job
+from tasks.warehouse.rows import Report
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.asked_agents import (
+    PRICE,
+    QUICK,
+    REPLY,
+    ScriptedAgent,
+    asker_of,
+    body,
+    ended,
+    jobs,
+    missing,
+    path_of,
+    running,
+    with_assignments,
+)
+
+QUESTION = "Could you clarify which tern you mean? Please confirm."
+LATER = Transient("HTTP 429: later", "rate_limit", hint_seconds=0.001)
+LOST = Transient("reset", "connection", maybe_billed=True)
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(path_of(tmp_path)) as opened:
+        with_assignments(opened)
+        yield opened
+
+
+def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
+    """One run over the one missing report."""
+    asyncio.run(asker_of(warehouse, client, **more).report(missing(warehouse)[0]))
+
+
+def only(warehouse: Warehouse) -> Job:
+    (job,) = jobs(warehouse)
+    return job
+
+
+def text(warehouse: Warehouse) -> str:
+    (row,) = warehouse.rows(Report, "true")
+    return row.text
+
+
+def test_a_report_comes_with_its_job_its_answer_and_what_it_took(warehouse: Warehouse) -> None:
+    report(warehouse, ScriptedAgent([running()], [running("thinking"), ended()]))
+    job = only(warehouse)
+    assert (job.state, job.remote_id, job.polls, job.remote_word) == ("done", "r1", 2, "completed")
+    assert job.answer == body()
+    assert (job.input_tokens, job.output_tokens, job.model_version) == (1000, 500, "m-1")
+    assert job.finished_at is not None
+    (row,) = warehouse.rows(Report, "true")
+    assert row.text.startswith("# Tern")
+    assert (row.status, row.source_path) == ("ok", f"job {job.job}")
+    assert missing(warehouse) == []
+
+
+def test_the_intention_is_kept_before_the_request_and_the_id_before_the_first_look(
+    warehouse: Warehouse,
+) -> None:
+    states: list[tuple[str, str | None]] = []
+
+    async def noting(seen: Seen) -> Seen:
+        job = only(warehouse)
+        states.append((job.state, job.remote_id))
+        return seen
+
+    report(
+        warehouse,
+        ScriptedAgent([lambda: noting(running())], [lambda: noting(ended())]),
+    )
+    assert states == [("sending", None), ("running", "r1")]
+
+
+def test_what_surely_started_nothing_is_asked_again(warehouse: Warehouse) -> None:
+    no_connection = Transient("refused", "connection")
+    client = ScriptedAgent([LATER, no_connection, running()], [ended()])
+    report(warehouse, client)
+    assert len(client.asked) == 3
+    assert len({question.job for question in client.asked}) == 1
+    assert only(warehouse).state == "done"
+
+
+def test_when_every_try_is_put_off_the_next_run_asks(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport, match="the next run does"):
+        report(warehouse, ScriptedAgent([LATER, LATER, LATER]))
+    assert only(warehouse).state == "refused"
+    assert missing(warehouse)[0].standing == "ask"
+    report(warehouse, ScriptedAgent([running()], [ended()]))
+    assert only(warehouse).state == "done"
+
+
+def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
+    warehouse: Warehouse,
+) -> None:
+    down = Transient("cannot connect", "connection")
+    said: list[str] = []
+    client = ScriptedAgent([down] * 8)
+    patient = QUICK.model_copy(update={"start_tries": 8})
+    asked = asker_of(warehouse, client, limits=patient)
+    asked.say = said.append
+    with pytest.raises(Misconfigured, match="evergreen agents check scripted"):
+        asyncio.run(asked.report(missing(warehouse)[0]))
+    assert (len(client.asked), len(said)) == (3, 2)
+    assert "again in 0 s" in said[0]
+    assert missing(warehouse)[0].standing == "ask"
+
+
+def test_a_hint_of_hours_stops_the_agent(warehouse: Warehouse) -> None:
+    tomorrow = Transient("HTTP 429", "rate_limit", hint_seconds=7200)
+    with pytest.raises(QuotaExhausted, match="7,200 seconds"):
+        report(warehouse, ScriptedAgent([tomorrow]))
+    assert missing(warehouse)[0].standing == "ask"
+
+
+def test_a_lost_answer_is_left_to_a_person_and_never_asked_again(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport, match="--remote-id"):
+        report(warehouse, ScriptedAgent([LOST]))
+    assert only(warehouse).state == "lost"
+    assert missing(warehouse)[0].standing == "person"
+
+
+def test_a_run_that_ended_while_sending_leaves_a_lost_job(warehouse: Warehouse) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([killed]))
+    assert only(warehouse).state == "sending"
+    never = ScriptedAgent([])
+    with pytest.raises(NoReport, match="lost"):
+        report(warehouse, never)
+    assert never.asked == []
+    assert only(warehouse).state == "lost"
+
+
+def test_a_person_who_finds_a_lost_job_has_it_looked_at(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport):
+        report(warehouse, ScriptedAgent([LOST]))
+    point_to(warehouse, only(warehouse).job, "found-1")
+    client = ScriptedAgent([], [ended()])
+    report(warehouse, client)
+    assert client.asked == []
+    assert only(warehouse).state == "done"
+
+
+def test_a_person_who_gives_a_lost_job_up_has_it_bought_anew(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport):
+        report(warehouse, ScriptedAgent([LOST]))
+    ask_again(warehouse, [only(warehouse).job[-8:]])
+    report(warehouse, ScriptedAgent([running()], [ended()]))
+    first, second = jobs(warehouse)
+    assert (first.state, first.attempt) == ("abandoned", 1)
+    assert (second.state, second.attempt) == ("done", 2)
+    with pytest.raises(NotPossible, match="its report is there"):
+        ask_again(warehouse, [second.job])
+
+
+def test_an_agent_that_costs_nothing_is_simply_asked_again(warehouse: Warehouse) -> None:
+    client = ScriptedAgent([LOST, running()], [ended()])
+    report(warehouse, client, repeatable=True)
+    assert len(client.asked) == 2
+    assert only(warehouse).state == "done"
+
+
+def test_unknown_states_are_waited_for_until_the_deadline_and_then_looked_at_once_a_run(
+    warehouse: Warehouse,
+) -> None:
+    hasty = QUICK.model_copy(update={"deadline_minutes": 0.001})
+    with pytest.raises(NoReport, match="not ended in time"):
+        report(warehouse, ScriptedAgent([running()], [running("pondering")]), limits=hasty)
+    job = only(warehouse)
+    assert (job.state, job.remote_word) == ("overdue", "pondering")
+    again = ScriptedAgent([], [running("pondering")])
+    with pytest.raises(NoReport, match="not ended in time"):
+        report(warehouse, again, limits=hasty)
+    assert again.n_looks == 1
+    report(warehouse, ScriptedAgent([], [ended()]), limits=hasty)
+    assert only(warehouse).state == "done"
+
+
+def test_looks_that_fail_are_made_again(warehouse: Warehouse) -> None:
+    down = Transient("HTTP 502", "server", code=502)
+    report(warehouse, ScriptedAgent([running()], [down, down, LATER, ended()]))
+    assert (only(warehouse).polls, only(warehouse).error) == (4, None)
+
+
+def test_a_job_that_the_provider_forgot_has_failed(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport, match="knows no such job"):
+        report(warehouse, ScriptedAgent([running()], [Gone("HTTP 404")]))
+    assert only(warehouse).state == "failed"
+    assert missing(warehouse)[0].standing == "person"
+
+
+def test_a_job_that_failed_keeps_its_words_and_its_cost(warehouse: Warehouse) -> None:
+    tokens = TokenRates(input=2, output=10)
+    priced = PRICE.model_copy(update={"tokens": tokens})
+    failed = ended(status="failed", error={"code": "server_error", "message": "overloaded"})
+    with pytest.raises(NoReport, match="overloaded"):
+        report(warehouse, ScriptedAgent([running()], [failed]), price=priced)
+    job = only(warehouse)
+    assert job.state == "failed"
+    assert job.cost_usd == pytest.approx((1000 * 2 + 500 * 10) / 1e6)
+    assert warehouse.rows(Report, "true") == []
+
+
+def test_an_answer_without_a_text_is_no_empty_report(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport, match="without a text"):
+        report(warehouse, ScriptedAgent([running()], [ended("  ")]))
+    assert only(warehouse).state == "failed"
+    assert warehouse.rows(Report, "true") == []
+
+
+def test_an_answer_that_cannot_be_read_is_kept_and_read_again_without_asking(
+    warehouse: Warehouse,
+) -> None:
+    garbage = Seen(remote_id="r1", word="completed", ended=True, raw="[1, 2]")
+    with pytest.raises(NoReport, match="cannot be read"):
+        report(warehouse, ScriptedAgent([running()], [garbage]))
+    job = only(warehouse)
+    assert (job.state, job.answer) == ("answered", "[1, 2]")
+    idle = ScriptedAgent([])
+    with pytest.raises(NoReport, match="cannot be read"):
+        report(warehouse, idle)
+    assert (idle.asked, idle.n_looks) == ([], 0)
+
+
+def test_a_refused_question_buys_nothing(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport, match="refused, nothing was bought"):
+        report(warehouse, ScriptedAgent([Rejected("HTTP 400: too long", 400)]))
+    assert missing(warehouse)[0].standing == "ask"
+
+
+def test_a_wrong_key_stops_the_agent_and_leaves_nothing_lost(warehouse: Warehouse) -> None:
+    with pytest.raises(Misconfigured):
+        report(warehouse, ScriptedAgent([Misconfigured("the key is not accepted")]))
+    assert only(warehouse).state == "refused"
+
+
+def test_a_question_back_gets_the_standard_reply_once(warehouse: Warehouse) -> None:
+    client = ScriptedAgent([running(), running()], [ended(QUESTION), ended()])
+    report(warehouse, client)
+    assert [question.prompt for question in client.asked] == ["Write about Tern_0.", REPLY]
+    assert client.asked[1].earlier_id == "r1"
+    assert [turn.text for turn in client.asked[1].earlier] == ["Write about Tern_0.", QUESTION]
+    first, second = jobs(warehouse)
+    assert (first.turn, first.state, first.answer) == (1, "done", body(QUESTION))
+    assert (first.input_tokens, second.input_tokens) == (1000, 1000)  # both turns were paid for
+    assert (second.turn, second.state) == (2, "done")
+    assert text(warehouse).startswith("# Tern")
+
+
+def test_who_asks_back_twice_is_judged_as_it_stands(warehouse: Warehouse) -> None:
+    client = ScriptedAgent([running(), running()], [ended(QUESTION), ended(QUESTION)])
+    report(warehouse, client)
+    (row,) = warehouse.rows(Report, "true")
+    assert (row.status, row.text) == ("clarification", QUESTION)
+    assert len(client.asked) == 2
+
+
+def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
+    client = ScriptedAgent([], [ended()])
+    report(warehouse, client)
+    assert client.asked == []
+    assert [job.state for job in jobs(warehouse)] == ["done", "done"]
+
+
+def test_a_second_question_found_by_a_later_run_is_not_answered_either(
+    warehouse: Warehouse,
+) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
+    client = ScriptedAgent([], [ended(QUESTION)])
+    report(warehouse, client)
+    assert (client.asked, text(warehouse)) == ([], QUESTION)
+
+
+def test_claims_in_json_are_no_question_back(tmp_path: Path) -> None:
+    with open_warehouse(path_of(tmp_path)) as warehouse:
+        with_assignments(warehouse, kind="find_claims")
+        answer = '{"claims": [{"value": "could you clarify"}]}'
+        report(warehouse, ScriptedAgent([running()], [ended(answer)]))
+        assert text(warehouse) == answer
+
+
+def test_what_is_being_paid_for_is_not_given_up_when_the_run_is_interrupted(
+    warehouse: Warehouse,
+) -> None:
+    async def slow() -> Seen:
+        await asyncio.sleep(0.05)
+        return running()
+
+    async def interrupted() -> None:
+        client = ScriptedAgent([slow], [ended()])
+        async with asker_of(warehouse, client).closing() as asked:
+            getting = asyncio.create_task(asked.report(missing(warehouse)[0]))
+            await asyncio.sleep(0.02)
+            getting.cancel()
+            await asyncio.gather(getting, return_exceptions=True)
+
+    asyncio.run(interrupted())
+    assert (only(warehouse).state, only(warehouse).remote_id) == ("running", "r1")
+
+
+def test_a_report_is_made_again_of_an_answer_that_is_there(warehouse: Warehouse) -> None:
+    client = ScriptedAgent([running()], [ended()])
+    report(warehouse, client)
+    warehouse.write(Change(Report, [], replacing={"edition": "2026-11"}))
+    report(warehouse, ScriptedAgent([]))
+    assert text(warehouse).startswith("# Tern")
+
+
+def test_a_budget_is_kept_before_anything_is_sent(tmp_path: Path) -> None:
+    with open_warehouse(path_of(tmp_path)) as warehouse:
+        with_assignments(warehouse, 3)
+        budget = Budget(11.0)
+        client = ScriptedAgent([running(), running()], [ended()])
+        asked = asker_of(warehouse, client, budget=budget)
+
+        async def run() -> list[Any]:
+            return await asyncio.gather(
+                *(asked.report(item) for item in missing(warehouse)), return_exceptions=True
+            )
+
+        found = asyncio.run(run())
+        assert sum(isinstance(error, BudgetExhausted) for error in found) == 1
+        assert len(client.asked) == 2
+        assert budget.maybe_spent == 10.0  # nobody said what they cost: the most counts
+
+
+def test_what_the_interface_says_it_cost_takes_the_place_of_what_was_set_aside(
+    warehouse: Warehouse,
+) -> None:
+    budget = Budget(5.0)
+    tokens = TokenRates(input=2, output=10)
+    priced = PRICE.model_copy(update={"tokens": tokens})
+    report(warehouse, ScriptedAgent([running()], [ended()]), budget=budget, price=priced)
+    assert budget.spent == pytest.approx(0.007)
+    assert only(warehouse).cost_usd == pytest.approx(0.007)
+    assert only(warehouse).cost_source == "prices"
+
+
+def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waiting_for_the_budget(
+    tmp_path: Path,
+) -> None:
+    with open_warehouse(path_of(tmp_path)) as warehouse:
+        with_assignments(warehouse, 4)
+        revoked = Misconfigured("the key is not accepted")
+        client = ScriptedAgent([running(), running()], [revoked])
+        asked = asker_of(warehouse, client, budget=Budget(11.0))
+
+        async def run() -> list[Any]:
+            work = (asked.report(item) for item in missing(warehouse))
+            return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 30)
+
+        found = asyncio.run(run())
+        assert sorted(type(error).__name__ for error in found) == [
+            "BudgetExhausted", "BudgetExhausted", "Misconfigured", "Misconfigured",
+        ]  # fmt: skip
+        assert [job.state for job in jobs(warehouse)] == ["running", "running"]
+
+
+def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind(
+    warehouse: Warehouse,
+) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([running()], [killed]))
+    changed = asker_of(warehouse, ScriptedAgent([], [ended()]))
+    changed.kind = "perplexity"
+    with pytest.raises(NoReport, match="openai_responses"):
+        asyncio.run(changed.report(missing(warehouse)[0]))
+    assert only(warehouse).state == "running"
+
+
+def test_a_job_that_is_asked_again_says_how_it_is_asked_now(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport):
+        report(warehouse, ScriptedAgent([LATER, LATER, LATER]))
+    report(warehouse, ScriptedAgent([running()], [ended()]), model="another")
+    assert only(warehouse).model == "another"
+    assert '"model":"another"' in only(warehouse).parameters
+
+
+def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
+    warehouse: Warehouse,
+) -> None:
+    async def killed() -> Seen:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report(warehouse, ScriptedAgent([killed]))
+    client = ScriptedAgent([running()], [ended()])
+    changed = asker_of(warehouse, client)
+    changed.kind = "http"  # of which a second request would be the same job
+    with pytest.raises(NoReport):
+        asyncio.run(changed.report(missing(warehouse)[0]))
+    assert (only(warehouse).state, client.asked) == ("lost", [])

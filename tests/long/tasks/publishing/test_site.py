@@ -1,0 +1,271 @@
+"""A published edition as files: whole, labelled, linked, and the same every time."""
+
+import json
+import re
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import polars as pl
+import pytest
+from lxml import html
+
+from tasks.editions.names import UnknownName
+from tasks.protocols.registry import protocol
+from tasks.publishing import site as publishing
+from tasks.publishing.changes import file_changes
+from tasks.publishing.site import Published, publish_site
+from tasks.scoring.standings import standings
+from tasks.site.mark import MARK, UnwritableSite
+from tasks.site.wording import figure
+from tasks.warehouse.reading import reading
+from tasks.warehouse.results import Verdict
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.rigs.made_edition import BEGAN, EDITION, TINY, make
+
+OUTSIDE = re.compile(r"^(?:[a-z]+:)?//|^[a-z]+:", re.IGNORECASE)
+PARTS = re.compile(r'window\.evergreenParts\("(?P<key>[^"]+)", (?P<content>.*)\);\n', re.DOTALL)
+
+
+class InThisProcess:
+    """Helpers that are none: starting some takes longer than all that a small edition needs."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(function(*arguments))
+        return done
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_helpers() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publishing, "HelperProcesses", InThisProcess)
+        yield
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("made") / "w.duckdb", TINY)
+
+
+def publish(warehouse: Path, target: Path, **options: Any) -> Published:
+    with reading(warehouse) as source:
+        return publish_site(source, EDITION, target, **{"judges": ["offline"], **options})
+
+
+@pytest.fixture(scope="module")
+def published(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    return publish(warehouse, tmp_path_factory.mktemp("site") / "site")
+
+
+@pytest.fixture(scope="module")
+def pages(published: Published) -> dict[str, Any]:
+    """By path every page, parsed."""
+    root = published.folder
+    return {path.relative_to(root).as_posix(): html.document_fromstring(path.read_text("utf-8"))
+            for path in sorted(root.rglob("*.html"))}  # fmt: skip
+
+
+def test_there_is_a_page_for_everything(pages: dict[str, Any]) -> None:
+    folders = [path.split("/")[0] for path in pages if "/" in path]
+    assert {name: folders.count(name) for name in ("agents", "articles")} == {
+        "agents": TINY.agents, "articles": TINY.articles,
+    }  # fmt: skip
+    reports = [path for path in pages if path.startswith("reports/") and "-" not in path]
+    assert len(reports) == TINY.agents * TINY.articles
+    assert {path for path in pages if "/" not in path} == {
+        "index.html", "differences.html", "edition.html", "analyses.html", "method.html",
+        "data.html",
+    }  # fmt: skip
+
+
+def test_every_page_names_the_judge_and_says_that_figures_are_provisional(
+    pages: dict[str, Any],
+) -> None:
+    for path, page in pages.items():
+        notices = [" ".join(p.itertext()) for p in page.xpath("//p[@role='note']")]
+        assert any("offline lexical judge, no LLM used" in said for said in notices), path
+        assert any("Provisional" in said for said in notices), path
+
+
+def test_every_page_has_the_policy_a_title_one_main_heading_and_a_language(
+    pages: dict[str, Any],
+) -> None:
+    for path, page in pages.items():
+        (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+        assert "default-src 'none'" in policy
+        assert not {"unsafe-inline", "unsafe-eval", "http:", "https:", "*"} & set(policy.split())
+        assert len(page.xpath("//h1")) == 1, path
+        assert page.xpath("string(//title)").strip(), path
+        assert page.get("lang") == "en"
+
+
+def test_every_link_leads_to_a_file_and_a_place_that_are_there(
+    published: Published, pages: dict[str, Any]
+) -> None:
+    ids = {path: set(page.xpath("//@id")) for path, page in pages.items()}
+    root = published.folder.resolve()
+    for path, page in pages.items():
+        for link in page.xpath("//@href | //@src | //@data-parts"):
+            if OUTSIDE.match(link):
+                continue
+            name, _, fragment = link.partition("#")
+            base = (
+                root
+                if link.is_attribute and link.attrname == "data-parts"
+                else (root / path).parent
+            )
+            there = (base / unquote(name)).resolve() if name else root / path
+            assert there.is_file(), f"{path}: {link}"
+            target = there.relative_to(root).as_posix()
+            assert not fragment or fragment in ids[target], f"{path}: {link}"
+
+
+def test_no_id_stands_twice_on_a_page(pages: dict[str, Any]) -> None:
+    for path, page in pages.items():
+        ids = page.xpath("//@id")
+        assert len(ids) == len(set(ids)), path
+
+
+def test_only_links_of_people_lead_outside(pages: dict[str, Any]) -> None:
+    outside = [element for page in pages.values() for element in page.xpath("//*[@href or @src]")
+               if OUTSIDE.match(element.get("href") or element.get("src"))]  # fmt: skip
+    assert outside
+    for element in outside:
+        assert element.tag == "a"
+        assert element.get("rel") == "noopener nofollow ugc"
+
+
+def test_every_table_has_a_caption_and_its_headings_their_scope(pages: dict[str, Any]) -> None:
+    for path, page in pages.items():
+        for table in page.xpath("//main//table[not(ancestor::div[@class='report'])]"):
+            assert "".join(table.xpath("./caption//text()")).strip(), path
+            assert table.xpath(".//th"), path
+            assert not table.xpath(".//th[not(@scope)]"), path
+
+
+def test_what_was_written_is_listed_and_counted(published: Published) -> None:
+    mark = json.loads((published.folder / MARK).read_text("utf-8"))
+    there = {p.relative_to(published.folder).as_posix(): p.stat().st_size
+             for p in published.folder.rglob("*") if p.is_file()}  # fmt: skip
+    assert {path: listed["bytes"] for path, listed in mark["files"].items()} == {
+        path: size for path, size in there.items() if path != MARK
+    }
+    assert published.files == len(there)
+    assert published.provisional
+    assert published.first_load_bytes <= published.largest_page_bytes < 500_000
+
+
+def test_publishing_twice_gives_the_same_bytes(
+    warehouse: Path, published: Published, tmp_path: Path
+) -> None:
+    publish(warehouse, tmp_path / "again")
+    assert file_changes(published.folder, tmp_path / "again")[0] == ()
+
+
+def test_a_changed_verdict_changes_its_pages_and_no_other(
+    warehouse: Path, published: Published, tmp_path: Path
+) -> None:
+    copy = tmp_path / "w.duckdb"
+    copy.write_bytes(warehouse.read_bytes())
+    with open_warehouse(copy) as opened:
+        (verdict,) = opened.rows(
+            Verdict, "agent = 'agent_01' AND assignment = 'x1' AND step = 'coverage' "
+            "AND judge = 'offline' AND item = 'fact:2'", []
+        )  # fmt: skip
+        changed = verdict.model_copy(update={"reason": "Looked at again."})
+        key = {"cell_id": verdict.cell_id, "step": verdict.step, "item": verdict.item}
+        opened.write(Change(Verdict, [changed], replacing=key))
+    publish(copy, tmp_path / "after")
+    changes, _ = file_changes(published.folder, tmp_path / "after")
+    differing = {change.path for change in changes}
+    (facts,) = {path for path in differing if path.startswith("reports/")}
+    assert facts.endswith("-facts.html")
+    assert "Looked at again." in (tmp_path / "after" / facts).read_text("utf-8")
+    assert differing == {facts, "data/verdicts.parquet", "data.html", MARK}
+
+
+def test_what_fails_in_the_middle_leaves_what_was_published(
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "site"
+    publish(warehouse, target)
+    before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("the middle")
+
+    monkeypatch.setattr(publishing, "edition_page", broken)
+    with pytest.raises(RuntimeError, match="the middle"):
+        publish(warehouse, target)
+    assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_judge_that_is_named_twice_is_published_once(
+    warehouse: Path, published: Published, tmp_path: Path
+) -> None:
+    publish(warehouse, tmp_path / "site", judges=["offline", "offline"])
+    assert file_changes(published.folder, tmp_path / "site")[0] == ()
+
+
+def test_a_foreign_folder_is_refused_before_anything_is_written(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(UnwritableSite, match="no site that Evergreen wrote"):
+        publish(warehouse, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_an_edition_or_judge_that_is_not_there_is_named(warehouse: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="nobody"):
+        publish(warehouse, tmp_path / "site", judges=["nobody"])
+    with reading(warehouse) as source, pytest.raises(UnknownName, match="elsewhere"):
+        publish_site(source, "elsewhere", tmp_path / "site")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_of_a_part_are_those_that_standings_gives(
+    warehouse: Path, published: Published
+) -> None:
+    with reading(warehouse) as source:
+        scores = source.frame("SELECT * FROM scores WHERE edition = $1 AND judge = 'offline' "
+                              "AND assignment = 'x1' ORDER BY agent", [EDITION])  # fmt: skip
+    metric = next(m for m in protocol("wiki_fact").metrics if m.name == "coverage_wiki")
+    rows = scores.filter(pl.col("metric") == metric.name)
+    found = standings(rows, metric, {"x1": "Warfare"}, {"x1": "x1"})
+    expected = {row.agent: figure(row.value) for row in found.rows}
+    part = _part(published.folder, "board-0", "Warfare|")
+    column = _columns(published.folder, "board-0").index(metric.title)
+    said = {row["agent"]: row["cells"][column][0].rstrip("*") for row in part["rows"]}
+    assert said == expected
+    assert {row["cells"][column][2] for row in part["rows"]} <= {"no interval", ""}
+    assert part["said"].startswith("1 article.")
+
+
+def _part(folder: Path, key: str, chosen: str) -> Any:
+    found = PARTS.fullmatch((folder / f"data/parts/{key}.js").read_text("utf-8"))
+    assert found
+    assert found["key"] == key
+    return json.loads(found["content"])["parts"][chosen]
+
+
+def _columns(folder: Path, key: str) -> list[str]:
+    page = html.document_fromstring((folder / "index.html").read_text("utf-8"))
+    headings = page.xpath(f"//section[@id='{key}']//thead//th[@title]")[1:]
+    return [str(th.get("title")).split(":")[0] for th in headings]
+
+
+def test_open_answers_are_shown_as_open_and_counted(pages: dict[str, Any]) -> None:
+    agent = pages[f"agents/{BEGAN}.html"]
+    said = " ".join(agent.xpath("//main")[0].itertext())
+    assert "Nothing failed, nothing is open." not in said
+    marks = [page.xpath("//details[@data-tone='open']") for path, page in pages.items()
+             if path.startswith("reports/")]  # fmt: skip
+    assert sum(map(len, marks)) >= 1

@@ -1,0 +1,65 @@
+"""No page of a large edition takes long to load: each with its style and script under 500 kB."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tasks.analysis.explanation import explained
+from tasks.publishing.site import ASSETS, Published, publish_site
+from tasks.site.mark import MARK
+from tasks.site.report_parts import parts_of
+from tasks.warehouse.reading import reading
+from tests.rigs.made_edition import EDITION, Size, make
+
+LARGEST, FIRST = 500_000, 200_000
+"""Bytes of a page with its assets; of the leaderboard."""
+SIZE = Size()
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("large") / "w.duckdb", SIZE)
+
+
+@pytest.fixture(scope="module")
+def published(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    with reading(warehouse) as source:
+        return publish_site(source, EDITION, tmp_path_factory.mktemp("site") / "site")
+
+
+def test_no_page_with_its_assets_is_over_500_kilobytes(published: Published) -> None:
+    files = json.loads((published.folder / MARK).read_text("utf-8"))["files"]
+    assets = sum(files[name]["bytes"] for name in ASSETS)
+    large = {name: of["bytes"] for name, of in files.items()
+             if name.endswith((".html", ".js")) and of["bytes"] + assets > LARGEST}  # fmt: skip
+    assert large == {}
+    assert published.largest_page_bytes <= LARGEST
+    assert published.first_load_bytes <= FIRST
+
+
+def test_nothing_is_lost_where_a_report_takes_several_pages(
+    warehouse: Path, published: Published
+) -> None:
+    with reading(warehouse) as source:
+        (report,) = explained(source, EDITION, "agent_00", ["x0"])
+    parts = parts_of(report)
+    assert len(parts.claims) > 1
+    assert len(parts.facts) > 1
+    folder = published.folder / "reports"
+    for claim in report.claims:
+        page, _, place = parts.claim(claim.number).partition("#")
+        assert f'id="{place}"' in (folder / page).read_text("utf-8")
+    for fact in report.facts:
+        page, _, place = parts.fact(fact.number).partition("#")
+        assert f'id="{place}"' in (folder / page).read_text("utf-8")
+    marks = re.findall(r'<a class="claim [^>]*href="([^"]+)"', (folder / parts.home).read_text())
+    assert sorted(marks) == sorted(parts.claim(claim.number) for claim in report.claims)
+
+
+def test_all_facts_of_a_large_article_lead_somewhere(published: Published) -> None:
+    pages = sorted((published.folder / "articles").glob("x0*.html"))
+    assert len(pages) > 1
+    cells = [cell for page in pages for cell in re.findall(r"#fact-\d+", page.read_text("utf-8"))]
+    assert len(cells) == SIZE.facts * SIZE.agents

@@ -1,0 +1,211 @@
+"""The baseline writes only what archived pages say, each sentence with its source."""
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tasks.agents.agent import Answer, Question
+from tasks.agents.baseline.index import UnreadableArchive, open_archive
+from tasks.agents.baseline.program import Assignment, CannotWrite, write
+from tasks.agents.baseline.questions import question_of
+from tasks.agents.baseline.research import choose, research
+from tasks.agents.command.client import CommandClient, read
+from tasks.agents.kinds import Place
+from tasks.configuration.agents import CommandAsk, agent_entry
+from tasks.configuration.loading import CONFIGS
+from tasks.configuration.templates import StrictTemplate
+from tasks.extraction.answers import read_answer
+from tasks.extraction.banned import UnreadableBan
+from tasks.imports.questions import ANSWER_FORM, PROMPT
+from tasks.warehouse.traces import SearchStep
+from tests.tasks.agents.archives import PAGES, page, write_archive
+
+TITLE = "Harrow Point Lighthouse"
+CITED = re.compile(r"(.+?)\[(\d+)\](?:\s|\Z)")
+
+
+def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> Answer:
+    """As `evergreen` runs it: the entry of the project's own configuration."""
+    entry = agent_entry("lexical_baseline").ask
+    assert isinstance(entry, CommandAsk)
+    client = CommandClient("lexical_baseline", entry, Place(tmp_path / "work", archive))
+    asked = Question.model_validate(
+        {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": "write_article",
+         "prompt": "Write it."}
+    )  # fmt: skip
+
+    async def run() -> Answer:
+        seen = await client.start(asked)
+        while not seen.ended:
+            await asyncio.sleep(0.05)
+            seen = await client.look("j")
+        return read(seen.raw or "")
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """Of its program, to an article that the archive's pages are about."""
+    folder = tmp_path_factory.mktemp("asked")
+    return ask(folder, write_archive(folder / "archive"))
+
+
+def written(
+    tmp_path: Path, *, banned: tuple[str, ...] = (), prompt: str = ""
+) -> tuple[str, tuple[SearchStep, ...]]:
+    """What the program writes, in this process: an article, or the answer to a prompt."""
+    archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
+    kind = "find_claims" if prompt else "write_article"
+    return write(archive, Assignment(title=TITLE, kind=kind, prompt=prompt, banned=banned))
+
+
+def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: Answer) -> None:
+    assert (answer.outcome, answer.error) == ("report", None)
+    body, _, references = answer.text.partition("\n\n## References\n")
+    urls = dict(re.findall(r"^\[(\d+)\] .* (https://\S+)$", references, re.MULTILINE))
+    texts = {row["url"]: " ".join(row["text"].split()) for row in PAGES}
+    paragraphs = [line for line in body.split("\n\n") if line and not line.startswith("## ")]
+    said = [(text.strip(), number) for line in paragraphs for text, number in CITED.findall(line)]
+    assert len(said) >= 8
+    for text, number in said:
+        assert text in texts[urls[number]]
+    assert {number for _, number in said} == set(urls)
+    assert "".join(f"{text}[{number}]" for text, number in said).replace(" ", "") == "".join(
+        paragraphs
+    ).replace(" ", "")
+    assert "1874" in body
+    assert "Maren Dahl" in body
+    assert not re.search("cookies|newsletter|postcards|Tolmen|31 m|magnificent", answer.text)
+
+
+def test_it_tells_its_queries_and_the_pages_they_led_to(answer: Answer) -> None:
+    first, *others = answer.trace
+    assert first.query == TITLE
+    assert "https://towers.example/harrow" in first.opened
+    assert others
+    assert all(step.parent == 0 and step.query.startswith(f"{TITLE} ") for step in others)
+    assert (answer.cost_usd, answer.usage.searches) == (0.0, len(answer.trace))
+
+
+def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path) -> None:
+    query = "who built the harrow point lighthouse, and what is known of its keepers?"
+    archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
+    report, trace = write(archive, Assignment(title="923549", kind="research", query=query))
+    assert trace[0].query == query
+    assert "Oskar Lindqvist" in report
+    assert "Maren Dahl" in report
+    assert "bakers" not in report
+    assert "## References" in report
+
+
+@pytest.mark.parametrize(
+    "banned",
+    [
+        "https://towers.example/harrow",
+        "https://www.towers.example/",
+        "towers: http://towers.example",
+        "towers.example",
+        "WWW.towers.example/harrow/",
+    ],
+)
+def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str) -> None:
+    report, trace = written(tmp_path, banned=(banned,))
+    assert report
+    assert "towers.example" not in report
+    assert not [url for step in trace for url in step.opened if "towers.example" in url]
+
+
+def test_a_ban_that_cannot_be_read_is_said_and_nothing_written(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableBan, match="'the towers' is to be banned but cannot be read"):
+        written(tmp_path, banned=("the towers",))
+
+
+def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Path) -> None:
+    answer = ask(tmp_path, write_archive(tmp_path / "archive"), "Quantum Zebra Festival")
+    assert (answer.outcome, answer.text) == ("failed", "")
+    assert "baseline: none of the" in (answer.error or "")
+    assert "'Quantum Zebra Festival'; nothing was written" in (answer.error or "")
+
+
+def test_an_archive_of_nothing_usable_is_no_crash(tmp_path: Path) -> None:
+    empty = write_archive(tmp_path / "archive", (page("https://en.wikipedia.org/wiki/X", "X."),))
+    with pytest.raises(CannotWrite, match="none of the 0 archived pages"):
+        write(
+            open_archive(empty, tmp_path / "cache"), Assignment(title=TITLE, kind="write_article")
+        )
+
+
+def test_a_file_that_holds_no_pages_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pages.parquet").write_text("no parquet")
+    with pytest.raises(UnreadableArchive, match=r"pages\.parquet is no file of archived pages"):
+        open_archive(tmp_path, tmp_path / "cache")
+    with pytest.raises(UnreadableArchive, match="cannot be read"):
+        open_archive(tmp_path / "missing", tmp_path / "cache")
+
+
+def test_an_index_is_made_once_and_anew_for_other_pages(tmp_path: Path) -> None:
+    archive, cache = write_archive(tmp_path / "archive"), tmp_path / "cache"
+    (cache / "rest.fresh").mkdir(parents=True)  # of one who was killed in the middle
+    open_archive(archive, cache)
+    [made] = [path for path in cache.iterdir() if path.is_dir() and path.suffix != ".fresh"]
+    before = made.stat().st_mtime_ns
+    assert len(open_archive(archive, cache).pages) == 4
+    assert made.stat().st_mtime_ns == before
+    write_archive(archive, PAGES[:2])
+    assert len(open_archive(archive, cache).pages) == 2
+
+
+def test_those_who_come_at_once_share_one_index(tmp_path: Path) -> None:
+    archive, cache = write_archive(tmp_path / "archive"), tmp_path / "cache"
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(lambda _: len(open_archive(archive, cache)), range(4)))
+    assert len(set(opened)) == 1
+    assert len([path for path in cache.iterdir() if path.is_dir()]) == 1
+
+
+def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Path) -> None:
+    long = " ".join(
+        f"The keeper numbered {n} of {TITLE} recorded storm {n * 7} in volume {n} of the logs."
+        for n in range(1, 400)
+    )
+    pages = (*PAGES, page("https://logs.example/all", long, f"Logs of {TITLE}"))
+    archive = open_archive(write_archive(tmp_path / "archive", pages), tmp_path / "cache")
+    chosen = choose(research(archive, TITLE, ()), 600)
+    urls = [archive.pages[statement.page].url for statement in chosen]
+    of_logs = sum(len(s.text.split()) for s, u in zip(chosen, urls, strict=True) if "logs" in u)
+    assert of_logs <= 220
+    assert len(set(urls)) == 4
+
+
+def prompt_of(question: str) -> str:
+    return StrictTemplate(CONFIGS / PROMPT).render(
+        question=question, today="21 November 2026", banned=["https://en.wikipedia.org/"],
+        answer_form=ANSWER_FORM,
+    )  # fmt: skip
+
+
+def test_a_question_is_found_in_its_prompt() -> None:
+    question = "Which keeper left in 1961?\n\nName the year, too."
+    assert question_of(prompt_of(question)) == question
+    assert question_of("Who was it?") == "Who was it?"
+    assert question_of("") == ""
+
+
+def test_a_question_is_answered_in_the_form_asked_for_with_sources(tmp_path: Path) -> None:
+    prompt = prompt_of("In which year did the last keeper leave the granite lighthouse, and who?")
+    claims = read_answer(written(tmp_path, prompt=prompt)[0]).claims
+    assert claims
+    assert all(claim.value and claim.sources for claim in claims)
+    assert "Maren Dahl" in [claim.value for claim in claims]
+    assert {(sub.name, sub.value) for claim in claims for sub in claim.sub_claims} == {
+        ("year", "1961")
+    }
+
+
+def test_a_question_of_which_nothing_is_archived_gets_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match="none of the archived pages holds a name"):
+        written(tmp_path, prompt=prompt_of("zzz qqq xxx?"))

@@ -1,0 +1,146 @@
+"""The baseline's pages from a sandbox: fetched once each, and what a sandbox may do to it."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tasks.agents.baseline import sandbox as baseline_sandbox
+from tasks.agents.baseline.index import UnreadableArchive
+from tasks.agents.baseline.sandbox import SandboxPages
+from tests.servers.http import Request, Response, json_response
+from tests.servers.serving import serving
+from tests.tasks.agents.archives import PAGES
+
+TEXTS = {page["url"]: page for page in PAGES}
+
+
+class SmallSandbox:
+    """Finds every page for every query."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> Response:
+        self.asked.append(request)
+        if request.path == "/search":
+            return json_response({"results": [{"url": url, "rank": 1} for url in TEXTS]})
+        page = TEXTS.get(request.query["url"])
+        return json_response(page or {"error": "not there"}, 200 if page else 404)
+
+
+@contextmanager
+def over(handler: Callable[[Request], Response], key: str | None = None) -> Iterator[SandboxPages]:
+    with serving(handler) as address:
+        yield SandboxPages(address, key, "an assignment")
+
+
+def test_what_a_search_finds_is_fetched_once_and_ranked_by_its_words() -> None:
+    with over(sandbox := SmallSandbox(), "a key") as pages:
+        first = pages.search("Who was the keeper Maren Dahl?", 3)
+        pages.search("bread of Tolmen", 10)
+    assert "Maren Dahl" in pages.text(first[0].statement)
+    assert pages.pages[first[0].page].url == "https://keepers.example/dahl"
+    fetched = [request.query["url"] for request in sandbox.asked if request.path == "/fetch"]
+    assert sorted(fetched) == sorted(TEXTS)
+    assert {request.query["assignment"] for request in sandbox.asked} == {"an assignment"}
+    assert {request.headers["x-api-key"] for request in sandbox.asked} == {"a key"}
+
+
+def test_encyclopedias_and_pages_of_errors_are_not_used() -> None:
+    with over(SmallSandbox()) as pages:
+        pages.search("lighthouse", 100)
+    assert {page.url for page in pages.pages} == {
+        "https://towers.example/harrow", "https://wrecks.example/calliope",
+        "https://keepers.example/dahl", "https://bread.example/tolmen",
+        "https://broken.example/harrow",
+    }  # fmt: skip
+
+
+def test_rare_words_weigh_more_and_unknown_ones_most() -> None:
+    with over(SmallSandbox()) as pages:
+        pages.search("lighthouse", 100)
+    assert 0 < pages.rarity("harrow") < pages.rarity("calliop") <= pages.rarity("zebra")
+
+
+def test_a_page_that_is_gone_between_search_and_fetch_is_done_without() -> None:
+    sandbox = SmallSandbox()
+
+    def losing(request: Request) -> Response:
+        lost = request.path == "/fetch" and "dahl" in request.query["url"]
+        return json_response({"error": "gone"}, 404) if lost else sandbox(request)
+
+    with over(losing) as pages:
+        pages.search("Maren Dahl", 10)
+    assert not [page for page in pages.pages if "dahl" in page.url]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [json_response({}, 429), json_response({}, 503), json_response({}, broken="bad_gzip")],
+)
+def test_a_sandbox_that_is_busy_or_garbles_its_answer_is_asked_again(answer: Response) -> None:
+    sandbox = SmallSandbox()
+    refused = iter([True, True])
+
+    def busy(request: Request) -> Response:
+        return answer if next(refused, False) else sandbox(request)
+
+    with over(busy) as pages:
+        assert pages.search("lighthouse", 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (json_response({"error": "e has no assignment 'x'."}, 422), "has no assignment"),
+        (Response(200, b"<html>"), "/search"),
+        (json_response([1]), "/search"),
+        (json_response({"results": [5]}), "/search"),
+        (Response(200, b"x" * 5000), "more than 1,000 bytes"),
+        (Response(200, b"x" * 500, broken="half_body"), "/search"),
+        (Response(200, b"x" * 500, broken="bad_gzip"), "/search"),
+        (Response(200, b"x" * 500, broken="cut_gzip"), "/search"),
+        (Response(200, b"x" * 500, broken="unknown_encoding"), "/search"),
+        (Response(500, b"\xff broken"), "HTTP 500"),
+    ],
+)
+def test_what_does_not_answer_as_a_sandbox_is_named(
+    monkeypatch: pytest.MonkeyPatch, answer: Response, said: str
+) -> None:
+    monkeypatch.setattr(baseline_sandbox, "TRIES", 1)
+    monkeypatch.setattr(baseline_sandbox, "MOST_BYTES", 1000)
+    with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
+        pages.search("lighthouse", 1)
+    assert said in str(refused.value)
+    assert "Is EVERGREEN_SANDBOX the address that `evergreen sandbox` printed?" in str(
+        refused.value
+    )
+
+
+def test_a_refusal_for_want_of_a_key_names_the_variable() -> None:
+    answer = json_response({"error": "A key is needed"}, 401)
+    with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
+        pages.search("lighthouse", 1)
+    assert "A key is needed" in str(refused.value)
+    assert "Export it as EVERGREEN_SANDBOX_KEY" in str(refused.value)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "no address", "http://[", ""])
+def test_an_address_where_nothing_answers_is_named(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setattr(baseline_sandbox, "TRIES", 1)
+    with pytest.raises(UnreadableArchive, match="does not answer"):
+        SandboxPages(address, None, "").search("lighthouse", 1)
+
+
+def test_the_same_question_twice_brings_the_same(tmp_path: Any) -> None:
+    found = []
+    for _ in range(2):
+        with over(SmallSandbox()) as pages:
+            found.append([(hit, pages.text(hit.statement)) for hit in pages.search("Harrow", 50)])
+    assert found[0] == found[1]
+    assert json.dumps([text for _, text in found[0]])

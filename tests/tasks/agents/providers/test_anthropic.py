@@ -1,0 +1,164 @@
+"""Anthropic's Messages API with web search."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tasks.agents.agent import UnreadableAnswer
+from tasks.agents.citations.citing import report_markdown
+from tasks.agents.providers.anthropic import MAX_PARTS, read
+from tasks.extraction.claims import extract_claims
+from tests.servers.agent_anthropic import AnthropicServer, search, text
+from tests.servers.serving import serving
+from tests.tasks.agents.conversations import KEY, QUICK, SAID, bought, question
+
+A, B = "https://a.org/one", "https://b.org/two"
+THOUGHT = {"type": "thinking", "thinking": "Let me see.", "signature": "Eq0B"}
+FIRST = [text("I will look for it."), THOUGHT, *search("the Straße", A, B)]
+SECOND = [
+    *search("its people", B),
+    text("# The Straße\n\n"),
+    text("Die Straße grew by a third", A),
+    text(". It then shrank by a half, and nobody knows why that was"),
+    text(", as far as people say", A, B),
+    text(".\n"),
+]
+REPORT = (
+    "# The Straße\n\nDie Straße grew by a third. It then shrank by a half, and nobody knows why "
+    "that was, as far as people say.\n"
+)
+
+
+def test_each_block_with_citations_is_a_place() -> None:
+    answer = bought("anthropic", AnthropicServer([*FIRST, *SECOND]))
+    assert (answer.outcome, answer.text) == ("report", REPORT)
+    spans = [REPORT[said.start : said.end] for said in answer.annotations]
+    assert spans == ["Die Straße grew by a third", *[", as far as people say"] * 2]
+    claims = extract_claims(
+        "", report_markdown(answer, kind="write_article", citations=None)
+    ).claims
+    assert [tuple(c.url for c in claim.citations) for claim in claims] == [(A,), (A, B)]
+
+
+def test_searches_thoughts_tokens_and_version_are_kept() -> None:
+    answer = bought("anthropic", AnthropicServer([*FIRST, *SECOND]))
+    assert [step.query for step in answer.trace] == ["the Straße", "its people"]
+    assert answer.trace[0].opened == ()
+    assert (answer.n_reasoning_steps, answer.model_version) == (1, "a-model-20261101")
+    assert answer.usage.model_dump(exclude_none=True) == {
+        "input_tokens": 150, "cached_tokens": 40, "output_tokens": 30,
+        "reasoning_tokens": 20, "searches": 2,
+    }  # fmt: skip
+
+
+def test_a_paused_turn_goes_on_as_it_came_and_what_it_took_is_added_up() -> None:
+    server = AnthropicServer(FIRST, [*search("more", A)], SECOND)
+    answer = bought("anthropic", server)
+    assert (answer.outcome, answer.text) == ("report", REPORT)
+    assert (answer.usage.searches, answer.usage.input_tokens) == (6, 450)
+    assert [len(body["messages"]) for body in server.asked] == [1, 2, 3]
+    assert server.asked[2]["messages"][1] == {"role": "assistant", "content": FIRST}
+    assert server.asked[2]["container"] == "container_1"
+    assert server.bought == 3
+
+
+def test_a_continuation_that_surely_began_nothing_is_tried_again() -> None:
+    server = AnthropicServer(FIRST, SECOND, faults=[None, "429", "503"])
+    assert bought("anthropic", server).outcome == "report"
+    assert (len(server.asked), server.bought) == (4, 2)
+
+
+@pytest.mark.parametrize("fault", ["reset", "500", "400", "429_hint"])
+def test_a_continuation_that_fails_leaves_what_was_bought(fault: str) -> None:
+    server = AnthropicServer([text("Half a rep", A)], SECOND, faults=[None, fault])
+    answer = bought("anthropic", server)
+    assert (answer.outcome, answer.text) == ("failed", "Half a rep")
+    assert "its continuation failed" in (answer.error or "")
+    assert answer.usage.searches == 2
+    assert len(server.asked) == 2
+
+
+def test_a_turn_that_never_ends_is_continued_a_set_number_of_times() -> None:
+    server = AnthropicServer(*[[text(f"{n}")] for n in range(30)])
+    answer = bought("anthropic", server, limits=QUICK)
+    assert server.bought == MAX_PARTS
+    assert answer.outcome == "failed"
+    assert f"paused {MAX_PARTS} times" in (answer.error or "")
+
+
+@pytest.mark.parametrize(
+    ("reason", "more", "error"),
+    [
+        ("max_tokens", {}, "max_tokens: the answer is cut"),
+        ("model_context_window_exceeded", {}, "model_context_window_exceeded: the answer is cut"),
+        ("tool_use", {}, "stopped by tool_use"),
+        ("refusal", {"stop_details": {"type": "refusal", "category": "bio",
+                                      "explanation": "No."}}, "refused: bio: No."),
+        ("refusal", {"stop_details": None}, "refused"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
+    reason: str, more: dict[str, Any], error: str
+) -> None:
+    server = AnthropicServer([text("Half a rep")], ends_with=reason)
+    server.body = more
+    answer = bought("anthropic", server)
+    assert (answer.outcome, answer.text, answer.error) == ("failed", "Half a rep", error)
+
+
+def test_no_text_at_all_is_a_failure() -> None:
+    answer = bought("anthropic", AnthropicServer([THOUGHT]))
+    assert (answer.outcome, answer.error) == ("failed", "end_turn, but without a text")
+
+
+def test_a_report_written_between_searches_is_kept_whole() -> None:
+    chapters = [text("A chapter of many words. " * 9), *search("more", A), text("The end.")]
+    answer = bought("anthropic", AnthropicServer(chapters))
+    assert answer.text.startswith("A chapter")
+    assert answer.text.endswith(" \n\nThe end.")
+
+
+def test_it_searches_with_the_newest_tool_unless_parameters_say_otherwise() -> None:
+    server = AnthropicServer()
+    bought("anthropic", server, question("Decide yourself.", earlier=SAID))
+    [tool] = server.asked[0]["tools"]
+    assert (tool["type"], tool["name"]) == ("web_search_20260318", "web_search")
+    assert [said["role"] for said in server.asked[0]["messages"]] == ["user", "assistant", "user"]
+    tools = [{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}]
+    bought("anthropic", server, parameters={"tools": tools, "max_tokens": 9})
+    assert (server.asked[1]["tools"], server.asked[1]["max_tokens"]) == (tools, 9)
+
+
+def test_the_server_speaks_what_the_anthropic_sdk_reads() -> None:
+    import anthropic  # takes seconds, which not every process that collects tests should pay
+
+    with serving(AnthropicServer([*FIRST, *SECOND])) as address:
+        client = anthropic.Anthropic(api_key=KEY, base_url=address, max_retries=0)
+        message = client.messages.create(
+            model="a-model", max_tokens=9, messages=[{"role": "user", "content": "Write."}]
+        )
+        model = client.models.retrieve("a-model")
+    cited = [block for block in message.content if block.type == "text" and block.citations]
+    assert [type(c).__name__ for block in cited for c in block.citations or ()] == [
+        "CitationsWebSearchResultLocation"
+    ] * 3
+    assert message.usage.server_tool_use is not None
+    assert message.usage.server_tool_use.web_search_requests == 2
+    assert model.id == "a-model"
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "[]", "{}", '{"parts": []}', '{"parts": [{}]}', '{"parts": [{"content": "x"}]}']
+)
+def test_what_is_no_answer_is_unreadable(raw: str) -> None:
+    with pytest.raises(UnreadableAnswer, match="Messages API"):
+        read(raw)
+
+
+def test_odd_blocks_are_passed_over() -> None:
+    blocks = [None, 7, {"type": 9}, {"type": "text"}, {"type": "text", "text": "A report.",
+              "citations": [None, {"url": 3}, {"url": A, "title": 7}]}]  # fmt: skip
+    answer = read(json.dumps({"parts": [{"content": blocks, "stop_reason": "end_turn"}]}))
+    assert (answer.outcome, answer.text) == ("report", "A report.")
+    assert [(said.url, said.title) for said in answer.annotations] == [(A, None)]

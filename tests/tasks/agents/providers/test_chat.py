@@ -1,0 +1,188 @@
+"""Any OpenAI-compatible chat completions endpoint."""
+
+from typing import Any
+
+import pytest
+
+from tasks.agents.agent import Source, UnreadableAnswer
+from tasks.agents.citations.citing import report_markdown
+from tasks.agents.providers.chat import read
+from tasks.extraction.claims import extract_claims
+from tasks.models.errors import Misconfigured
+from tests.servers.agent_chat import ChatAgentServer
+from tests.servers.serving import serving
+from tests.tasks.agents.conversations import KEY, SAID, bought, check, question
+
+A, B = "https://a.org/one", "https://b.org/two"
+
+
+def serving_with(text: str, **extra: Any) -> ChatAgentServer:
+    server = ChatAgentServer(text)
+    server.extra = extra
+    return server
+
+
+def cited(server: ChatAgentServer) -> list[tuple[str, ...]]:
+    answer = bought("chat", server, path="/v1")
+    written = report_markdown(answer, kind="write_article", citations=None)
+    claims = extract_claims("", written).claims
+    return [tuple(c.url for c in claim.citations) for claim in claims]
+
+
+def test_a_plain_completion_is_a_report() -> None:
+    answer = bought("chat", ChatAgentServer("A Straße."), path="/v1")
+    assert (answer.outcome, answer.text, answer.sources) == ("report", "A Straße.", ())
+    assert answer.model_version == "a-model-2026-11"
+    assert answer.usage.model_dump(exclude_none=True) == {
+        "input_tokens": 120, "cached_tokens": 20, "output_tokens": 50, "reasoning_tokens": 30
+    }  # fmt: skip
+    assert (answer.cost_usd, answer.n_reasoning_steps) == (None, None)
+
+
+def test_the_whole_conversation_is_sent_with_the_parameters_over_it() -> None:
+    server = ChatAgentServer()
+    asked = question("Decide yourself.", earlier=SAID)
+    bought("chat", server, asked, path="/v1", parameters={"temperature": 0.2, "max_tokens": 9000})
+    assert server.asked == [{
+        "model": "a-model",
+        "messages": [
+            {"role": "user", "content": "Write about the town."},
+            {"role": "assistant", "content": "Which decades?"},
+            {"role": "user", "content": "Decide yourself."},
+        ],
+        "temperature": 0.2,
+        "max_tokens": 9000,
+    }]  # fmt: skip
+
+
+def test_the_list_beside_the_text_is_what_its_numbers_stand_for() -> None:
+    server = ChatAgentServer("The town grew by a third[2]. It then shrank[1].")
+    server.body = {
+        "citations": [A, B],
+        "search_results": [{"url": A, "title": "One"}, {"title": "no address"}],
+        "usage": {"prompt_tokens": 1, "cost": {"total_cost": 0.5}, "num_search_queries": 4},
+    }
+    answer = bought("chat", server, path="/v1")
+    assert answer.sources == (Source(url=A, title="One"), Source(url=""))
+    assert (answer.cost_usd, answer.usage.searches) == (0.5, 4)
+    server.body["search_results"] = None
+    assert cited(server) == [(B,), (A,)]
+
+
+def test_annotations_of_gateways_are_places_in_the_text() -> None:
+    text = f"The town grew by a third ([a.org]({A})). It then shrank by a half."
+    link = f"([a.org]({A}))"
+    said = {"url": A, "title": "One", "start_index": text.index(link),
+            "end_index": text.index(link) + len(link)}  # fmt: skip
+    whole = {"url": B, "title": "Two", "start_index": text.index("It"), "end_index": len(text)}
+    server = serving_with(
+        text,
+        annotations=[
+            {"type": "url_citation", "url_citation": said},
+            {"type": "url_citation", **whole},
+            {"type": "file_citation"}, "odd",
+        ],
+    )  # fmt: skip
+    assert cited(server) == [(A,), (B,)]
+
+
+@pytest.mark.parametrize(
+    ("content", "extra"),
+    [
+        ("<think>first this\nthen that</think>\n\nThe town grew by a third.", {}),
+        ("The town grew by a third.", {"reasoning_content": "first this"}),
+        ("The town grew by a third.", {"reasoning": "first this"}),
+    ],
+)
+def test_thoughts_are_no_part_of_the_report_but_counted(
+    content: str, extra: dict[str, Any]
+) -> None:
+    thoughts = len(content) - len("The town grew by a third.")
+    place = {"url": A, "start_index": thoughts, "end_index": len(content)}
+    answer = bought(
+        "chat", serving_with(content, annotations=[{"url_citation": place}], **extra), path="/v1"
+    )
+    assert (answer.text, answer.n_reasoning_steps) == ("The town grew by a third.", 1)
+    assert (answer.annotations[0].start, answer.annotations[0].end) == (0, len(answer.text))
+
+
+@pytest.mark.parametrize(
+    ("reason", "extra", "error"),
+    [
+        ("length", {}, "cut at its limit of tokens"),
+        ("content_filter", {}, "stopped by the provider's content filter"),
+        ("stop", {"refusal": "I will not."}, "refused: I will not."),
+        ("stop", {"content": None}, "ended (stop) without a text"),
+        ("tool_calls", {"content": ""}, "ended (tool_calls) without a text"),
+        ("stop", {"content": "<think>never ended"}, "ended (stop) without a text"),
+    ],
+)
+def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
+    reason: str, extra: dict[str, Any], error: str
+) -> None:
+    server = serving_with("Half a rep", **extra)
+    server.finish_reason = reason
+    answer = bought("chat", server, path="/v1")
+    assert (answer.outcome, answer.error) == ("failed", error)
+    assert answer.text == ("" if "content" in extra else "Half a rep")
+
+
+def test_an_unknown_end_with_a_text_is_a_report() -> None:
+    server = ChatAgentServer("A report.")
+    server.finish_reason = "eos"
+    assert bought("chat", server, path="/v1").outcome == "report"
+
+
+def test_an_error_inside_an_answer_that_says_200_is_a_failure_with_its_words() -> None:
+    answer = read('{"error": {"message": "Upstream went away", "code": 502}}')
+    assert (answer.outcome, answer.error) == ("failed", "Upstream went away")
+
+
+def test_content_in_parts_is_one_text() -> None:
+    parts = [{"type": "text", "text": "A "}, {"type": "image"}, {"type": "text", "text": "report."}]
+    assert bought("chat", serving_with("", content=parts), path="/v1").text == "A report."
+
+
+def test_an_endpoint_that_lists_no_models_is_asked_for_one_token() -> None:
+    server = ChatAgentServer()
+    server.lists_models = False
+    said = check("chat", server, path="/v1")
+    assert "one token was bought" in said
+    assert server.asked[0]["max_tokens"] == 1
+    server.models = []
+    with pytest.raises(Misconfigured, match="no such model"):
+        check("chat", server, path="/v1")
+
+
+def test_a_web_page_in_place_of_the_endpoint_is_named_as_that() -> None:
+    server = ChatAgentServer(faults=["html_200"])
+    server.lists_models = False
+    with pytest.raises(Misconfigured, match=r"not the interface that was expected.*base_url"):
+        check("chat", server, path="/v1")
+
+
+def test_a_local_server_needs_no_key() -> None:
+    server = ChatAgentServer("A report.", key=None)
+    assert bought("chat", server, path="/v1", key=None).text == "A report."
+    assert "authorization" not in server.headers[0]
+
+
+def test_the_server_speaks_what_the_openai_sdk_reads() -> None:
+    import openai  # takes seconds, which not every process that collects tests should pay
+
+    with serving(ChatAgentServer("A report.")) as address:
+        client = openai.OpenAI(api_key=KEY, base_url=f"{address}/v1", max_retries=0)
+        completion = client.chat.completions.create(
+            model="a-model", messages=[{"role": "user", "content": "Write."}]
+        )
+        models = [model.id for model in client.models.list()]
+    assert completion.choices[0].message.content == "A report."
+    assert completion.usage is not None
+    assert completion.usage.completion_tokens == 80
+    assert models == ["a-model"]
+
+
+@pytest.mark.parametrize("raw", ["", "[]", "null", "{}", '{"choices": "x"}', "<html>"])
+def test_what_is_no_completion_is_unreadable(raw: str) -> None:
+    with pytest.raises(UnreadableAnswer, match="chat completion"):
+        read(raw)

@@ -1,0 +1,211 @@
+"""OpenAI's Responses API: what a response says, and what it does when it says it badly."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.agents.agent import Answer, UnreadableAnswer
+from tasks.agents.providers.openai_responses import read, request_body
+from tasks.agents.providers.responses_output import clean_url, read_output
+from tests.servers.job_openai import REFUSED, RefusingOpenAi
+from tests.servers.job_reports import Indexes
+from tests.servers.jobs import JobScript
+from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.job_clients import (
+    OPENAI,
+    answer_of,
+    ask_of,
+    assert_sound,
+    brought,
+    finished,
+    question,
+    spans,
+    with_client,
+)
+
+
+def read_of(body: Any) -> Answer:
+    return read(json.dumps(body))
+
+
+def message(*content: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "content": list(content), **more}
+
+
+def words(text: str, *annotations: Any) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": list(annotations)}
+
+
+def search(*queries: str, found: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+    sources = [{"type": "url", "url": url} for url in found]
+    action = {"type": "search", "queries": list(queries), "sources": sources}
+    return {"type": "web_search_call", "status": "completed", "action": action, **more}
+
+
+def page(url: str, kind: str = "open_page") -> dict[str, Any]:
+    return {"type": "web_search_call", "status": "completed", "action": {"type": kind, "url": url}}
+
+
+def test_a_report_is_bought_waited_for_and_read_with_its_citations() -> None:
+    answer = answer_of(OPENAI, JobScript(polls=3))
+    assert answer.outcome == "report"
+    assert answer.annotated == "instead"
+    assert answer.text.startswith("# Bericht über „Write about Ærø, in full.“ – 報告 🜁\n")
+    assert (
+        spans(answer)[1] == "([example.com](https://example.com/tokyo?lang=ja&utm_source=openai))"
+    )
+    assert [a.url for a in answer.annotations][1:3] == [
+        "https://example.com/tokyo?lang=ja",
+        "https://example.net/houses",
+    ]
+    assert [a.title for a in answer.annotations] == ["Ærøskøbing", "Tokyo", "Houses", "Ærøskøbing"]
+    first = "https://example.org/wiki/%C3%86r%C3%B8sk%C3%B8bing"
+    assert [(s.query, s.opened, s.parent) for s in answer.trace] == [
+        ("Write about Ærø, in full.", (), None),
+        ("", (first,), 0),
+    ]
+    assert answer.model_version == "gpt-5.5-2026-10-01"
+    assert answer.n_reasoning_steps == 1
+    usage = answer.usage
+    assert (usage.input_tokens, usage.cached_tokens) == (90_000, 4_096)
+    assert (usage.reasoning_tokens, usage.searches) == (2_000, 1)
+    assert usage.output_tokens
+    assert usage.output_tokens < 2_000
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        ("failed", "failed: server_error: The model gave up."),
+        ("cancelled", "cancelled"),
+        ("incomplete", "incomplete: max_output_tokens"),
+    ],
+)
+def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
+    status: str, why: str
+) -> None:
+    answer = answer_of(OPENAI, JobScript(ends=status))
+    assert (answer.outcome, answer.error) == ("failed", why)
+    assert answer.text.startswith("# Bericht")
+
+
+def test_a_refusal_is_a_failure_in_the_models_own_words() -> None:
+    seen = with_client(OPENAI, RefusingOpenAi(), finished)
+    answer = read(seen.raw or "")
+    assert (answer.outcome, answer.error) == ("failed", f"refused: {REFUSED}")
+
+
+@pytest.mark.parametrize("indexes", ["missing", "beyond", "negative", "reversed", "words"])
+def test_a_place_that_is_none_leaves_the_source_without_a_place(indexes: Indexes) -> None:
+    answer = answer_of(OPENAI, JobScript(indexes=indexes))
+    assert answer.outcome == "report"
+    assert spans(answer) == [None] * 4
+
+
+def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
+    body = request_body(ask_of(OPENAI, "http://x"), question(earlier_id="resp_1"))
+    assert body == {
+        "model": "gpt-5.5",
+        "input": question().prompt,
+        "background": True,
+        "store": True,
+        "reasoning": {"effort": "high", "summary": "auto"},
+        "tools": [{"type": "web_search"}],
+        "include": ["web_search_call.action.sources"],
+        "metadata": {"evergreen_job": "job-1"},
+        "previous_response_id": "resp_1",
+    }
+    parameters = {"reasoning": {"effort": "xhigh"}, "metadata": {"team": "a"}}
+    changed = request_body(ask_of(OPENAI, "http://x", parameters=parameters), question())
+    assert changed["reasoning"] == {"effort": "xhigh"}
+    assert changed["metadata"] == {"team": "a", "evergreen_job": "job-1"}
+
+
+def test_only_final_answers_make_the_report_where_any_message_is_marked_as_one() -> None:
+    commentary = message(words("I shall look first."), phase="commentary")
+    final = message(words("The report."), phase="final_answer")
+    assert read_output([commentary, final]).text == "The report."
+    assert read_output([message(words("One,"), words(" two.")), message(words("Three."))]).text == (
+        "One, two.\n\nThree."
+    )
+
+
+def test_an_annotation_without_an_address_is_none_and_one_of_a_file_neither() -> None:
+    file = {"type": "file_citation", "file_id": "f", "index": 0}
+    bare = {"type": "url_citation", "start_index": 0, "end_index": 1}
+    assert read_output([message(words("Text", file, bare))]).annotations == ()
+
+
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=4), st.data())
+def test_characters_of_one_part_become_characters_of_the_whole(
+    parts: list[str], data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(parts[-1])))
+    end = data.draw(st.integers(start, len(parts[-1])))
+    cited = {"url": "https://a.example/", "start_index": start, "end_index": end}
+    output = [message(*(words(part) for part in parts[:-1])), message(words(parts[-1], cited))]
+    found = read_output(output)
+    if parts[-1]:
+        (annotation,) = found.annotations
+        assert found.text[annotation.start : annotation.end] == parts[-1][start:end]
+        assert found.text.endswith(parts[-1])
+
+
+def test_a_page_follows_from_the_search_that_found_it_and_is_opened_once() -> None:
+    a, b = "https://a.example/", "https://b.example/"
+    output = read_output(
+        [
+            search("first", "second", found=(a + "?utm_source=openai",)),
+            page(a),
+            page(a, "find_in_page"),
+            page(b, "find_in_page"),
+            search("third", found=(b,), status="failed"),
+            page(b),
+        ]
+    )
+    assert [(s.query, s.opened, s.parent) for s in output.trace] == [
+        ("first", (), None),
+        ("second", (), None),
+        ("", (a,), 1),
+        ("", (b,), None),
+        ("third", (), None),
+        ("", (b,), 4),
+    ]
+    assert output.n_searches == 1
+
+
+def test_what_is_not_said_is_null_and_not_nought() -> None:
+    answer = read_of({"status": "failed", "error": {"message": "x"}, "output": None})
+    assert answer.usage.searches is None
+    assert answer.n_reasoning_steps is None
+    assert answer.usage.input_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("marked", "clean"),
+    [
+        ("https://a.example/x?utm_source=openai", "https://a.example/x"),
+        ("https://a.example/x?a=1&utm_source=openai", "https://a.example/x?a=1"),
+        ("https://a.example/x?utm_source=openai&a=1", "https://a.example/x?a=1"),
+        ("https://a.example/x?utm_source=openai#part", "https://a.example/x#part"),
+        ("https://a.example/x?a=1&utm_source=openai&b=2#p", "https://a.example/x?a=1&b=2#p"),
+        ("https://a.example/x?utm_source=openai.com", "https://a.example/x?utm_source=openai.com"),
+        ("https://a.example/x?utm_source=chatgpt", "https://a.example/x?utm_source=chatgpt"),
+    ],
+)
+def test_openais_mark_is_taken_out_of_addresses_and_nothing_else(marked: str, clean: str) -> None:
+    assert clean_url(marked) == clean
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged(brought(OPENAI)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
+def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
+    assert_sound(OPENAI, raw)
+
+
+def test_an_object_that_is_no_response_is_unreadable() -> None:
+    with pytest.raises(UnreadableAnswer, match=r"with `status` and `output`.*'choices'"):
+        read_of({"choices": []})

@@ -1,0 +1,135 @@
+"""Perplexity's Agent API: numbered sources, what was searched, what it cost."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.agents.agent import Answer, Source, UnreadableAnswer
+from tasks.agents.kinds import open_agent
+from tasks.agents.providers.perplexity import NO_SOURCE, read, request_body, sources_by_number
+from tasks.models.errors import Misconfigured
+from tests.servers.job_reports import default_report, passages
+from tests.servers.jobs import JobScript
+from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.job_clients import (
+    PERPLEXITY,
+    PLACE,
+    PROMPT,
+    answer_of,
+    ask_of,
+    assert_sound,
+    brought,
+    question,
+    with_client,
+)
+
+URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
+
+
+def read_of(body: Any) -> Answer:
+    return read(json.dumps(body))
+
+
+def results(*found: tuple[Any, str]) -> dict[str, Any]:
+    return {"type": "search_results", "results": [{"id": n, "url": url} for n, url in found]}
+
+
+def test_a_report_is_bought_waited_for_and_read_with_its_numbered_sources() -> None:
+    answer = answer_of(PERPLEXITY, JobScript(polls=2))
+    assert answer.outcome == "report"
+    assert "Insel Ærø [1]. 東京の人口は約1400万人である [2]." in answer.text
+    assert "75 Minuten ⛴ [1]." in answer.text
+    assert [source.url for source in answer.sources] == list(dict.fromkeys(URLS))
+    assert answer.sources[1].title == "Tokyo"
+    assert [(s.query, s.opened, s.parent) for s in answer.trace] == [
+        (PROMPT, (), None),
+        ("more", (), None),
+        ("", (URLS[0],), 1),
+    ]
+    assert answer.cost_usd == 0.415
+    assert answer.usage.searches == 7
+    assert (answer.usage.input_tokens, answer.usage.cached_tokens) == (60_000, 1_000)
+    assert answer.model_version == PERPLEXITY.model
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "incomplete"])
+def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(status: str) -> None:
+    answer = answer_of(PERPLEXITY, JobScript(ends=status))
+    assert answer.outcome == "failed"
+    assert answer.text.startswith("# Bericht")
+    words = "failed: internal: The agent gave up." if status == "failed" else status
+    assert answer.error == words
+    assert answer.cost_usd == 0.415
+
+
+def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
+    script = JobScript(asks_first="Which one?", asks_with="requires_action")
+    assert answer_of(PERPLEXITY, script).outcome == "question"
+    silent = read_of({"status": "requires_action", "output": []})
+    assert (silent.outcome, silent.error) == ("failed", "requires_action")
+
+
+def test_sources_stand_where_their_numbers_say() -> None:
+    found = sources_by_number([results((4, "https://d/"), (1, "https://a/")), {"type": "message"}])
+    assert found == (Source(url="https://a/"), NO_SOURCE, NO_SOURCE, Source(url="https://d/"))
+    unnumbered = sources_by_number([results((1, "https://a/")), results((None, "https://b/"))])
+    assert [source.url for source in unnumbered] == ["https://a/", "https://b/"]
+    assert sources_by_number([results((10**9, "https://far/"))]) == ()
+    assert sources_by_number([]) == ()
+
+
+def test_a_preset_takes_the_models_place_and_one_of_them_must_be_named() -> None:
+    preset = ask_of(PERPLEXITY, "http://x", parameters={"preset": "high"})
+    assert request_body(preset, question()) == {
+        "input": PROMPT,
+        "background": True,
+        "preset": "high",
+    }
+    assert request_body(ask_of(PERPLEXITY, "http://x"), question())["model"] == "openai/gpt-5.5"
+    nobody = ask_of(PERPLEXITY, "http://x", model="")
+    with pytest.raises(Misconfigured, match=r"name a `model`, or a `preset`.*agents\.yaml"):
+        open_agent("a", nobody, "k", PLACE)
+
+
+def test_a_preset_is_bought_over_the_wire() -> None:
+    server = PERPLEXITY.server()
+
+    async def use(client: Any) -> None:
+        await client.start(question())
+
+    with_client(PERPLEXITY, server, use, model="", parameters={"preset": "high"})
+    (job,) = server.jobs.values()
+    assert job.model == "preset-high"
+
+
+def test_searches_are_counted_as_billed_else_as_listed_else_not_at_all() -> None:
+    listed = {"status": "completed", "output": [results((1, "https://a/"))]}
+    billed = {"tool_calls_details": {"web_search": {"invocation": 3}, "fetch_url": {}}}
+    assert read_of(listed | {"usage": billed}).usage.searches == 3
+    assert read_of(listed).usage.searches == 1
+    assert read_of({"status": "completed", "output": []}).usage.searches is None
+
+
+def test_a_cost_in_other_money_is_not_taken_for_dollars() -> None:
+    def of(cost: Any) -> float | None:
+        return read_of({"status": "completed", "usage": {"cost": cost}}).cost_usd
+
+    assert of({"currency": "USD", "total_cost": 0}) == 0.0
+    assert of({"currency": "EUR", "total_cost": 1.0}) is None
+    assert of({"total_cost": -1}) is None
+    assert of({"total_cost": float("nan")}) is None
+    assert of("1") is None
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged(brought(PERPLEXITY)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
+def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
+    assert_sound(PERPLEXITY, raw)
+
+
+def test_an_object_that_is_no_response_is_unreadable() -> None:
+    with pytest.raises(UnreadableAnswer, match="Perplexity's Agent API"):
+        read_of({"id": "x"})

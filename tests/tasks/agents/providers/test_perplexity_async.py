@@ -1,0 +1,151 @@
+"""Perplexity's older asynchronous interface: one job for a key, thoughts before the text."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.agents.agent import AgentClient, Answer, UnreadableAnswer
+from tasks.agents.providers.perplexity import NO_SOURCE
+from tasks.agents.providers.perplexity_async import read, request_body
+from tasks.agents.thoughts import without_thoughts
+from tasks.models.errors import Transient
+from tests.servers.job_reports import default_report, passages
+from tests.servers.jobs import JobScript
+from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.job_clients import (
+    PERPLEXITY_ASYNC,
+    PROMPT,
+    answer_of,
+    ask_of,
+    assert_sound,
+    brought,
+    question,
+    with_client,
+)
+
+URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
+
+
+def read_of(response: Any, status: str = "COMPLETED", **more: Any) -> Answer:
+    return read(json.dumps({"status": status, "response": response, **more}))
+
+
+def said(content: Any, **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content}
+    return {"choices": [{"message": message, "finish_reason": "stop", **more}]}
+
+
+def test_a_report_is_bought_waited_for_and_read_without_its_thoughts() -> None:
+    answer = answer_of(PERPLEXITY_ASYNC, JobScript(polls=2))
+    assert answer.outcome == "report"
+    assert answer.text.startswith("# Bericht")
+    assert answer.n_reasoning_steps == 1
+    assert "東京の人口は約1400万人である [2]." in answer.text
+    assert [source.url for source in answer.sources] == list(dict.fromkeys(URLS))
+    assert answer.sources[0].title == "Ærøskøbing"
+    assert answer.cost_usd == 0.42
+    usage = answer.usage
+    assert (usage.citation_tokens, usage.reasoning_tokens, usage.searches) == (18_000, 70_000, 21)
+    assert usage.input_tokens == 40
+    assert answer.model_version == "sonar-deep-research"
+
+
+def test_a_failed_request_says_why() -> None:
+    answer = answer_of(PERPLEXITY_ASYNC, JobScript(ends="FAILED"))
+    assert (answer.outcome, answer.error) == ("failed", "FAILED: The agent gave up.")
+    assert answer.usage.input_tokens is None
+
+
+def test_a_request_that_is_sent_again_by_hand_makes_no_second_job() -> None:
+    server = PERPLEXITY_ASYNC.server(JobScript(posts=("lost",)))
+
+    async def use(client: AgentClient) -> None:
+        with pytest.raises(Transient) as lost:
+            await client.start(question())
+        assert lost.value.maybe_billed
+        await client.start(question())
+
+    with_client(PERPLEXITY_ASYNC, server, use)
+    assert (server.n_made, server.n_repeats) == (1, 1)
+
+
+def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> None:
+    earlier = ({"role": "user", "text": "P"}, {"role": "agent", "text": "Which?"})
+    asked = question("This one.", earlier=earlier, earlier_id="x")
+    ask = ask_of(PERPLEXITY_ASYNC, "http://x", parameters={"reasoning_effort": "high"})
+    assert request_body(ask, asked) == {
+        "request": {
+            "model": "sonar-deep-research",
+            "messages": [
+                {"role": "user", "content": "P"},
+                {"role": "assistant", "content": "Which?"},
+                {"role": "user", "content": "This one."},
+            ],
+            "reasoning_effort": "high",
+        },
+        "idempotency_key": "job-1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "thoughts", "rest"),
+    [
+        ("<think>a</think>\n\nb", "a", "b"),
+        ("\n <think>\na\n</think>b<think>c</think>", "a", "b<think>c</think>"),
+        ("b <think>c</think>", "", "b <think>c</think>"),
+        ("<think>never closed", "never closed", ""),
+        ("", "", ""),
+    ],
+)
+def test_only_thoughts_at_the_begin_are_taken_out(text: str, thoughts: str, rest: str) -> None:
+    assert without_thoughts(text) == (thoughts, rest)
+
+
+def test_what_is_cut_or_empty_is_a_failure_that_keeps_its_text() -> None:
+    cut = read_of(said("Half a", finish_reason="length"))
+    assert (cut.outcome, cut.text, cut.error) == ("failed", "Half a", "cut at its limit of tokens")
+    assert read_of(said("<think>only")).error == "COMPLETED, but without a text"
+    assert read_of(None).outcome == "failed"
+
+
+def test_an_entry_that_cannot_be_read_keeps_its_place_among_the_sources() -> None:
+    both = {"citations": ["https://a/", "https://b/", 7, "https://d/"],
+            "search_results": [{"url": "https://b/", "title": "B"}]}  # fmt: skip
+    found = read_of(said("x [2]") | both).sources
+    assert [source.url for source in found] == ["https://a/", "https://b/", "", "https://d/"]
+    assert found[2] == NO_SOURCE
+    assert found[1].title == "B"
+
+
+def test_reasoning_steps_tell_what_was_searched_and_read() -> None:
+    steps = [
+        {"thought": "t", "web_search": {"search_keywords": ["a", "b"], "search_results": []}},
+        {"thought": "t", "fetch_url_content": {"contents": [{"url": "https://a/"}, {"url": 1}]}},
+    ]
+    message = {"content": "Text", "reasoning_steps": steps}
+    answer = read_of({"choices": [{"message": message}]})
+    assert [(s.query, s.opened) for s in answer.trace] == [
+        ("a", ()),
+        ("b", ()),
+        ("", ("https://a/",)),
+    ]
+    assert answer.n_reasoning_steps == 2
+
+
+def test_a_content_in_parts_is_put_together() -> None:
+    parts = [{"type": "text", "text": "One, "}, {"type": "image_url"}, {"text": "two."}]
+    assert read_of(said(parts)).text == "One, two."
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged(brought(PERPLEXITY_ASYNC)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
+def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
+    assert_sound(PERPLEXITY_ASYNC, raw)
+
+
+def test_an_object_that_is_no_request_is_unreadable() -> None:
+    with pytest.raises(UnreadableAnswer, match="asynchronous API"):
+        read("{}")

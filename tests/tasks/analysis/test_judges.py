@@ -1,0 +1,160 @@
+"""Two judges of the same reports: what they say alike, what differs, what that does to figures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tasks.analysis.judges import (
+    Selection,
+    chosen_report,
+    compared_protocols,
+    compared_with,
+    figures_of,
+    rejudged,
+    selected,
+)
+from tasks.editions.names import UnknownName
+from tasks.warehouse.results import Score, Verdict
+from tasks.warehouse.rows import Status
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.annotated import sample_warehouse
+
+OLD, NEW = "offline", "local"
+AGENT = "sample_blogger"
+MERCURY, BRIDGES = "Mercury_(planet)", "Seven_Bridges_of_Königsberg"
+YES, NO = "consistent", "not_support"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(sample_warehouse(tmp_path)) as opened:
+        yield opened
+
+
+def judged(warehouse: Warehouse, judge: str, assignment: str, *labels: str | None) -> None:
+    """Coverage of one report: its verdicts (None: the judge gave no answer) and its score."""
+    cell = f"{judge} {assignment}"
+    verdicts = [
+        Verdict(
+            cell_id=cell, edition="sample", protocol="wiki_fact", step="coverage", agent=AGENT,
+            assignment=assignment, item=f"fact:{number}", judge=judge, model_version="m",
+            prompt_sha="p", label=label, status=Status.OK if label else Status.JUDGE_ERROR,
+        )
+        for number, label in enumerate(labels)
+    ]  # fmt: skip
+    decided = [label for label in labels if label]
+    covered = float(decided.count(YES))
+    score = Score(
+        edition="sample", protocol="wiki_fact", agent=AGENT, assignment=assignment, judge=judge,
+        metric="coverage_wiki", value=covered / len(decided), numerator=covered,
+        n_items=len(decided), state="done", cell_id=cell, scorer_version="1",
+    )  # fmt: skip
+    warehouse.write(Change(Verdict, verdicts), Change(Score, [score]))
+
+
+def pending(warehouse: Warehouse, judge: str, assignment: str) -> None:
+    score = Score(
+        edition="sample", protocol="wiki_fact", agent=AGENT, assignment=assignment, judge=judge,
+        metric="coverage_wiki", value=None, state="pending", scorer_version="1",
+    )  # fmt: skip
+    warehouse.write(Change(Score, [score]))
+
+
+def test_only_items_that_both_decided_are_compared(warehouse: Warehouse) -> None:
+    judged(warehouse, OLD, MERCURY, YES, NO, YES, None)
+    judged(warehouse, NEW, MERCURY, YES, YES, None, NO)
+    found = rejudged(warehouse, Selection("sample"), OLD, NEW)
+    assert found.agreement.select("step", "n_items", "alike").rows() == [("coverage", 2, 0.5)]
+    assert found.changed.select("item", "before", "after").rows() == [("fact:1", NO, YES)]
+    assert (found.only_before, found.only_after) == (1, 1)
+
+
+def test_a_report_that_the_other_judge_has_judged_is_exchanged_in_the_figure(
+    warehouse: Warehouse,
+) -> None:
+    judged(warehouse, OLD, MERCURY, YES, NO)
+    judged(warehouse, OLD, BRIDGES, NO, NO)
+    judged(warehouse, NEW, MERCURY, YES, YES)
+    pending(warehouse, NEW, BRIDGES)
+    chosen = Selection("sample", (AGENT,), (MERCURY,), ("wiki_fact",))
+    [row] = rejudged(warehouse, chosen, OLD, NEW).figures.iter_rows(named=True)
+    assert (row["before"], row["before_reports"], row["before_items"]) == (0.25, 2, 4)
+    assert (row["after"], row["after_reports"], row["after_items"]) == (1.0, 1, 2)
+    assert (row["exchanged"], row["change"]) == (0.5, 0.25)
+
+
+def test_where_the_other_judge_has_judged_everything_the_exchanged_figure_is_its_own(
+    warehouse: Warehouse,
+) -> None:
+    for assignment, mine, theirs in ((MERCURY, NO, YES), (BRIDGES, YES, NO)):
+        judged(warehouse, OLD, assignment, mine, YES)
+        judged(warehouse, NEW, assignment, theirs, YES, YES)
+    [row] = rejudged(warehouse, Selection("sample"), OLD, NEW).figures.iter_rows(named=True)
+    assert row["exchanged"] == row["after"]
+
+
+def test_a_judge_that_gives_no_such_figure_changes_none(warehouse: Warehouse) -> None:
+    judged(warehouse, OLD, MERCURY, YES)
+    pending(warehouse, NEW, MERCURY)
+    found = rejudged(warehouse, Selection("sample"), OLD, NEW)
+    [row] = found.figures.iter_rows(named=True)
+    assert (row["before"], row["after"], row["exchanged"], row["change"]) == (1.0, None, None, None)
+    assert found.agreement.is_empty()
+    assert figures_of(found, ["coverage_wiki"]).height == 1
+    assert figures_of(found, ["ref_acc"]).is_empty()
+
+
+def test_the_same_judge_twice_agrees_with_itself_and_changes_nothing(
+    warehouse: Warehouse,
+) -> None:
+    judged(warehouse, OLD, MERCURY, YES, NO)
+    found = rejudged(warehouse, Selection("sample"), OLD, OLD)
+    assert found.agreement["alike"].to_list() == [1.0]
+    assert found.changed.is_empty()
+    assert found.figures["change"].to_list() == [0.0]
+
+
+def test_the_default_judge_is_compared_with_unless_another_is_named(warehouse: Warehouse) -> None:
+    with pytest.raises(UnknownName, match="nobody else"):
+        compared_with(warehouse, "sample", NEW, None)
+    judged(warehouse, "gpt-5", MERCURY, YES)
+    assert compared_with(warehouse, "sample", NEW, None) == "gpt-5"
+    judged(warehouse, OLD, MERCURY, YES)
+    assert compared_with(warehouse, "sample", NEW, None) == OLD
+    assert compared_with(warehouse, "sample", NEW, "gpt-5") == "gpt-5"
+    with pytest.raises(UnknownName, match="itself"):
+        compared_with(warehouse, "sample", NEW, NEW)
+    with pytest.raises(UnknownName, match=r"gpt-4 has judged nothing.*gpt-5, offline"):
+        compared_with(warehouse, "sample", NEW, "gpt-4")
+
+
+def test_only_protocols_by_which_the_reports_were_judged_are_compared(
+    warehouse: Warehouse,
+) -> None:
+    judged(warehouse, OLD, MERCURY, YES)
+    assert compared_protocols(warehouse, Selection("sample"), OLD) == ("wiki_fact",)
+    with pytest.raises(UnknownName, match="judged none of these reports"):
+        compared_protocols(warehouse, Selection("sample", assignments=(BRIDGES,)), OLD)
+    chosen, other = selected(warehouse, "sample", NEW, None, [AGENT], None, None)
+    assert (chosen, other) == (Selection("sample", (AGENT,), (), ("wiki_fact",)), OLD)
+    with pytest.raises(UnknownName, match="sample_scholar"):
+        selected(warehouse, "sample", NEW, None, ["nobody"], None, None)
+
+
+def test_a_report_is_named_by_its_agent_and_its_assignment_or_title(warehouse: Warehouse) -> None:
+    by_id = chosen_report(warehouse, "sample", f"{AGENT}/{MERCURY}")
+    assert by_id == (AGENT, MERCURY)
+    assert chosen_report(warehouse, "sample", f"{AGENT}/Mercury (planet)") == by_id
+    with pytest.raises(UnknownName, match=f"{AGENT}/Eddystone_Lighthouse"):
+        chosen_report(warehouse, "sample", f"{AGENT}/Venus")
+    with pytest.raises(UnknownName, match="no reports of 'nobody'"):
+        chosen_report(warehouse, "sample", "nobody/Venus")
+
+
+def test_agreement_over_few_assignments_has_no_interval(warehouse: Warehouse) -> None:
+    judged(warehouse, OLD, MERCURY, YES, NO)
+    judged(warehouse, NEW, MERCURY, YES, YES)
+    [row] = rejudged(warehouse, Selection("sample"), OLD, NEW).agreement.iter_rows(named=True)
+    assert (row["n_assignments"], row["kappa_low"], row["kappa_high"]) == (1, None, None)

@@ -1,0 +1,120 @@
+"""LiveDRBench's published format: read in all three kinds of file, and refused in plain words."""
+
+import base64
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.benchmarks.errors import EditionError
+from tasks.benchmarks.livedrbench import disguised, read_livedrbench
+from tests.tasks.benchmarks.questions_builder import CANARY, QUESTIONS, rows, write_questions
+
+
+@given(st.text(max_size=100), st.text(min_size=1, max_size=40))
+def test_the_disguise_is_base64_over_xor_with_the_canary_s_sha(text: str, canary: str) -> None:
+    data = base64.b64decode(disguised(text, canary))
+    mask = sha256(canary.encode()).digest() * (len(data) // 32 + 1)
+    assert bytes(a ^ b for a, b in zip(data, mask, strict=False)) == text.encode()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".parquet"])
+def test_questions_are_read_from_every_kind_of_file(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"copy{suffix}"
+    if suffix == ".parquet":
+        pl.DataFrame(rows()).write_parquet(path)
+    elif suffix == ".jsonl":
+        path.write_text("\n".join(map(json.dumps, rows())) + "\n", "utf-8")
+    else:
+        write_questions(path)
+    found = read_livedrbench(path)
+    assert [q.key for q in found] == sorted(key for key, *_ in QUESTIONS)
+    truths = {key: (category, truths) for key, category, truths, _ in QUESTIONS}
+    assert {q.key: (q.category, list(q.ground_truths)) for q in found} == truths
+    extract = next(q for q in found if q.key == "extract")
+    assert extract.eval_info.primary_keys == ("model",)
+    assert extract.eval_info.ignore_keys == ("url",)
+    assert extract.question == "What is asked in extract?"
+
+
+INFO = {"main_claims": ["flight"]}
+
+
+@pytest.mark.parametrize(
+    "misc",
+    [
+        disguised(json.dumps({"eval_info": INFO}), CANARY),
+        {"eval_info": INFO},
+        {"eval_info": disguised(json.dumps(INFO), CANARY)},
+        json.dumps({"eval_info": disguised(json.dumps(INFO), CANARY), "source": "x"}),
+    ],
+)
+def test_the_scoring_settings_are_read_however_they_are_disguised(
+    misc: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "copy.json"
+    path.write_text(json.dumps([rows()[-1] | {"misc": misc}]), "utf-8")
+    [question] = read_livedrbench(path)
+    assert question.eval_info.main_claims == ("flight",)
+
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+BROKEN: list[tuple[Change, str]] = [
+    (lambda row: row | {"canary": "another"}, "'mat': `ground_truths` cannot be read with the row"),
+    (lambda row: row | {"ground_truths": "%%%"}, "'mat': `ground_truths` cannot be read"),
+    (lambda row: row | {"ground_truths": 3}, "'mat': `ground_truths` cannot be read"),
+    (lambda row: row | {"ground_truths": disguised('{"a": 1}', CANARY)}, "is no list"),
+    (lambda row: row | {"misc": disguised("not JSON", CANARY)}, "'mat': `misc` cannot be read"),
+    (lambda row: row | {"misc": {"eval_info": {"main_claims": 3}}}, "not in the known form"),
+    (lambda row: row | {"category": "poetry"}, "'mat': `category` is none of scifacts-"),
+    (lambda row: row | {"question": " "}, "'mat': `question` is empty"),
+    (lambda row: row | {"canary": ""}, "'mat': `canary` is empty"),
+    (lambda row: row | {"key": 7}, "row 1: `key` is no text"),
+    (lambda row: {k: v for k, v in row.items() if k != "misc"}, "'mat' lacks misc"),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), BROKEN)
+def test_a_broken_row_is_named_by_file_and_key_and_tells_no_truth(
+    change: Change, says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "copy.json"
+    path.write_text(json.dumps([change(rows()[0])]), "utf-8")
+    with pytest.raises(EditionError, match=says) as caught:
+        read_livedrbench(path)
+    assert str(path) in str(caught.value)
+    assert "zinc" not in str(caught.value).lower()
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("copy.json", "[", "cannot be read as JSON"),
+        ("copy.json", "{}", "expected a list of rows"),
+        ("copy.json", "[]", "holds no rows"),
+        ("copy.json", "[1]", "expected a list of rows"),
+        ("copy.json", "[" * 100_000, "cannot be read as JSON"),
+        ("copy.jsonl", '{"key": "a"}\n{', "cannot be read as JSON"),
+        ("copy.parquet", "PAR1", "cannot be read as JSON, JSON lines or Parquet"),
+        ("copy.json", json.dumps([rows()[0], rows()[0]]), "'mat' stands there twice"),
+    ],
+)
+def test_a_file_in_another_format_is_refused(
+    name: str, content: str, says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, "utf-8")
+    with pytest.raises(EditionError, match=says):
+        read_livedrbench(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EditionError, match="there is no such file"):
+        read_livedrbench(tmp_path / "none.json")

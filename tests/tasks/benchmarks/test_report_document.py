@@ -1,0 +1,80 @@
+"""Taking a report's JSON apart, whatever is in it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.benchmarks.document import document, statement_texts, text_of, wiki_page
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+field_names = st.sampled_from(
+    ["query", "pages", "statements", "citation_urls", "citation_contents", "fact", "url", "ref_idx"]
+)
+report_like = st.recursive(
+    json_values,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(field_names, inner, max_size=4),
+    max_leaves=30,
+)
+
+
+@given(report_like)
+def test_no_json_value_makes_the_reader_raise(value: object) -> None:
+    document(value)
+    statement_texts(value)
+    wiki_page(value)
+
+
+@given(st.text(st.characters(), max_size=50))
+def test_every_text_can_be_stored_as_utf8(text: str) -> None:
+    assert text_of(text).encode("utf-8").decode("utf-8") == text_of(text)
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
+    assert text_of("a\ud800b") == "a\ufffdb"
+
+
+def test_pages_are_found_in_a_dict_and_in_a_list() -> None:
+    page = {"pageid": 7}
+    assert wiki_page({"query": {"pages": {"7": page}}}) == page
+    assert wiki_page({"query": {"pages": [page]}}) == page
+
+
+def test_numbers_and_urls_may_be_a_list_a_string_or_null() -> None:
+    read = document(
+        {
+            "statements": [
+                {"fact": "A", "ref_idx": ["1", 2], "url": ["https://a.example", None, ""]},
+                {"fact": "B", "ref_idx": "3", "url": "https://b.example"},
+                {"fact": "C", "ref_idx": None, "url": None},
+                {"statement": "D", "ref_idx": None},
+            ]
+        }
+    )
+    assert read is not None
+    assert read.statements is not None
+    assert [s.numbers for s in read.statements] == [("1", "2"), ("3",), (), ()]
+    assert [s.urls for s in read.statements] == [
+        ("https://a.example",),
+        ("https://b.example",),
+        (),
+        None,
+    ]
+
+
+def test_statements_without_a_text_are_counted_not_kept() -> None:
+    read = document({"statements": [{"fact": " "}, 7, {"ref_idx": "1"}, {"fact": "A"}]})
+    assert read is not None
+    assert read.statements is not None
+    assert [s.text for s in read.statements] == ["A"]
+    assert read.n_unusable == 3
+
+
+def test_a_document_without_statements_tells_so_and_an_unrelated_one_is_none() -> None:
+    read = document({"query": {"pages": {"7": {"citation_contents": {}}}}})
+    assert read is not None
+    assert read.statements is None
+    assert document({"query": {"pages": {"7": {"title": "x"}}}}) is None
+    assert document([]) is None

@@ -1,0 +1,279 @@
+"""Reading an edition's frame and its agents' reports, oddity by oddity."""
+
+from dataclasses import replace
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+
+from tasks.benchmarks.errors import EditionError
+from tasks.benchmarks.reports import AgentReports, report_status
+from tasks.benchmarks.wlc import PublishedEdition, known_agents, read_agent, read_wlc
+from tasks.warehouse.rows import ImportIssue, content_sha
+from tests.tasks.benchmarks.edition_builder import ARTICLE, LONG, REPORT, TEXT, EditionBuilder
+
+URL = "https://en.wikipedia.org/wiki/"
+COLONY = "https://ants.example/colony"
+QUESTION = "I am not sure which ant is meant. Could you please clarify the genus?"
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> EditionBuilder:
+    return EditionBuilder(tmp_path)
+
+
+def frame(built: EditionBuilder) -> PublishedEdition:
+    return read_wlc(built.root, "e")
+
+
+def alpha(built: EditionBuilder, articles: tuple[str, ...] = (ARTICLE,)) -> AgentReports:
+    return read_agent(built.root, "e", "alpha", articles)
+
+
+def issue(found: PublishedEdition | AgentReports, kind: str) -> ImportIssue:
+    (only,) = [i for i in found.issues if i.kind == kind]
+    return only
+
+
+def test_a_sound_edition_is_read_whole_and_without_issues(built: EditionBuilder) -> None:
+    found = frame(built)
+    assert [a.article for a in found.articles] == [ARTICLE]
+    assert (found.articles[0].text, found.articles[0].page_id) == (TEXT, 7)
+    assert found.articles[0].text_sha == content_sha(TEXT)
+    assert [a.assignment for a in found.assignments] == [ARTICLE]
+    assert [f.text for f in found.facts] == ["Parasitic ants live in colonies of other ants."]
+    assert found.issues == ()
+    reports = alpha(built)
+    assert [(r.assignment, r.text, r.status) for r in reports.reports] == [(ARTICLE, REPORT, "ok")]
+    assert reports.reports[0].source_path == f"test_data/alpha/md_data/{ARTICLE}.md"
+    assert reports.extractions == ()
+    assert reports.issues == ()
+
+
+def test_reading_twice_gives_equal_rows(built: EditionBuilder) -> None:
+    built.document(
+        "alpha",
+        ARTICLE,
+        statements=[{"fact": "A", "url": COLONY}],
+        citation_contents={"2": {"url": COLONY, "content": LONG}, "1": {"url": COLONY}},
+    )
+    first, second = frame(built), frame(built)
+    assert replace(second, edition=first.edition) == first
+    assert alpha(built) == alpha(built)
+
+
+def test_a_slash_in_a_title_is_an_underscore_in_its_files(built: EditionBuilder) -> None:
+    built.articles([{"title": "Fall_River/New_Bedford_Line", "url": f"{URL}Fall_River"}])
+    built.article("Fall_River_New_Bedford_Line")
+    found = frame(built)
+    assert found.articles[0].title == "Fall River/New Bedford Line"
+    assert found.articles[0].article == "Fall_River_New_Bedford_Line"
+
+
+@pytest.mark.parametrize("title", ["Meléndez–Quiñónez", "Dungka!", "Tony's [A] & (B) “C”"])
+def test_titles_with_odd_characters_join_to_their_decomposed_files(
+    built: EditionBuilder, title: str
+) -> None:
+    name = title.replace(" ", "_")
+    built.articles([{"title": name, "url": URL}])
+    built.article(normalize("NFD", name))
+    built.report("alpha", normalize("NFD", name))
+    assert [a.article for a in frame(built).articles] == [name]
+    assert [r.assignment for r in alpha(built, (name,)).reports] == [name]
+
+
+def test_a_promotion_before_the_creation_is_remarked_on_and_kept(built: EditionBuilder) -> None:
+    row = {"title": ARTICLE, "url": URL, "created_ts": "20250417212140", "ga_date": "2025-01-01"}
+    built.articles([row])
+    found = frame(built)
+    assert issue(found, "dates_contradict").severity == "remark"
+    assert str(found.articles[0].promoted_on) == "2025-01-01"
+
+
+def test_unreadable_metadata_is_remarked_on(built: EditionBuilder) -> None:
+    built.articles([{"title": ARTICLE, "url": URL, "bytes": "many"}])
+    assert "bytes" in issue(frame(built), "unread_metadata").message
+
+
+def test_an_article_without_its_text_is_listed_and_the_rest_goes_in(built: EditionBuilder) -> None:
+    built.articles([{"title": ARTICLE, "url": URL}, {"title": "Queen", "url": URL}])
+    found = frame(built)
+    assert [a.article for a in found.articles] == [ARTICLE]
+    assert found.issues[0].severity == "unreadable"
+    assert found.issues[0].path == "wiki_data/cleaned_data/article/Queen.md"
+
+
+def test_an_article_the_list_does_not_name_is_listed(built: EditionBuilder) -> None:
+    built.article("Queen")
+    assert issue(frame(built), "unlisted_article").path.endswith("article/Queen.md")
+
+
+def test_a_broken_raw_page_costs_only_the_page_id(built: EditionBuilder) -> None:
+    built.write(f"wiki_data/raw_wiki/{ARTICLE}.json", "{")
+    found = frame(built)
+    assert found.articles[0].page_id is None
+    assert issue(found, "broken_json").severity == "remark"
+
+
+def test_facts_carry_an_extraction_of_the_article(built: EditionBuilder) -> None:
+    (extraction,) = frame(built).extractions
+    assert (extraction.agent, extraction.assignment, extraction.n_items) == ("", ARTICLE, 1)
+    assert (extraction.source, extraction.extractor_version) == ("published", "published")
+    assert extraction.input_sha == content_sha(TEXT)
+    assert extraction.output_sha == content_sha("Parasitic ants live in colonies of other ants.")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "null"])
+def test_without_readable_facts_there_is_no_extraction_and_it_is_listed(
+    built: EditionBuilder, content: str
+) -> None:
+    path = f"wiki_data/cleaned_data/statement/{ARTICLE}_statements.json"
+    built.write(path, content)
+    found = frame(built)
+    assert (found.facts, found.extractions) == ((), ())
+    assert [i.path for i in found.issues] == [path]
+
+
+def test_only_the_agents_asked_for_are_read(built: EditionBuilder) -> None:
+    built.report("beta", ARTICLE)
+    assert known_agents(built.root) == ["alpha", "beta"]
+    assert [a.agent for a in read_wlc(built.root, "e", ["beta"]).agents] == ["beta"]
+    assert [a.agent for a in frame(built).agents] == ["alpha", "beta"]
+
+
+def test_an_unknown_agent_is_refused_with_the_known_ones(built: EditionBuilder) -> None:
+    with pytest.raises(EditionError, match=r"'gamma': no such agent.*Known: alpha"):
+        read_wlc(built.root, "e", ["gamma"])
+    with pytest.raises(EditionError, match=r"'\.\.': no such agent"):
+        read_agent(built.root, "e", "..", [ARTICLE])
+
+
+def test_an_empty_report_goes_in_as_empty(built: EditionBuilder) -> None:
+    built.report("alpha", ARTICLE, " \n")
+    found = alpha(built)
+    assert found.reports[0].status == "empty"
+    assert issue(found, "empty").severity == "remark"
+
+
+def test_a_question_back_goes_in_as_a_clarification(built: EditionBuilder) -> None:
+    built.report("alpha", ARTICLE, QUESTION)
+    found = alpha(built)
+    assert found.reports[0].status == "clarification"
+    assert issue(found, "clarification").severity == "remark"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# Ants\n\n{QUESTION}",
+        f"{QUESTION} See https://ants.example/",
+        QUESTION + " Ants." * 400,
+        "Ants could you say live in colonies. Do they? They do.",
+    ],
+)
+def test_a_report_that_happens_to_ask_something_stays_a_report(text: str) -> None:
+    assert report_status(text) == "ok"
+
+
+def test_a_report_that_is_not_utf8_is_listed_and_the_rest_goes_in(built: EditionBuilder) -> None:
+    built.report("alpha", "Queen", b"caf\xe9 noir")
+    found = alpha(built, (ARTICLE, "Queen"))
+    assert [r.assignment for r in found.reports] == [ARTICLE]
+    listed = issue(found, "not_utf8")
+    assert (listed.severity, listed.path) == ("unreadable", "test_data/alpha/md_data/Queen.md")
+    assert "0xe9 at offset 3" in listed.message
+    assert "Save it as UTF-8" in listed.message
+
+
+def test_a_report_on_an_unknown_article_is_listed_not_read(built: EditionBuilder) -> None:
+    built.report("alpha", "Wasp")
+    found = alpha(built)
+    assert [r.assignment for r in found.reports] == [ARTICLE]
+    assert issue(found, "unknown_article").path.endswith("Wasp.md")
+
+
+def test_missing_reports_are_remarked_on(built: EditionBuilder) -> None:
+    found = alpha(built, (ARTICLE, "Queen"))
+    assert "no report on 1 of 2 articles: Queen" in issue(found, "missing_reports").message
+
+
+def test_a_broken_json_is_listed_and_its_markdown_goes_in(built: EditionBuilder) -> None:
+    built.write(f"test_data/alpha/json_data/{ARTICLE}.json", '{"query": ')
+    found = alpha(built)
+    assert (len(found.reports), found.claims, found.pages) == (1, (), ())
+    assert issue(found, "broken_json").severity == "unreadable"
+
+
+def test_a_json_of_another_kind_is_listed_and_its_markdown_goes_in(built: EditionBuilder) -> None:
+    built.write(f"test_data/alpha/json_data/{ARTICLE}.json", '{"rows": []}')
+    found = alpha(built)
+    assert len(found.reports) == 1
+    assert issue(found, "unknown_json").severity == "unreadable"
+
+
+def test_a_report_without_json_among_others_with_it_is_remarked_on(built: EditionBuilder) -> None:
+    built.report("alpha", "Queen")
+    built.document("alpha", "Queen", statements=[{"fact": "A"}])
+    assert issue(alpha(built, (ARTICLE, "Queen")), "no_json").path.endswith(f"{ARTICLE}.md")
+
+
+def test_a_json_without_a_report_is_listed(built: EditionBuilder) -> None:
+    built.document("alpha", "Queen", statements=[{"fact": "A"}])
+    assert issue(alpha(built), "json_without_report").path.endswith("Queen.json")
+
+
+def test_pages_without_statements_leave_the_claims_to_offline_extraction(
+    built: EditionBuilder,
+) -> None:
+    built.document("alpha", ARTICLE, citation_contents={"1": {"url": COLONY, "content": LONG}})
+    found = alpha(built)
+    assert [page.status for page in found.pages] == ["ok"]
+    assert (found.claims, found.extractions, found.issues) == ((), (), ())
+
+
+def test_an_empty_list_of_statements_leaves_the_claims_to_offline_extraction(
+    built: EditionBuilder,
+) -> None:
+    built.document("alpha", ARTICLE, statements=[], citation_contents={"1": {"url": COLONY}})
+    found = alpha(built)
+    assert found.extractions == ()
+    assert issue(found, "no_claims").severity == "remark"
+
+
+def test_a_json_without_pages_is_remarked_on(built: EditionBuilder) -> None:
+    built.document("alpha", ARTICLE, statements=[{"fact": "A"}], citation_contents={})
+    assert issue(alpha(built), "no_pages").severity == "remark"
+
+
+def test_an_extract_with_other_words_than_the_markdown_is_remarked_on(
+    built: EditionBuilder,
+) -> None:
+    built.document("alpha", ARTICLE, statements=[{"fact": "A"}], extract="Bees dance for food.")
+    assert issue(alpha(built), "extract_differs").severity == "remark"
+    built.document("alpha", ARTICLE, statements=[{"fact": "A"}], extract="Ants live in colonies .")
+    assert "extract_differs" not in {i.kind for i in alpha(built).issues}
+
+
+def test_left_out_citations_are_counted_per_report(built: EditionBuilder) -> None:
+    urls = [COLONY, "https://ants.example/invented", "liner notes"]
+    built.document("alpha", ARTICLE, statements=[{"fact": "A", "url": urls}, {"fact": ""}])
+    found = alpha(built)
+    assert len(found.citations) == 1
+    for kind in ("foreign_url", "no_address", "unusable_claims"):
+        assert ": 1 " in issue(found, kind).message
+
+
+def test_citations_the_registry_denies_are_remarked_on(built: EditionBuilder) -> None:
+    built.registry({"alpha": {"name": "Alpha", "has_citations": False}})
+    assert "yet 1 of 1 reports hold URLs" in issue(alpha(built), "undeclared_citations").message
+
+
+def test_a_report_linked_from_outside_the_edition_is_listed(
+    built: EditionBuilder, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret.md"
+    secret.write_text("secret")
+    (built.root / "test_data/alpha/md_data/Queen.md").symlink_to(secret)
+    found = alpha(built, (ARTICLE, "Queen"))
+    assert issue(found, "outside").severity == "unreadable"
+    assert [r.assignment for r in found.reports] == [ARTICLE]

@@ -1,0 +1,215 @@
+"""What reports and their judging cost: what is free, what is known in part, what nobody knows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.costs.editions import costs, judging
+from tasks.warehouse.calls import Call
+from tasks.warehouse.jobs import CollectionCost, Job
+from tasks.warehouse.results import Cell, Verdict
+from tasks.warehouse.rows import Report, Status
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        yield opened
+
+
+def report(agent: str, assignment: str) -> Report:
+    return Report(edition="e", agent=agent, assignment=assignment, text="t", text_sha="s",
+                  source_path="p")  # fmt: skip
+
+
+def job(agent: str, assignment: str, usd: float | None, state: Any = "done") -> Job:
+    return Job(job=f"{agent} {assignment} {state}", edition="e", agent=agent,
+               assignment=assignment, attempt=1, kind="chat", parameters="{}", prompt="p",
+               prompt_sha="s", state=state, cost_usd=usd)  # fmt: skip
+
+
+def entered(agent: str, assignment: str, usd: float | None, minutes: float) -> CollectionCost:
+    return CollectionCost(edition="e", agent=agent, assignment=assignment, usd=usd, minutes=minutes)
+
+
+def judged(warehouse: Warehouse, judge: str, agent: str, *costs: float | None) -> None:
+    """A report of the agent, judged with calls that cost this much."""
+    calls = [
+        Call(call_id=f"{judge} {agent} {n}", request_id=f"{judge} {agent} {n}", attempt=1,
+             provider="p", model="m", parameters="{}", reply_schema="{}", system_prompt="",
+             prompt="", prompt_sha="", judge=judge, protocol="wiki_fact", step="s", status="ok",
+             delivery="live", cost_usd=usd)
+        for n, usd in enumerate(costs)
+    ]  # fmt: skip
+    verdicts = [
+        Verdict(cell_id=f"{judge} {agent}", edition="e", protocol="wiki_fact", step="s",
+                agent=agent, assignment="x", item=f"{n}", judge=judge, model_version=None,
+                prompt_sha="", status=Status.OK, call_id=call.call_id)
+        for n, call in enumerate(calls)
+    ]  # fmt: skip
+    warehouse.write(
+        Change(Call, calls), Change(Verdict, verdicts), Change(Cell, [cell(judge, agent)])
+    )
+
+
+def cell(judge: str, agent: str, status: Any = "done", assignment: str = "x") -> Cell:
+    return Cell(cell_id=f"{judge} {agent} {assignment}", edition="e", protocol="wiki_fact",
+                agent=agent, assignment=assignment, judge=judge, model_version="m",
+                prompt_sha="s", protocol_version="1", input_sha="i", status=status)  # fmt: skip
+
+
+def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[str, Any]]:
+    frame = costs(warehouse, "e", judge, judging(warehouse, "e"))
+    return {row["agent"]: row for row in frame.iter_rows(named=True)}
+
+
+def test_all_that_was_paid_counts_also_what_was_paid_in_vain(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(Report, [report("a", "x"), report("a", "y")]),
+        Change(Job, [job("a", "x", 0.5), job("a", "x", 0.25, "failed"), job("a", "y", 0.25)]),
+    )
+    row = of_reports(warehouse)["a"]
+    assert (row["jobs_usd"], row["reports_usd"], row["reports_cost"]) == (1.0, 1.0, "known")
+    assert (row["usd_per_report"], row["n_reports"], row["n_priced"]) == (0.5, 2, 2)
+
+
+def test_what_people_entered_adds_up_with_what_was_asked(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(Report, [report("a", "x"), report("a", "y")]),
+        Change(Job, [job("a", "x", 0.5)]),
+        Change(CollectionCost, [entered("a", "y", 1.0, 12)]),
+    )
+    row = of_reports(warehouse)["a"]
+    assert (row["people_usd"], row["people_minutes"]) == (1.0, 12)
+    assert (row["reports_usd"], row["reports_cost"], row["total_usd"]) == (1.5, "known", None)
+
+
+def test_a_sum_from_which_something_is_missing_says_so_and_has_no_mean(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(
+        Change(Report, [report(a, n) for a in ("files", "jobs", "minutes") for n in "xy"]),
+        Change(Job, [job("files", "x", 0.5), job("jobs", "x", 0.5), job("jobs", "y", None)]),
+        Change(CollectionCost, [entered("minutes", n, None, 5) for n in "xy"]),
+    )
+    found = of_reports(warehouse)
+    for agent in ("files", "jobs"):
+        row = found[agent]
+        assert (row["reports_usd"], row["reports_cost"]) == (0.5, "at least")
+        assert row["usd_per_report"] is None
+    assert found["jobs"]["jobs_without_cost"] == 1
+    row = found["minutes"]
+    assert (row["reports_usd"], row["reports_cost"], row["people_minutes"]) == (
+        None, "unknown", 10,
+    )  # fmt: skip
+
+
+def test_what_nobody_said_is_null_and_what_is_free_is_0_and_says_so(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(Report, [report("imported", "x"), report("free", "x"), report("half", "x"),
+                        report("half", "y")]),
+        Change(Job, [job("free", "x", 0.0), job("half", "x", 0.0)]),
+    )  # fmt: skip
+    for agent in ("imported", "free"):
+        judged(warehouse, "offline", agent)
+    found = of_reports(warehouse)
+    shown = {
+        agent: (row["reports_usd"], row["reports_cost"], row["judging_usd"], row["judging_cost"],
+                row["total_usd"], row["total_cost"])
+        for agent, row in found.items()
+    }  # fmt: skip
+    assert shown == {
+        "imported": (None, "unknown", 0.0, "free", None, "unknown"),
+        "free": (0.0, "free", 0.0, "free", 0.0, "free"),
+        "half": (None, "unknown", None, "unknown", None, "unknown"),
+    }
+
+
+def test_judging_is_told_by_judge_and_the_total_is_that_of_the_one_asked_for(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(Change(Report, [report("a", "x")]), Change(Job, [job("a", "x", 0.5)]))
+    judged(warehouse, "offline", "a")
+    judged(warehouse, "paid", "a", 0.25, 0.125)
+    judged(warehouse, "partly", "a", 0.25, None)
+    judged(warehouse, "priceless", "a", None)
+    judged(warehouse, "local", "a", 0.0)
+    judged(warehouse, "brought_in", "a")
+    frame = judging(warehouse, "e")
+    shown = {r["judge"]: (r["calls"], r["usd"], r["cost"], r["usd_per_report"])
+             for r in frame.iter_rows(named=True)}  # fmt: skip
+    assert shown == {
+        "offline": (0, 0.0, "free", 0.0),
+        "paid": (2, 0.375, "known", 0.375),
+        "partly": (2, 0.25, "at least", None),
+        "priceless": (1, None, "unknown", None),
+        "local": (1, 0.0, "free", 0.0),
+        "brought_in": (0, None, "unknown", None),
+    }
+    totals = {judge: of_reports(warehouse, judge)["a"] for judge in shown}
+    assert {judge: (row["total_usd"], row["total_cost"]) for judge, row in totals.items()} == {
+        "offline": (0.5, "known"), "paid": (0.875, "known"), "partly": (0.75, "at least"),
+        "priceless": (None, "unknown"), "local": (0.5, "known"), "brought_in": (None, "unknown"),
+    }  # fmt: skip
+
+
+def test_an_agent_that_was_paid_without_a_report_has_a_cost(warehouse: Warehouse) -> None:
+    warehouse.write(Change(Job, [job("a", "x", 0.5, "failed")]))
+    row = of_reports(warehouse)["a"]
+    assert (row["n_reports"], row["reports_usd"], row["usd_per_report"]) == (0, 0.5, None)
+    assert judging(warehouse, "e").is_empty()
+
+
+def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(Change(Report, [report("a", "x"), report("a", "y")]))
+    judged(warehouse, "paid", "a", 1.0)
+    assert of_reports(warehouse, "paid")["a"]["judging_cost"] == "known"
+    warehouse.write(Change(Cell, [cell("paid", "a", "failed", "y")]))
+    row = of_reports(warehouse, "paid")["a"]
+    assert (row["judging_usd"], row["judging_cost"]) == (1.0, "at least")
+    [each] = judging(warehouse, "e").iter_rows(named=True)
+    assert (each["n_judged"], each["usd_per_report"]) == (1, None)
+    again = {"cell_id": "paid a x"}
+    warehouse.write(Change(Cell, [cell("paid", "a", "failed")], replacing=again))
+    assert of_reports(warehouse, "paid")["a"]["judging_usd"] == 1.0
+
+
+def test_what_was_asked_in_vain_at_an_unknown_price_is_missing_from_the_sum(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(
+        Change(Report, [report("a", "x")]),
+        Change(Job, [job("a", "x", 0.5), job("a", "never came", None, "lost")]),
+    )
+    row = of_reports(warehouse)["a"]
+    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (1, 0.5, "at least")
+    assert row["usd_per_report"] is None
+
+
+def test_a_report_of_which_one_attempt_has_no_price_is_not_priced(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(Report, [report("a", "x")]),
+        Change(Job, [job("a", "x", 0.5), job("a", "x", None, "failed")]),
+    )
+    row = of_reports(warehouse)["a"]
+    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (0, 0.5, "at least")
+
+
+def test_money_is_summed_in_one_order_whichever_came_first(tmp_path: Path) -> None:
+    dollars = (("done", 0.1), ("failed", 0.2), ("lost", 0.3))
+    jobs = [job("a", "x", usd, state) for state, usd in dollars]
+    jobs += [job("b", name, usd) for name, (_, usd) in zip("xyz", dollars, strict=True)]
+    sums = set()
+    for name, ordered in (("as asked", jobs), ("backwards", jobs[::-1])):
+        with open_warehouse(tmp_path / f"{name}.duckdb") as opened:
+            for one in ordered:
+                opened.write(Change(Job, [one]))
+            found = of_reports(opened)
+            sums.add(tuple((row["jobs_usd"], row["reports_usd"]) for row in found.values()))
+    assert len(sums) == 1

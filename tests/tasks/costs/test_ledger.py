@@ -1,0 +1,130 @@
+"""The ledger in the warehouse: found again, replaced only where nothing came, asked together."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.costs.ledger import WarehouseLedger, answered_requests, typical_tokens
+from tasks.models.budget import Budget
+from tasks.models.client import ModelClient
+from tasks.models.errors import Transient
+from tasks.models.exchange import ModelRequest
+from tasks.models.gateway import Gateway, Outcome
+from tasks.warehouse.rows import Status
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.servers.http import Request, Response
+from tests.servers.openai import OpenAiServer
+from tests.servers.serving import serving
+from tests.servers.test_servers import client_for
+from tests.tasks.models.scripted import VERSION, ScriptedSender, question, read_word, said
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
+        yield opened
+
+
+def asked(warehouse: Warehouse, sender: ScriptedSender, *requests: ModelRequest) -> list[Any]:
+    """Several questions at once, in a run of their own."""
+
+    async def run() -> list[Any]:
+        gateway = Gateway(
+            sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
+        )
+        found = await asyncio.gather(*(gateway.ask(r, read_word) for r in requests))
+        await gateway.close()
+        return found
+
+    return asyncio.run(run())
+
+
+def test_what_was_bought_is_found_by_the_next_run(warehouse: Warehouse) -> None:
+    requests = [question(f"Is it so, {n}?") for n in range(30)]
+    first = asked(warehouse, ScriptedSender(said("yes")), *requests)
+    sender = ScriptedSender(said("no"))
+    again = asked(warehouse, sender, *requests, question("Is it new?"))
+    assert [outcome.value for outcome in again] == ["yes"] * 30 + ["no"]
+    assert [o.call.call_id for o in again[:30]] == [o.call.call_id for o in first]
+    assert len(sender.sent) == 1
+
+
+def test_what_was_bought_is_found_later_in_the_same_run(warehouse: Warehouse) -> None:
+    sender = ScriptedSender(said("yes"))
+
+    async def twice() -> list[str | None]:
+        gateway = Gateway(
+            sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
+        )
+        return [(await gateway.ask(question(), read_word)).value for _ in range(2)]
+
+    assert asyncio.run(twice()) == ["yes", "yes"]
+    assert len(sender.sent) == 1
+
+
+def test_a_failed_call_is_replaced_and_everything_else_is_kept(warehouse: Warehouse) -> None:
+    asked(warehouse, ScriptedSender(Transient("HTTP 503", "server")), question())
+    asked(warehouse, ScriptedSender(said("perhaps"), Transient("no", "timeout")), question())
+    asked(warehouse, ScriptedSender(said("yes")), question())
+    rows = warehouse.frame("SELECT attempt, status, answer FROM calls ORDER BY attempt").rows()
+    assert rows == [(1, "ok", "perhaps"), (2, "ok", "yes")]
+
+
+def test_an_answer_is_kept_as_it_came(warehouse: Warehouse) -> None:
+    strange = "yes\x00\x1f\u2028\ufeff😀 \\ud83d \u202e"
+    sender = ScriptedSender(said(strange))
+    asked(warehouse, sender, question())
+    kept = warehouse.frame("SELECT answer, prompt, system_prompt FROM calls").row(0)
+    assert kept == (strange, "Is it so?", "Say yes or no.")
+
+
+def test_the_version_that_answered_first_is_known(warehouse: Warehouse) -> None:
+    assert WarehouseLedger(warehouse).known_version("any", "some-model") is None
+    asked(warehouse, ScriptedSender(said("yes")), question())
+    assert WarehouseLedger(warehouse).known_version("any", "some-model") == VERSION
+    assert WarehouseLedger(warehouse).known_version("other", "some-model") is None
+
+
+def test_what_was_answered_and_how_long_answers_are_is_known(warehouse: Warehouse) -> None:
+    failing = question("Is it failing?")
+    asked(warehouse, ScriptedSender(said("yes")), question())
+    asked(warehouse, ScriptedSender(Transient("HTTP 503", "server")), failing)
+    ids = [question().request_id, failing.request_id, "0" * 64]
+    assert answered_requests(warehouse, ids) == {ids[0]}
+    assert typical_tokens(warehouse, "any", "some-model").rows() == [("p", "s", 1, 4.0)]
+
+
+def half_a_sign(request: Request) -> Response:
+    """A chat completion that was cut within an emoji, as a server in Python writes it."""
+    message = {"role": "assistant", "content": "yes\ud83d"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 40, "completion_tokens": 2}
+    body = {"id": "1", "model": "m", "choices": [choice], "usage": usage}
+    return Response(200, json.dumps(body).encode("ascii"))
+
+
+def test_an_answer_with_half_a_sign_is_kept_too(warehouse: Warehouse) -> None:
+    async def ask(address: str) -> Outcome[str]:
+        client: ModelClient = client_for(OpenAiServer(), address, "test-key")
+
+        class Once(ScriptedSender):
+            async def send(self, request: ModelRequest, lost: object = None) -> Any:
+                return await client.ask(request)
+
+        gateway = Gateway(
+            Once(said()), WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
+        )
+        try:
+            return await gateway.ask(question(), lambda answer: answer)
+        finally:
+            await gateway.close()
+            await client.close()
+
+    with serving(half_a_sign) as address:
+        outcome = asyncio.run(ask(address))
+    assert outcome.status is Status.OK
+    assert warehouse.value("SELECT count(*) FROM calls") == 1

@@ -1,0 +1,439 @@
+"""The doctor's checks: each finds what is wrong, says what to do, and keeps keys to itself."""
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tasks.configuration.loading import CONFIGS
+from tasks.doctor import network as checkup_reach
+from tasks.doctor import software as checkup_software
+from tasks.doctor.configuration import check_configuration, check_keys, check_models, check_operator
+from tasks.doctor.disk import check_disk
+from tasks.doctor.finding import About, Finding, checked, counted
+from tasks.doctor.network import Reached, check_reach, clock, endpoints, shown
+from tasks.doctor.relevance import InUse, in_use
+from tasks.doctor.software import check_software
+from tasks.warehouse import lake_maintenance
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.location import location
+
+SECRET = "a-key-that-nobody-may-see"
+
+
+def by_check(findings: Iterator[Finding]) -> dict[str, Finding]:
+    found = list(findings)
+    by_name = {each.check: each for each in found}
+    assert len(by_name) == len(found)
+    return by_name
+
+
+def test_checks_that_fail_themselves_are_findings_and_hold_up_no_others() -> None:
+    def of_the_warehouse() -> Iterator[Finding]:
+        yield About("things").ok("first", "fine.")
+        raise WarehouseError("It is gone.\nand more")
+
+    def unexpected() -> Iterator[Finding]:
+        raise KeyError("surprise")
+        yield  # type: ignore[unreachable]
+
+    first, second = checked("things", of_the_warehouse)
+    assert (first.status, second.status, second.finding) == ("ok", "fail", "It is gone.")
+    (third,) = checked("things", unexpected)
+    assert third.finding == "it could not be checked (KeyError: 'surprise')."
+    assert counted([first, second, third]) == {"ok": 1, "warn": 0, "fail": 2, "skipped": 0}
+
+
+def test_what_is_fine_needs_no_advice() -> None:
+    assert About("g").told("ok", "c", "f", "do this").advice is None
+    assert About("g").told("warn", "c", "f", "do this").advice == "do this"
+
+
+class TestSoftware:
+    @pytest.fixture
+    def project(self, tmp_path: Path) -> Callable[..., Path]:
+        def write(*dependencies: str, python: str = ">=3.11") -> Path:
+            listed = ", ".join(f'"{each}"' for each in dependencies)
+            text = f'[project]\nrequires-python = "{python}"\ndependencies = [{listed}]\n'
+            (tmp_path / "pyproject.toml").write_text(text)
+            return tmp_path
+
+        return write
+
+    def test_what_this_project_wants_is_installed(self) -> None:
+        found = by_check(check_software())
+        assert {each.status for each in found.values()} == {"ok"}
+        assert "prefect 3.8.8" in found["libraries"].finding
+        assert "ducklake" in found["extensions"].finding
+
+    @pytest.mark.parametrize(
+        ("dependency", "status", "said"),
+        [
+            ("duckdb==1.4.0", "fail", "duckdb is 1.5.5, wanted ==1.4.0"),
+            ("no-such-library>=1", "fail", "no-such-library is missing, wanted >=1"),
+            ("polars>=99", "warn", "wanted >=99"),
+            ("polars>=2", "ok", "all 1 are"),
+            ('no-such-library; python_version < "3"', "ok", "all 1 are"),
+        ],
+    )
+    def test_another_version_is_told_with_the_way_out(
+        self, project: Callable[..., Path], dependency: str, status: str, said: str
+    ) -> None:
+        root = project(dependency.replace('"', "'"))
+        found = by_check(islice(check_software(root), 2))["libraries"]
+        assert found.status == status
+        assert said in found.finding
+        assert (found.advice is None) == (status == "ok")
+
+    def test_another_python_is_told(self, project: Callable[..., Path]) -> None:
+        found = by_check(islice(check_software(project(python=">=4")), 2))["python"]
+        assert (found.status, "wanted >=4" in found.finding) == ("fail", True)
+
+    def test_an_extension_that_is_not_there_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def lost(name: str) -> Path:
+            raise WarehouseError(f"DuckDB's extension {name} is not there for version 9.")
+
+        monkeypatch.setattr(lake_maintenance, "extension", lost)
+        found = by_check(check_software())["extensions"]
+        assert (found.status, found.finding) == (
+            "fail", "DuckDB's extension ducklake is not there for version 9.",
+        )  # fmt: skip
+        monkeypatch.setattr(lake_maintenance, "extension", lambda name: Path(__file__))
+        assert "cannot be loaded" in by_check(check_software())["extensions"].finding
+
+    def test_without_the_project_file_what_was_installed_counts(self, tmp_path: Path) -> None:
+        python, wanted = checkup_software._wanted(tmp_path)
+        assert "prefect" in {requirement.name for requirement in wanted}
+        assert "pytest" not in {requirement.name for requirement in wanted}
+        assert python == ""
+
+
+@pytest.fixture
+def configs(tmp_path: Path) -> Path:
+    """A copy to damage."""
+    return Path(shutil.copytree(CONFIGS, tmp_path / "configs"))
+
+
+class TestConfiguration:
+    def test_ours_can_be_read(self) -> None:
+        (found,) = check_configuration()
+        assert found.status == "ok"
+        n = sum(path.suffix in (".yaml", ".md") for path in CONFIGS.rglob("*"))
+        assert f"{n} files" in found.finding
+
+    @pytest.mark.parametrize(
+        ("file", "text", "said"),
+        [
+            ("judges.yaml", "default: nobody\njudges: {}\n", "expected one of"),
+            ("web.yaml", "operator: [", "web.yaml"),
+            ("protocols/wiki_fact.yaml", "name: 7\n", "wiki_fact.yaml"),
+            ("rubrics/reader.yaml", "title: x\n", "reader.yaml"),
+            ("prompts/wiki_fact/verify_claims.md", "{{ unclosed", "not a valid template"),
+            ("another.yaml", "- a list\n", "expected a mapping"),
+        ],
+    )
+    def test_a_broken_file_is_named(self, configs: Path, file: str, text: str, said: str) -> None:
+        (configs / file).write_text(text)
+        found = [each for each in check_configuration(configs) if each.status == "fail"]
+        assert len(found) >= 1
+        assert any(file in each.finding and said in each.finding for each in found)
+
+    def test_every_broken_file_is_named_also_one_that_is_missing(self, configs: Path) -> None:
+        (configs / "web.yaml").write_text("such: a key\n")
+        (configs / "prices.yaml").unlink()
+        found = " ".join(each.finding for each in check_configuration(configs))
+        assert "web.yaml: unknown key `such`" in found
+        assert "prices.yaml: there is no such file" in found
+
+    def test_rubrics_of_ones_own_are_read_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("EVERGREEN_RUBRICS", str(tmp_path / "mine.yaml"))
+        (found,) = check_configuration()
+        assert f"{tmp_path / 'mine.yaml'}: there is no such file" in found.finding
+
+    def test_wikimedia_wants_to_know_who_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("EVERGREEN_OPERATOR", raising=False)
+        (found,) = check_operator()
+        assert found.status == "warn"
+        assert found.advice
+        assert "EVERGREEN_OPERATOR" in found.advice
+        monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
+        (found,) = check_operator()
+        assert (found.status, "somebody" in found.finding) == ("ok", False)
+
+    def test_what_a_schedule_asks_is_required_and_what_was_asked_is_used(
+        self, configs: Path
+    ) -> None:
+        refresh = configs / "refresh.yaml"
+        text = refresh.read_text()
+        refresh.write_text(text.replace("judge: null", "judge: gpt-5.5", 1))
+        assert in_use(None, configs).required == {"offline", "gpt-5.5", "lexical_baseline"}
+        schedule = ("schedule", "  cron", "  timezone")
+        lines = refresh.read_text().splitlines()
+        without = "\n".join(line for line in lines if not line.startswith(schedule))
+        refresh.write_text(without)
+        assert in_use(None, configs).required == {"offline"}
+        refresh.write_text("no: settings")
+        assert in_use(None, configs).required == {"offline"}
+
+
+def no_blocks(name: str) -> bool | None:
+    return False
+
+
+class TestKeys:
+    @pytest.fixture(autouse=True)
+    def unset(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE"):
+            monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+
+    def test_a_missing_key_is_as_bad_as_much_depends_on_it(self) -> None:
+        used = InUse(required=frozenset({"gpt-5.5"}), used=frozenset({"gemini_deep_research"}))
+        found = by_check(check_keys(used, no_blocks))
+        assert {name: each.status for name, each in found.items()} == {
+            "OPENAI_API_KEY": "fail", "GEMINI_API_KEY": "warn", "ANTHROPIC_API_KEY": "skipped",
+            "DASHSCOPE_API_KEY": "skipped", "PERPLEXITY_API_KEY": "skipped",
+            "XAI_API_KEY": "skipped",
+        }  # fmt: skip
+        assert "gpt-5.5" in found["OPENAI_API_KEY"].finding
+        assert found["OPENAI_API_KEY"].advice
+        assert found["XAI_API_KEY"].advice is None
+
+    def test_a_key_that_is_set_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+        monkeypatch.setenv("GEMINI_API_KEY", "   ")
+        findings = list(check_keys(InUse(), no_blocks))
+        found = by_check(iter(findings))
+        assert found["OPENAI_API_KEY"].status == "ok"
+        assert found["GEMINI_API_KEY"].status == "skipped", "white space is no key"
+        said = " ".join(each.model_dump_json() for each in findings)
+        assert SECRET not in said
+        assert str(len(SECRET)) not in said
+
+    @pytest.mark.parametrize(
+        ("there", "status"), [(True, "ok"), (None, "warn"), (False, "skipped")]
+    )
+    def test_a_key_may_lie_in_a_block_of_the_server(
+        self, configs: Path, there: bool | None, status: str
+    ) -> None:
+        judges = configs / "judges.yaml"
+        judges.write_text(
+            judges.read_text().replace("key_env: OPENAI_API_KEY", "key_block: my-key", 1)
+        )
+        asked: list[str] = []
+
+        def blocks(name: str) -> bool | None:
+            asked.append(name)
+            return there
+
+        found = by_check(check_keys(InUse(), blocks, configs))
+        assert asked == ["my-key"]
+        assert found["block my-key"].status == status
+
+
+class TestModels:
+    @pytest.mark.parametrize(
+        ("used", "required", "today", "status", "said"),
+        [
+            ((), (), date(2026, 11, 22), "ok", "gpt-5 retires on 2026-12-11, in 19 days"),
+            (("gpt-5",), (), date(2026, 11, 22), "warn", "gpt-5 retires on 2026-12-11"),
+            (("gpt-5",), (), date(2026, 12, 11), "warn", "gpt-5 was retired on 2026-12-11"),
+            ((), ("gpt-5",), date(2026, 12, 11), "fail", "gpt-5 was retired"),
+            ((), ("gpt-5",), date(2026, 12, 10), "warn", "in 1 days"),
+            ((), (), date(2026, 10, 1), "ok", "none retires within 30 days"),
+            ((), (), date(2027, 3, 1), "ok", "none retires within 30 days"),
+        ],
+    )
+    def test_a_model_that_ends_is_told_in_time(
+        self, used: tuple[str, ...], required: tuple[str, ...], today: date, status: str, said: str
+    ) -> None:
+        (found,) = check_models(InUse(frozenset(required), frozenset(used)), today)
+        assert found.status == status
+        assert said in found.finding
+        assert (found.advice is None) == (status == "ok")
+
+
+class Outside(BaseHTTPRequestHandler):
+    """An answer as the server's `status` says, `late` seconds late."""
+
+    def do_GET(self) -> None:
+        server: Any = self.server
+        server.asked.append((self.path, dict(self.headers)))
+        time.sleep(server.late)
+        self.send_response_only(server.status)
+        self.send_header("Date", self.date_time_string(time.time() + server.ahead))
+        self.end_headers()
+
+    def log_message(self, *said: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def outside() -> Iterator[Any]:
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Outside)
+    server.status, server.late, server.ahead, server.asked = 200, 0.0, 0.0, []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class TestReach:
+    @pytest.mark.parametrize("status", [200, 301, 401, 404, 500])
+    def test_any_answer_is_one(self, outside: Any, status: int) -> None:
+        outside.status = status
+        found = by_check(check_reach({f"{outside.url}/v1": ["a judge"]}))[outside.url]
+        assert found.status == "ok"
+        assert f"HTTP {status}" in found.finding
+        assert "a judge" in found.finding
+
+    def test_nothing_secret_is_sent_or_shown(
+        self, outside: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+        place = outside.url.removeprefix("http://")
+        url = f"http://user:{SECRET}@{place}/v1?key={SECRET}"
+        (found, _) = check_reach({url: ["a judge"]})
+        assert found.check == outside.url
+        assert SECRET not in found.model_dump_json()
+        ((path, headers),) = outside.asked
+        assert path == "/v1"
+        assert SECRET not in str(headers)
+        assert "authorization" not in {name.lower() for name in headers}
+
+    def test_who_does_not_answer_is_told(
+        self, outside: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(checkup_reach, "ANSWER_SECONDS", 0.2)
+        outside.late = 1.0
+        found = by_check(
+            check_reach({
+                f"{outside.url}/slow": ["slow"],
+                "http://127.0.0.1:9/closed": ["closed"],
+                "http://nowhere.invalid/": ["nameless"],
+                "ftp://example.org/": ["strange"],
+            })
+        )  # fmt: skip
+        clock_said = found.pop("clock")
+        assert {each.status for each in found.values()} == {"fail"}
+        assert "no answer within" in found[outside.url].finding
+        assert all(each.advice for each in found.values())
+        assert clock_said.status == "skipped"
+
+    def test_a_server_that_sends_a_byte_at_a_time_is_given_up(
+        self, outside: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(checkup_reach, "WHOLE_SECONDS", 0.2)
+        outside.late = 1.0
+        found = by_check(check_reach({outside.url: ["slow"]}))[outside.url]
+        assert "no answer within 0 s" in found.finding
+
+    @pytest.mark.parametrize(
+        ("ahead", "status", "said"),
+        [(0, "ok", "within"), (-60, "warn", "60 s ahead of"), (60, "warn", "60 s behind")],
+    )
+    def test_the_clock_is_held_against_theirs(
+        self, outside: Any, monkeypatch: pytest.MonkeyPatch, ahead: int, status: str, said: str
+    ) -> None:
+        monkeypatch.setattr(checkup_reach, "LOOPBACK", set())
+        outside.ahead = ahead
+        found = by_check(check_reach({outside.url: ["a judge"]}))["clock"]
+        assert found.status == status
+        # The header counts whole seconds, and the answer takes its time.
+        assert said in found.finding.replace("59 s", "60 s").replace("61 s", "60 s")
+
+    def test_one_wrong_clock_outside_is_not_ours(self) -> None:
+        reached = [Reached("https://a", skew_seconds=-900), Reached("https://b", skew_seconds=0.4)]
+        assert clock(reached).status == "ok"
+        assert clock([*reached[:1]]).status == "warn"
+        assert clock([Reached("https://a", skew_seconds=5.1)]).status == "warn"
+        assert clock([Reached("https://a", skew_seconds=-5.0)]).status == "ok"
+
+    def test_a_clock_on_this_machine_says_nothing(self, outside: Any) -> None:
+        outside.ahead = 900
+        assert by_check(check_reach({outside.url: ["x"]}))["clock"].status == "skipped"
+
+    def test_who_can_be_asked_is_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE"):
+            monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+            monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
+        for name in ("EVERGREEN_LOCAL_URL", "EVERGREEN_LOCAL_AGENT_URL", "GOOGLE_GEMINI_BASE_URL"):
+            monkeypatch.delenv(name, raising=False)
+        wiki = "https://en.wikipedia.org/w/api.php"
+        assert set(endpoints(InUse())) == {wiki}
+        assert set(endpoints(InUse(used=frozenset({"local"})))) == {
+            wiki,
+            "http://127.0.0.1:8000/v1",
+        }
+        monkeypatch.setenv("EVERGREEN_LOCAL_URL", "http://10.0.0.1/v1")
+        assert set(endpoints(InUse())) == {wiki, "http://10.0.0.1/v1"}
+        monkeypatch.delenv("EVERGREEN_LOCAL_URL")
+        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+        monkeypatch.setenv("GEMINI_API_KEY", SECRET)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "https://proxy.example.org")
+        found = endpoints(InUse())
+        assert set(found) == {
+            wiki, "https://api.openai.com/v1", "https://proxy.example.org",
+            "https://api.anthropic.com",
+        }  # fmt: skip
+        assert "openai_gpt_5_5" in found["https://api.openai.com/v1"]
+        assert "gpt-5.5" in found["https://api.openai.com/v1"]
+
+    def test_of_an_address_scheme_host_and_port_are_shown(self) -> None:
+        assert shown("https://u:p@[::1]:8443/v1?key=x#y") == "https://[::1]:8443"
+        assert shown("https://example.org/v1") == "https://example.org"
+
+
+class TestDisk:
+    @pytest.mark.parametrize(
+        ("free", "files", "status"),
+        [
+            (50e9, 0, "ok"),
+            (2.1e9, 0, "ok"),
+            (1.9e9, 0, "warn"),
+            (0.4e9, 0, "fail"),
+            (50e9, 1_000, "warn"),
+        ],
+    )
+    def test_room_is_wanted_for_two_copies_at_least(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: float, files: int, status: str
+    ) -> None:
+        usage = SimpleNamespace(free=int(free), total=100 * 10**9)
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+        names = SimpleNamespace(f_files=files, f_favail=files)
+        monkeypatch.setattr(os, "statvfs", lambda folder: names)
+        (found,) = check_disk(location(tmp_path / "w.duckdb"), [tmp_path])
+        assert found.status == status
+        assert ("inodes" in found.finding) == bool(files)
+
+    def test_a_large_warehouse_wants_more(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        usage = SimpleNamespace(free=3 * 10**9, total=100 * 10**9)
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+        with (tmp_path / "w.duckdb").open("wb") as file:
+            file.truncate(2 * 10**9)
+        (found,) = check_disk(location(tmp_path / "w.duckdb"), [])
+        assert found.status == "warn"
+        assert found.advice
+        assert "4.0 GB" in found.advice
+
+    def test_folders_that_are_not_there_yet_count_by_where_they_will_be(
+        self, tmp_path: Path
+    ) -> None:
+        found = list(check_disk(location(tmp_path / "a" / "b" / "w.duckdb"), [tmp_path / "c"]))
+        assert [each.check for each in found] == [str(tmp_path)]

@@ -1,0 +1,255 @@
+"""Every decision of the seam, through the real clients, by a model that counts words."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from tasks.judges.decisions import (
+    Answer,
+    CompareArticles,
+    Criterion,
+    ExtractClaims,
+    ExtractFacts,
+    VerifyAgainstPage,
+    VerifyClaims,
+)
+from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.text import stands_in
+from tasks.warehouse.rows import Status
+from tests.servers.base import ModelServer
+from tests.servers.faults import FaultPlan
+from tests.servers.gemini import GeminiServer
+from tests.servers.openai import OpenAiServer
+from tests.servers.oracle import Oracle
+from tests.servers.test_servers import BOTH
+from tests.tasks.judges.recording import Recorder, at_server, recorded
+from tests.tasks.models.scripted import MemoryLedger
+
+POOL = ("In 1889 the tower opened\nto visitors.", "It is made of iron.", "A river is near.")
+CLAIMS = VerifyClaims(
+    claims=("The tower opened in 1889.", "The tower opened in 1890.", "Painters earn little.",
+            "It is made of iron.", "Nobody retrieved anything for this."),
+    pool=POOL,
+    retrieved=((0, 1), (0,), (2, 0), (2, 1), ()),
+)  # fmt: skip
+LABELS = ["consistent", "inconsistent", "not_support", "consistent", "not_support"]
+PAGE = "# Tower\nIn 1889 the tower opened to visitors. It is 3.5 km from the river.\nNo more."
+ON_PAGE = VerifyAgainstPage(
+    claims=("The tower opened in 1889.", "The tower opened in 1900.", "Painters earn little."),
+    url="https://example.org/tower",
+    page=PAGE,
+)
+CRITERIA = tuple(Criterion(id=f"ww_cc_{n}", text=f"Criterion {n} is met.") for n in range(1, 13))
+PAIR = CompareArticles(
+    category="well_written", criteria=CRITERIA, first="One text.", second="Another."
+)
+SAME = PAIR.model_copy(update={"second": PAIR.first})
+REPORT = "# Tower\nThe tower opened\tin 1889.[1] It is tall. It is old [2].\n"
+
+
+def verified(request: VerifyClaims) -> Callable[[LlmJudge], Awaitable[Sequence[Answer]]]:
+    return lambda judge: judge.decide(request)
+
+
+def on_page(judge: LlmJudge) -> Awaitable[Sequence[Answer]]:
+    return judge.decide(ON_PAGE)
+
+
+def labels(answers: Sequence[Answer]) -> list[str | None]:
+    return [answer.label for answer in answers]
+
+
+def check_called(answers: Sequence[Answer], ledger: MemoryLedger, together: int) -> None:
+    for answer in answers:
+        assert answer.status is Status.OK
+        assert answer.call_id in ledger.calls
+        assert answer.model_version == "some-model"
+        assert answer.asked_together == together
+        assert answer.attempt == 1
+        assert answer.reason
+
+
+@BOTH
+def test_claims_are_verified_one_call_each(kind: type[ModelServer]) -> None:
+    server, ledger = kind(), MemoryLedger()
+    answers = at_server(server, verified(CLAIMS), ledger)
+    assert labels(answers) == LABELS
+    check_called(answers[:4], ledger, together=1)
+    assert [answer.evidence for answer in answers] == [
+        "In 1889 the tower opened to visitors.", "In 1889 the tower opened to visitors.", None,
+        "It is made of iron.", None,
+    ]  # fmt: skip
+    assert len(server.log.entries) == len(ledger.calls) == 4
+
+
+def test_a_claim_for_which_nothing_was_retrieved_needs_no_call() -> None:
+    server = GeminiServer()
+    nothing = VerifyClaims(claims=("A claim.",), pool=POOL, retrieved=((),))
+    (answer,) = at_server(server, verified(nothing))
+    assert (answer.status, answer.label) == (Status.OK, "not_support")
+    assert answer.reason
+    assert "no model was asked" in answer.reason
+    assert (answer.call_id, answer.asked_together, answer.model_version) == (None, None, None)
+    assert server.log.entries == []
+
+
+@BOTH
+@pytest.mark.parametrize(("size", "together"), [(2, [2, 2, 2, 2]), (3, [3, 3, 3, 1]), (9, [4] * 4)])
+def test_claims_asked_together_get_the_same_labels_and_say_so(
+    kind: type[ModelServer], size: int, together: list[int]
+) -> None:
+    answers = at_server(kind(), verified(CLAIMS), claims_per_call=size)
+    assert labels(answers) == LABELS
+    assert [answer.asked_together for answer in answers] == [*together, None]
+    assert len({answer.call_id for answer in answers[:4]}) == len(set(together)) or size == 2
+
+
+@BOTH
+def test_statements_are_checked_against_a_page_in_one_call(kind: type[ModelServer]) -> None:
+    server, ledger = kind(), MemoryLedger()
+    answers = at_server(server, on_page, ledger)
+    assert labels(answers) == ["support", "conflict", "not_support"]
+    check_called(answers, ledger, together=3)
+    for answer in answers[:2]:
+        assert answer.evidence
+        assert stands_in(answer.evidence, PAGE)
+    assert answers[2].evidence is None
+    assert len(server.log.entries) == 1
+
+
+class Inventive(Oracle):
+    """Quotes what stands nowhere and points at evidence that is not there."""
+
+    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
+        said = super().answer(system, user, schema)
+        assert '"evidence":[1]' in said or '"passage":"In 1889' in said
+        said = said.replace('"passage":"In 1889', '"passage":"It says: in 1889')
+        return said.replace('"evidence":[1]', '"evidence":[0,2,7,-1]')
+
+
+@BOTH
+def test_evidence_that_does_not_stand_there_is_dropped(kind: type[ModelServer]) -> None:
+    answers = at_server(kind(model=Inventive()), on_page)
+    assert labels(answers) == ["support", "conflict", "not_support"]
+    assert [answer.evidence for answer in answers] == [None, None, None]
+    one = VerifyClaims(claims=CLAIMS.claims[:1], pool=POOL, retrieved=((0, 1),))
+    (answer,) = at_server(kind(model=Inventive()), verified(one))
+    assert (answer.label, answer.evidence) == ("consistent", "It is made of iron.")
+
+
+@BOTH
+def test_articles_are_compared_by_all_criteria_in_one_call(kind: type[ModelServer]) -> None:
+    server, ledger = kind(), MemoryLedger()
+    answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
+    assert set(labels(answers)) == {"first", "second"}
+    check_called(answers, ledger, together=len(CRITERIA))
+    turned = PAIR.model_copy(update={"first": PAIR.second, "second": PAIR.first})
+    swapped = {"first": "second", "second": "first"}
+    back = at_server(server, lambda judge: judge.decide(turned))
+    assert labels(back) == [swapped[str(label)] for label in labels(answers)]
+
+
+@BOTH
+def test_equal_articles_tie_where_a_tie_is_allowed(kind: type[ModelServer]) -> None:
+    allowed = SAME.model_copy(update={"allow_tie": True})
+    server = kind()
+    tied = at_server(server, lambda judge: judge.decide(allowed))
+    assert set(labels(tied)) == {"tie"}
+    decided = at_server(server, lambda judge: judge.decide(SAME))
+    assert set(labels(decided)) <= {"first", "second"}
+
+
+class Undecided(Oracle):
+    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
+        said = super().answer(system, user, schema)
+        return said.replace('"winner":"article_1"', '"winner":"tie"')
+
+
+@BOTH
+def test_a_tie_that_is_not_allowed_makes_the_answer_unusable(kind: type[ModelServer]) -> None:
+    server, ledger = kind(model=Undecided()), MemoryLedger()
+    answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
+    assert {answer.status for answer in answers} == {Status.UNPARSABLE}
+    assert labels(answers) == [None] * len(CRITERIA)
+    assert all("winner" in str(answer.reason) for answer in answers)
+    assert len(ledger.calls) == 2
+
+
+@BOTH
+def test_facts_and_claims_are_extracted(kind: type[ModelServer]) -> None:
+    server, ledger = kind(), MemoryLedger()
+    facts = at_server(
+        server, lambda judge: judge.extract_facts(ExtractFacts(title="T", text=REPORT)), ledger
+    )
+    assert [s.text for s in facts.statements] == [
+        "The tower opened in 1889.", "It is tall.", "It is old.",
+    ]  # fmt: skip
+    claims = at_server(
+        server, lambda judge: judge.extract_claims(ExtractClaims(title="T", text=REPORT)), ledger
+    )
+    assert [s.markers for s in claims.statements] == [("[1]",), ("[2]",), ("[2]",)]
+    assert facts.status is claims.status is Status.OK
+    assert {facts.call_id, claims.call_id} == ledger.calls.keys()
+
+
+@pytest.mark.parametrize("words", [100, 3000])
+def test_a_prompt_that_does_not_fit_is_not_assessed_and_not_sent(words: int) -> None:
+    server = OpenAiServer()
+    claims = (*ON_PAGE.claims[:2], ON_PAGE.claims[2] + " And more" * words)
+    long = ON_PAGE.model_copy(update={"claims": claims})
+    answers = at_server(server, lambda judge: judge.decide(long), context_tokens=4000)
+    if words == 100:
+        assert labels(answers) == ["support", "conflict", "not_support"]
+        return
+    assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * 3
+    assert all(str(answer.reason).startswith("not_assessed: about ") for answer in answers)
+    assert all("do not fit the 4,000 that a_judge can read" in str(a.reason) for a in answers)
+    assert server.log.entries == []
+
+
+FAILING = [
+    ("prose", Status.UNPARSABLE, 2),
+    ("missing_item", Status.UNPARSABLE, 2),
+    ("max_tokens", Status.UNPARSABLE, 2),
+    ("safety", Status.BLOCKED, 2),
+    ("unavailable_503", Status.JUDGE_ERROR, 1),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(("fault", "status", "n_calls"), FAILING)
+def test_what_went_wrong_is_in_every_answer_of_the_call(
+    kind: type[ModelServer], fault: str, status: Status, n_calls: int
+) -> None:
+    ledger = MemoryLedger()
+    answers = at_server(kind(faults=FaultPlan((fault,), times=None)), on_page, ledger)
+    assert [answer.status for answer in answers] == [status] * 3
+    assert labels(answers) == [None] * 3
+    assert all(answer.reason for answer in answers)
+    assert {answer.call_id for answer in answers} <= ledger.calls.keys()
+    assert len(ledger.calls) == n_calls
+    assert {answer.attempt for answer in answers} == {n_calls}
+
+
+def test_settings_and_prompts_are_part_of_the_prompt_sha() -> None:
+    shas = [
+        recorded(Recorder(), **settings).prompt_sha("wiki_fact")
+        for settings in ({}, {"temperature": 0}, {"claims_per_call": 2}, {"thinking_level": "low"},
+                         {"thinking_room": 10}, {"seed": 1})
+    ]  # fmt: skip
+    assert len(set(shas)) == len(shas)
+    assert recorded(Recorder(), title="Another").prompt_sha("wiki_fact") == shas[0]
+    assert recorded(Recorder()).prompt_sha("wiki_writing") != shas[0]
+
+
+def test_a_schema_names_its_items_only_where_the_judge_is_set_so() -> None:
+    plain, naming = Recorder(), Recorder()
+    for recorder, named in ((plain, False), (naming, True)):
+        judge = recorded(recorder, schema_names_items=named)
+        asyncio.run(judge.decide(PAIR))
+    assert 'enum":["ww_cc_1"' not in plain.asked[0].reply_schema
+    assert 'enum":["ww_cc_1"' in naming.asked[0].reply_schema
+    shas = [recorded(plain, schema_names_items=n).prompt_sha("wiki_writing") for n in (False, True)]
+    assert shas[0] != shas[1]

@@ -1,0 +1,217 @@
+"""The offline judge: honest about what it cannot see, the same in every process."""
+
+import asyncio
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.configuration.errors import ConfigurationError
+from tasks.judges.decisions import (
+    CONSISTENT,
+    NOT_SUPPORT,
+    SUPPORT,
+    Answer,
+    CompareArticles,
+    Criterion,
+    Judge,
+    VerifyAgainstPage,
+    VerifyClaims,
+)
+from tasks.judges.offline import judge as offline
+from tasks.judges.offline.judge import DISCLAIMER, MAX_EVIDENCE_CHARS, OfflineJudge
+from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.offline.weights import WEIGHTS_FILE
+from tasks.warehouse.rows import Status
+
+ROOT = Path(__file__).resolve().parents[4]
+JUDGE = OfflineJudge()
+POOL = (
+    "The Northern Line between Fall River and New Bedford opened in 1875.",
+    "It was 12.4 miles long and had five stations.",
+    "Passenger service ended in 1958.",
+)
+SENTENCE = st.text(alphabet="Line opened in 1875 not miles.", max_size=60)
+
+
+def claims_verified(claims: tuple[str, ...], pool: tuple[str, ...] = POOL) -> list[Answer]:
+    retrieved = Bm25(pool).top_many(claims, 10)
+    request = VerifyClaims(claims=claims, pool=pool, retrieved=retrieved)
+    return list(asyncio.run(JUDGE.decide(request)))
+
+
+def page_verified(claim: str, page: str) -> Answer:
+    request = VerifyAgainstPage(claims=(claim,), url="https://example.org/line", page=page)
+    return asyncio.run(JUDGE.decide(request))[0]
+
+
+def test_it_is_a_judge() -> None:
+    judge: Judge = JUDGE
+    assert {kind.__name__ for kind in judge.decides} == {
+        "VerifyClaims", "VerifyAgainstPage", "CheckPoints", "VerifySupport", "CheckCitations",
+    }  # fmt: skip
+    assert not judge.sees_conflict
+    assert judge.model_version.endswith(judge.prompt_sha("wiki_fact")[:8])
+
+
+def test_a_claim_that_stands_in_the_pool_is_consistent() -> None:
+    answer = claims_verified((POOL[0],))[0]
+    assert (answer.status, answer.label) == (Status.OK, CONSISTENT)
+    assert answer.score is not None
+    assert answer.score > 0.9
+    assert answer.evidence == POOL[0]
+    assert answer.reason is not None
+    assert answer.reason.startswith(DISCLAIMER)
+
+
+def test_a_wrong_number_forbids_consistent() -> None:
+    answer = claims_verified((POOL[0].replace("1875", "1906"),))[0]
+    assert answer.label == NOT_SUPPORT
+    assert answer.score is not None
+    assert answer.score < 0.5
+    assert "number 1906 missing: veto" in str(answer.reason)
+
+
+def test_a_wrong_number_forbids_support() -> None:
+    page = "\n\n".join(POOL)
+    assert page_verified(POOL[0], page).label == SUPPORT
+    assert page_verified(POOL[0].replace("1875", "1906"), page).label == NOT_SUPPORT
+
+
+def test_a_number_in_a_link_target_is_no_evidence() -> None:
+    page = "[The Northern Line](https://x.org/1875) between Fall River and New Bedford opened."
+    assert "1875 missing" in str(page_verified(POOL[0], page).reason)
+
+
+def test_an_empty_pool_is_not_support_and_says_why() -> None:
+    answer = claims_verified((POOL[0],), pool=())[0]
+    assert (answer.status, answer.label, answer.score) == (Status.OK, NOT_SUPPORT, 0.0)
+    assert "no sentence shares a word" in str(answer.reason)
+
+
+@pytest.mark.parametrize("claim", ["", "  ", "…", "it was"])
+def test_a_claim_without_words_is_not_assessed(claim: str) -> None:
+    assert claims_verified((claim,))[0].status is Status.NOT_ASSESSED
+
+
+@pytest.mark.parametrize("page", ["", " \n", "![logo](https://x.org/logo.png)", "***"])
+def test_an_empty_page_is_not_evidence(page: str) -> None:
+    answer = page_verified(POOL[0], page)
+    assert (answer.status, answer.label) == (Status.UNFETCHABLE, None)
+
+
+def test_a_page_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offline, "MAX_PAGE_CHARS", 100)
+    answer = page_verified(POOL[2], " ".join(POOL))
+    assert answer.label == NOT_SUPPORT
+    assert "page cut at 100 characters" in str(answer.reason)
+    assert answer.shown_share == 100 / len(" ".join(POOL))
+    assert page_verified(POOL[0], POOL[0]).shown_share is None
+
+
+def test_only_pages_longer_than_ever_read_before_change_the_keys_of_their_verdicts() -> None:
+    assert JUDGE.page_reading(offline.ONCE_READ, 1_000) == ()
+    (reading,) = JUDGE.page_reading(offline.ONCE_READ + 1, 1)
+    assert str(offline.MAX_PAGE_CHARS) in reading
+
+
+def test_the_evidence_is_short() -> None:
+    long = "The Northern Line opened in 1875 " + "and went on and on " * 40
+    answer = page_verified("The Northern Line opened in 1875.", long)
+    assert answer.evidence is not None
+    assert len(answer.evidence) <= MAX_EVIDENCE_CHARS
+
+
+def test_articles_are_not_compared() -> None:
+    criteria = (Criterion(id="n_1", text="neutral"), Criterion(id="n_2", text="calm"))
+    request = CompareArticles(category="neutral", criteria=criteria, first="a", second="b")
+    answers = asyncio.run(JUDGE.decide(request))
+    assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * 2
+
+
+@settings(deadline=None)
+@given(st.lists(SENTENCE, max_size=4), st.lists(SENTENCE, max_size=6), SENTENCE)
+def test_it_never_says_that_something_is_contradicted(
+    claims: list[str], pool: list[str], page: str
+) -> None:
+    answers = claims_verified(tuple(claims), tuple(pool))
+    assert len(answers) == len(claims)
+    answers += [page_verified(claim, page) for claim in claims]
+    for answer in answers:
+        assert answer.label in {CONSISTENT, SUPPORT, NOT_SUPPORT, None}
+        assert (answer.label is not None) == (answer.status is Status.OK)
+        assert answer.score is None or 0 <= answer.score <= 1
+        assert (answer.label in {CONSISTENT, SUPPORT}) == (
+            answer.score is not None and answer.score >= 0.5
+        )
+
+
+def test_a_pickled_judge_answers_the_same() -> None:
+    page_verified(POOL[0], POOL[0])  # something in its cache
+    copy = pickle.loads(pickle.dumps(JUDGE))
+    request = VerifyAgainstPage(claims=POOL, url="u", page="\n".join(POOL[:2]))
+    answers = [asyncio.run(judge.decide(request)) for judge in (JUDGE, copy)]
+    assert answers[0] == answers[1]
+
+
+SCRIPT = """
+import asyncio, sys
+from tasks.judges.decisions import VerifyAgainstPage, VerifyClaims
+from tasks.judges.offline.lexical import Pool
+from tasks.judges.offline.judge import OfflineJudge
+from tasks.judges.offline.retrieval import Bm25
+words = "line river bridge station bedford opened passenger service northern miles".split()
+pool = tuple(" ".join(words[(i * j + j) % 10] for j in range(1, 9)) + f" {i}." for i in range(60))
+claims = tuple(" ".join(words[(3 * i + j * j) % 10] for j in range(7)) for i in range(40))
+hits = Bm25(pool).top_many(claims, 10)
+prepared = Pool(pool)
+print([[value.hex() for value in prepared.compare(c, h).features.row()]
+       for c, h in zip(claims, hits)])
+judge = OfflineJudge()
+print(asyncio.run(judge.decide(VerifyClaims(claims=claims, pool=pool, retrieved=hits))))
+print(asyncio.run(judge.decide(
+    VerifyAgainstPage(claims=claims, url="u", page="\\n".join(pool)))))
+"""
+
+
+def test_the_hash_seed_changes_nothing() -> None:
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0]) > 10_000
+
+
+def test_other_weights_are_another_judge(tmp_path: Path) -> None:
+    other = tmp_path / "weights.yaml"
+    other.write_text(WEIGHTS_FILE.read_text("utf-8").replace("window: 3.9", "window: 4.0"), "utf-8")
+    judge = OfflineJudge(other)
+    assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
+    assert judge.model_version != JUDGE.model_version
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [("window: ", "windou: ", "windou"), ("  whole: ", "  whole: -", "whole"),
+     ("version: 1", "version: 99", "version")],
+)  # fmt: skip
+def test_weights_that_do_not_fit_are_refused(
+    tmp_path: Path, old: str, new: str, named: str
+) -> None:
+    bad = tmp_path / "weights.yaml"
+    bad.write_text(WEIGHTS_FILE.read_text("utf-8").replace(old, new), "utf-8")
+    with pytest.raises(ConfigurationError, match=named) as raised:
+        OfflineJudge(bad)
+    assert str(bad) in str(raised.value)

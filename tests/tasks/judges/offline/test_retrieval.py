@@ -1,0 +1,45 @@
+"""Evidence is found by its words, in an order that never changes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.judges.offline.retrieval import Bm25
+
+SENTENCES = (
+    "Lynn Dickey threw three touchdown passes.",
+    "The stadium opened in 1953.",
+    "Dickey's passes won the game.",
+    "The stadium opened in 1953.",
+)
+WORDS = st.lists(st.sampled_from(["river", "bridge", "1953", "the", "Dickey", ""]), max_size=6)
+
+
+def test_the_sentence_that_shares_most_comes_first() -> None:
+    assert Bm25(SENTENCES).top("Three touchdowns were passed by Dickey", 10) == (0, 2)
+
+
+def test_of_equal_sentences_the_earlier_comes_first() -> None:
+    assert Bm25(SENTENCES).top("when did the stadium open", 2) == (1, 3)
+
+
+def test_many_equal_sentences_keep_their_order() -> None:
+    pool = [f"Station {'bridge' if i % 3 else 'river'}" for i in range(60)]
+    assert Bm25(pool).top("river", 60) == tuple(range(0, 60, 3))
+
+
+def test_a_sentence_that_shares_no_term_is_no_evidence() -> None:
+    assert Bm25(SENTENCES).top("parasitic ants of Malaysia", 10) == ()
+
+
+def test_an_empty_pool_or_query_finds_nothing() -> None:
+    assert Bm25(()).top("Dickey", 10) == ()
+    assert Bm25(("the", "", "of")).top("Dickey", 10) == ()
+    assert Bm25(SENTENCES).top_many(["", "the of"], 10) == ((), ())
+    assert Bm25(SENTENCES).top("Dickey", 0) == ()
+
+
+@given(st.lists(WORDS.map(" ".join), max_size=8), WORDS.map(" ".join), st.integers(0, 5))
+def test_hits_are_distinct_places_in_the_pool(pool: list[str], query: str, k: int) -> None:
+    hits = Bm25(pool).top(query, k)
+    assert len(set(hits)) == len(hits) <= k
+    assert all(0 <= hit < len(pool) for hit in hits)

@@ -1,0 +1,158 @@
+"""A cell's id changes with what its verdicts rest on, and with nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tasks.benchmarks.research import PublishedItem, PublishedQuery
+from tasks.configuration.models import MetricEntry
+from tasks.imports.queries import PublishedSet, import_queries
+from tasks.judges.decisions import Judge
+from tasks.judging.cases import load_case
+from tasks.judging.cells import CellPlan, plan_cells
+from tasks.models.prices import BYTES_PER_TOKEN
+from tasks.protocols.case import Case, Decided, Judged
+from tasks.protocols.registry import protocol
+from tasks.warehouse.rows import Page, Report, content_sha
+from tasks.warehouse.rubrics import PointSet
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.scripted_judge import ScriptedJudge
+from tests.tasks.annotated import sample_warehouse
+from tests.tasks.citing import ARTICLE_URL, page, plans_by_agent, write_edition
+from tests.tasks.judges.recording import Recorder, recorded
+
+SHORT, LONG, OTHER = "https://short.org", "https://long.org", "https://other.org"
+TOKENS = 2_500
+BOUND = int(TOKENS * BYTES_PER_TOKEN)
+CELLS = {
+    "wiki_fact": "f6a492b79c104723efd87a813db71e9b70ea2855e6449b2b55c2dd13cdea9992",
+    "wiki_writing": "b086006de2ce507f61e0adf4f75c1285a43c4df8ab5357cbbcbaafab81d7eb13",
+}
+"""Of the sample edition's cells by the scripted judge, as they were before pages were ever cut."""
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    """Reports by what they cite: a short page, a long one, a short one many times."""
+    reports = {
+        "short": [("red tower", [SHORT])],
+        "long": [("red tower", [SHORT, LONG])],
+        "often": [(f"claim {n}", [SHORT]) for n in range(5)],
+        "unlisted": [("red tower", [LONG])],
+    }
+    pages = [page(SHORT, "s" * BOUND), page(LONG, "l" * (BOUND + 1)), page(OTHER, "o" * 9 * BOUND)]
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        write_edition(opened, reports, pages, untrusted=["unlisted"])
+        yield opened
+
+
+def ids(warehouse: Warehouse, judge: Judge) -> dict[str, str]:
+    return {agent: plan.cell_id for agent, plan in plans_by_agent(warehouse, judge).items()}
+
+
+def changed(earlier: dict[str, str], now: dict[str, str]) -> set[str]:
+    assert earlier.keys() == now.keys()
+    return {agent for agent in now if now[agent] != earlier[agent]}
+
+
+def model(**settings: int) -> Judge:
+    return recorded(Recorder(), **settings)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cells_keep_the_ids_under_which_they_were_judged(name: str, tmp_path: Path) -> None:
+    with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
+        plans = plan_cells(warehouse, "sample", protocol(name), ScriptedJudge())
+    assert content_sha(*(plan.cell_id for plan in plans)) == CELLS[name]
+
+
+def test_only_cells_with_a_page_that_is_cut_rest_on_how_it_is_cut(warehouse: Warehouse) -> None:
+    whole, cut, shorter = (
+        ids(warehouse, model(page_tokens=tokens)) for tokens in (2 * TOKENS, TOKENS, TOKENS - 1)
+    )
+    assert changed(whole, ids(warehouse, model())) == set()
+    assert changed(whole, cut) == {"long"}
+    assert changed(cut, shorter) == {"short", "long", "often"}
+
+
+def test_only_cells_with_more_claims_of_a_page_than_a_call_takes_rest_on_that(
+    warehouse: Warehouse,
+) -> None:
+    together, apart, further = (
+        ids(warehouse, model(page_claims_per_call=most)) for most in (5, 4, 3)
+    )
+    assert changed(ids(warehouse, model()), together) == set()
+    assert changed(together, apart) == changed(apart, further) == {"often"}
+
+
+def test_a_redirect_is_part_of_the_cells_that_cite_it_and_of_no_other(
+    warehouse: Warehouse,
+) -> None:
+    before = ids(warehouse, ScriptedJudge())
+    led = page(LONG, "l" * (BOUND + 1), final_url=ARTICLE_URL)
+    warehouse.write(Change(Page, [led], replacing={"url": LONG}))
+    assert changed(before, ids(warehouse, ScriptedJudge())) == {"long", "unlisted"}
+
+
+def test_a_page_that_did_not_come_is_not_cut(warehouse: Warehouse) -> None:
+    short = ids(warehouse, model(page_tokens=2 * TOKENS))
+    gone = page(LONG, "l" * 9 * BOUND, status="bot_wall")
+    warehouse.write(Change(Page, [gone], replacing={"url": LONG}))
+    walled = [ids(warehouse, model(page_tokens=tokens)) for tokens in (2 * TOKENS, TOKENS)]
+    assert changed(short, walled[0]) == {"long", "unlisted"}
+    assert changed(*walled) == set()
+
+
+class ByRubric:
+    """A protocol that goes by a rubric, key points and what a report took."""
+
+    name = prompts = "by_rubric"
+    version = "1"
+    metrics: tuple[MetricEntry, ...] = ()
+    inputs: tuple[str, ...] = ("query", "report", "rubric", "key_points", "usage")
+    kinds: tuple[str, ...] = ("research", "write_article")
+
+    def assesses(self, judge: Judge) -> bool:
+        return True
+
+    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+        raise NotImplementedError
+
+    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+        raise NotImplementedError
+
+
+def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path: Path) -> None:
+    ids = ("b-2", "b-10", "a-1")  # as published: no order of texts
+    items = tuple(
+        PublishedItem(item=each, dimension=each[0], text="Says it.", allowed=("1", "0"), points=1)
+        for each in ids
+    )
+    queries = [
+        PublishedQuery(key="with", query="Why?", items=items),
+        PublishedQuery(key="without", query="How?"),
+    ]
+    report = {"edition": "e", "agent": "a", "text": "Text.", "text_sha": "1", "source_path": "r"}
+    reports = [Report.model_validate(report | {"assignment": q.key}) for q in queries]
+    points = PointSet(
+        edition="e", assignment="with", source="judge", extractor_version="1", input_sha="1",
+        output_sha="1", n_points=0, n_found=0, n_spans=0, n_verbatim=0,
+    )  # fmt: skip
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        published = PublishedSet(layout="made", title="Made", protocol="by_rubric")
+        import_queries(warehouse, published, queries, "e")
+        warehouse.write(Change(Report, reports))
+
+        def planned() -> CellPlan:
+            [plan] = plan_cells(warehouse, "e", ByRubric(), ScriptedJudge())
+            return plan
+
+        before = planned()
+        assert (before.assignment, before.state) == ("with", "pending")
+        case = load_case(warehouse, before)
+        assert (case.question, [r.item for r in case.rubric]) == ("Why?", [*ids])
+        warehouse.write(Change(PointSet, [points]))
+        assert planned().cell_id != before.cell_id

@@ -1,0 +1,75 @@
+"""A scanned report to a research query: shown to judges that see, told of in its own words."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tasks.benchmarks.drb2 import LAYOUT, PROTOCOL, read_drb2
+from tasks.imports.matching import match_reports
+from tasks.imports.queries import PublishedSet, import_queries
+from tasks.imports.reports import import_reports
+from tasks.judges.decisions import Judge
+from tasks.judges.llm.attachments import load_wording
+from tasks.judging.cases import load_cases
+from tasks.judging.cells import CellPlan, plan_cells
+from tasks.protocols.registry import protocol
+from tasks.warehouse.rows import content_sha
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.servers.gemini import GeminiServer
+from tests.tasks.documents.builders import pdf, scan
+from tests.tasks.judges.recording import Recorder, at_server, recorded
+from tests.tasks.protocols.framed import framed
+from tests.tasks.rubric_edition import row, write_lines
+
+BENCH = protocol(PROTOCOL)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    """Task 1 is answered by a picture in a PDF, task 2 by a text."""
+    tmp_path = tmp_path_factory.mktemp("drb2")
+    tasks = read_drb2(write_lines(tmp_path / "tasks.jsonl", row(1), row(2)))
+    folder = tmp_path / "report" / "printed"
+    folder.mkdir(parents=True)
+    (folder / "idx-1.pdf").write_bytes(pdf(scan))
+    (folder / "idx-2.md").write_text("Snow fell in March.")
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        import_queries(
+            opened, PublishedSet(layout=LAYOUT, title="B", protocol=PROTOCOL), tasks, "e"
+        )
+        found = import_reports(opened, match_reports(opened, tmp_path, "e", None))
+        assert found.count("new") == 2
+        yield opened
+
+
+def planned(warehouse: Warehouse, judge: Judge) -> dict[str, CellPlan]:
+    return {plan.assignment: plan for plan in plan_cells(warehouse, "e", BENCH, judge)}
+
+
+def test_a_scan_s_cell_rests_on_the_wording_for_reports_and_no_other_cell_does(
+    warehouse: Warehouse,
+) -> None:
+    sees = recorded(Recorder(), reads=("pdf",))
+    plans = planned(warehouse, sees)
+    prompts = sees.prompt_sha(PROTOCOL)
+    assert plans["idx-1"].prompt_sha == content_sha(prompts, load_wording("report").sha)
+    assert plans["idx-2"].prompt_sha == prompts
+    assert load_wording("report").sha != load_wording("article").sha
+
+
+def test_who_sees_grades_it_by_its_file_and_who_reads_text_only_does_not(
+    warehouse: Warehouse,
+) -> None:
+    blind = planned(warehouse, recorded(Recorder()))
+    assert "reads text only" in str(blind["idx-1"].state_reason)
+    assert (blind["idx-1"].state, blind["idx-2"].state) == ("not_assessed", "pending")
+    plan = planned(warehouse, recorded(Recorder(), reads=("pdf",)))["idx-1"]
+    case = load_cases(warehouse, [plan])[plan.cell_id]
+    server = GeminiServer()
+    decided = at_server(server, lambda judge: BENCH.judge(case, judge), reads=("pdf",))
+    assert [len(entry.files) for entry in server.log.entries] == [1]
+    figures = BENCH.figures(framed({"idx-1": decided}), recorded(Recorder()))
+    known = {r["metric"]: (r["n_items"], r["reason"]) for r in figures.iter_rows(named=True)}
+    assert known["rubric_total"] == (4, None)
+    assert known["rubric_cut"][0] == 0
+    assert "the report is a scan" in known["rubric_cut"][1]

@@ -1,0 +1,183 @@
+"""What a refresh is to do: wishes over the configuration, over what has been begun."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.refresh import RefreshSettings
+from tasks.configuration.wikipedia import load_wikipedia
+from tasks.models.errors import Misconfigured, NoPrice
+from tasks.planning.month import Month, Wishes, check_month, in_turn, month_of, spent_before
+from tasks.site.mark import UnwritableSite
+from tasks.warehouse.calls import Call
+from tasks.warehouse.collected import Collection
+from tasks.warehouse.jobs import Job
+from tasks.warehouse.results import Verdict
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.costs.test_runs import call, job
+
+DECEMBER = datetime(2026, 12, 1, 6, 30, tzinfo=UTC)
+BEGUN = datetime(2026, 11, 20, 6, tzinfo=UTC)
+SETTINGS = RefreshSettings.model_validate(
+    {"agents": ["lexical_baseline"], "articles": 30, "window_months": 2, "budget_usd": 50,
+     "publish": {"to": "sites/{edition}", "judges": ["offline"], "approval_hours": 5}}
+)  # fmt: skip
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
+        yield store
+
+
+def begun(warehouse: Warehouse, edition: str = "2026-12", **more: Any) -> None:
+    given: dict[str, Any] = {
+        "edition": edition, "api_url": "https://wiki.example/w/api.php", "category": "c",
+        "created_since": BEGUN - timedelta(days=100), "created_until": BEGUN, "n_articles": 7,
+        "rules": "{}", "formula_version": "1", "begun_at": BEGUN,
+    }  # fmt: skip
+    warehouse.write(Change(Collection, [Collection.model_validate(given | more)]))
+
+
+def month(warehouse: Warehouse, **wished: Any) -> Month:
+    return month_of(warehouse, SETTINGS, Wishes.model_validate(wished), DECEMBER)
+
+
+def test_a_month_is_named_and_bounded_by_when_it_was_to_begin(warehouse: Warehouse) -> None:
+    found = month(warehouse)
+    assert found.edition == "2026-12"
+    assert found.created_from == datetime(2026, 10, 1, tzinfo=UTC)
+    assert found.created_to == datetime(2026, 12, 1, tzinfo=UTC)
+    assert (found.articles, found.judge, found.budget_usd) == (30, "offline", 50)
+    assert found.site is not None
+    assert (found.site.folder, found.site.judges) == ("sites/2026-12", ("offline",))
+    assert (found.site.approve, found.site.approval_hours) == (False, 5)
+
+
+def test_what_somebody_wishes_comes_before_what_is_configured(warehouse: Warehouse) -> None:
+    found = month(
+        warehouse, edition="x", created_from=BEGUN, created_to=DECEMBER, articles=3,
+        agents=["local_model", "local_model"], judge="local", extractor="local", budget_usd=0.0,
+        site="elsewhere", approve=True,
+    )  # fmt: skip
+    assert (found.edition, found.created_from, found.created_to) == ("x", BEGUN, DECEMBER)
+    assert (found.articles, found.agents, found.budget_usd) == (3, ("local_model",), 0.0)
+    assert found.judges == ["local"]
+    assert found.site is not None
+    assert (found.site.folder, found.site.approve) == ("elsewhere", True)
+    assert month(warehouse, publish=False, site="elsewhere").site is None
+
+
+def test_a_day_without_a_time_zone_is_one_of_utc(warehouse: Warehouse) -> None:
+    found = month(warehouse, created_from=datetime(2026, 11, 1))  # noqa: DTZ001
+    assert found.created_from == datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def test_an_edition_that_was_begun_stays_as_it_was_begun(warehouse: Warehouse) -> None:
+    begun(warehouse)
+    found = month(warehouse)
+    assert (found.created_from, found.created_to, found.articles) == (None, None, None)
+    assert month(warehouse, articles=9).articles == 9  # to be refused with its reason
+
+
+def test_without_its_own_numbers_it_takes_those_of_every_collection(warehouse: Warehouse) -> None:
+    usual = RefreshSettings(agents=("lexical_baseline",))
+    found = month_of(warehouse, usual, Wishes(), DECEMBER)
+    assert (found.articles, found.site) == (None, None)
+    assert load_wikipedia().window_months == 6
+    assert found.created_from == datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def test_agents_that_search_archived_pages_are_asked_last(warehouse: Warehouse) -> None:
+    asked = ["lexical_baseline", "local_model", "gemini_deep_research"]
+    assert in_turn(month(warehouse, agents=asked)) == [asked[1:], asked[:1]]
+    assert in_turn(month(warehouse)) == [["lexical_baseline"]]
+
+
+def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse: Warehouse) -> None:
+    begun(warehouse)
+    mine = month(warehouse, agents=["local_model"], judge="local", extractor="gpt-5.5")
+    assert spent_before(warehouse, mine) == 0.0
+    after, before = BEGUN + timedelta(hours=1), BEGUN - timedelta(hours=1)
+    usual = {"edition": "2026-12", "agent": "local_model"}
+    warehouse.write(
+        Change(
+            Job,
+            [
+                job(1, "done", **usual, cost_usd=1.0),
+                job(2, "failed", **usual, cost_usd=2.0),
+                job(3, "running", **usual),
+                job(4, "done", edition="2026-12", agent="another", cost_usd=400.0),
+                job(5, "done", edition="2026-11", agent="local_model", cost_usd=500.0),
+            ],
+        ),
+        Change(
+            Call,
+            [
+                call(1, after, cost_usd=0.25),
+                call(2, after, cost_usd=0.5, judge="gpt-5.5"),
+                call(3, after, cost_usd=None),
+                call(4, before, cost_usd=600.0),
+                call(5, after, cost_usd=700.0, judge="gemini-3.8-flash"),
+                call(6, after, cost_usd=800.0),
+            ],
+        ),
+        Change(Verdict, [verdict("2026-12", "c1"), verdict("2026-11", "c6")]),
+    )
+    assert spent_before(warehouse, mine) == 3.75
+
+
+def verdict(edition: str, call_id: str) -> Verdict:
+    return Verdict(
+        cell_id=f"{edition} {call_id}", edition=edition, protocol="p", step="s", agent="a",
+        assignment="x", item="1", judge="local", model_version="m", prompt_sha="s", status="ok",
+        call_id=call_id,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wished", "error", "said"),
+    [
+        ({}, ConfigurationError, "`operator` is empty"),
+        ({"agents": ["grok"]}, ConfigurationError, "grok has no `ask`"),
+        ({"agents": ["openai_gpt_5_5"]}, Misconfigured, "has no key"),
+        ({"judge": "nobody"}, ConfigurationError, "no judge is called"),
+        ({"extractor": "gpt-5.5"}, Misconfigured, "has no key"),
+        ({"agents": ["grok_4_5"]}, NoPrice, "has no `price`"),
+        ({"batch": True}, Misconfigured, "nothing to ask in batches"),
+        ({"site": "{tmp}"}, UnwritableSite, "--site"),
+    ],
+)
+def test_what_cannot_end_well_is_refused_beforehand(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wished: dict[str, Any],
+    error: type[Exception], said: str,
+) -> None:  # fmt: skip
+    for name in ("OPENAI_API_KEY", "EVERGREEN_OPERATOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XAI_API_KEY", "k")
+    if wished:
+        monkeypatch.setenv("EVERGREEN_OPERATOR", "me@example.org")
+    (tmp_path / "something.txt").write_text("else")
+    site = {"site": str(tmp_path)} if "site" in wished else {}
+    with pytest.raises(error, match=said):
+        check_month(warehouse, month(warehouse, **wished | site))
+
+
+def test_a_frozen_edition_needs_nobody_who_would_ask_the_wiki(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EVERGREEN_OPERATOR", raising=False)
+    begun(warehouse, frozen_at=BEGUN)
+    check_month(warehouse, month(warehouse, site=str(tmp_path / "site")))
+
+
+def test_questions_need_a_judge_that_can_make_them(warehouse: Warehouse) -> None:
+    begun(warehouse, frozen_at=BEGUN)
+    asking = SETTINGS.model_copy(update={"protocols": ("wiki_writing", "claim_discovery")})
+    with pytest.raises(Misconfigured, match="cannot make questions"):
+        check_month(warehouse, month_of(warehouse, asking, Wishes(), DECEMBER))

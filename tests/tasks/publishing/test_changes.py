@@ -1,0 +1,139 @@
+"""What publishing again has changed: figures and files."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tasks.publishing.changes import (
+    AFTER,
+    BEFORE,
+    Begun,
+    SiteChanges,
+    begin_anew,
+    begun_before,
+    check_changes_folder,
+    figure_changes,
+    file_changes,
+    keep_begun,
+    keep_changes,
+    read_changes,
+)
+from tasks.site.mark import UnwritableSite
+
+BOARD = {
+    "protocol": "wiki_fact", "agent": "a", "metric": "ref_acc", "judge": "offline",
+    "value": 0.5, "n_items": 4, "n_reports": 2, "provisional": False,
+}  # fmt: skip
+
+
+def board(*rows: dict[str, object]) -> pl.DataFrame:
+    return pl.DataFrame([BOARD | row for row in rows], infer_schema_length=None)
+
+
+def test_a_board_that_stayed_as_it_was_has_no_changes() -> None:
+    same = board({}, {"metric": "wiki_conflict", "value": None})
+    assert figure_changes(same, same) == ()
+
+
+def test_new_gone_and_other_figures_are_told_with_what_they_rest_on() -> None:
+    before = board({}, {"metric": "leakage_rate"}, {"metric": "evaluated_share"})
+    after = board(
+        {"value": 0.75, "n_items": 8},
+        {"metric": "evaluated_share"},
+        {"judge": "local", "value": 0.2, "n_items": 1, "n_reports": 1, "provisional": True},
+    )
+    found = {(each.metric, each.judge): each for each in figure_changes(before, after)}
+    assert set(found) == {
+        ("ref_acc", "offline"), ("leakage_rate", "offline"), ("ref_acc", "local")
+    }  # fmt: skip
+    changed = found["ref_acc", "offline"]
+    assert (changed.before, changed.after) == (0.5, 0.75)
+    assert (changed.items_before, changed.items_after) == (4, 8)
+    new = found["ref_acc", "local"]
+    assert (new.before, new.reports_before, new.after, new.provisional) == (None, 0, 0.2, True)
+    gone = found["leakage_rate", "offline"]
+    assert (gone.before, gone.after, gone.items_after) == (0.5, None, 0)
+
+
+def test_a_figure_that_rests_on_more_items_is_a_change_though_its_value_is_the_same() -> None:
+    [change] = figure_changes(board({}), board({"n_items": 9}))
+    assert (change.items_before, change.items_after) == (4, 9)
+
+
+def test_files_that_are_new_gone_or_differ_are_named_and_others_are_not(tmp_path: Path) -> None:
+    for folder, files in (
+        (BEFORE, {"index.html": "old", "same.html": "same", "pages/gone.html": "x"}),
+        (AFTER, {"index.html": "new", "same.html": "same", "pages/new.html": "yy"}),
+    ):
+        for name, text in files.items():
+            path = tmp_path / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    changes, n_files = file_changes(tmp_path / BEFORE, tmp_path / AFTER)
+    assert [(each.path, each.change) for each in changes] == [
+        ("index.html", "differs"),
+        ("pages/gone.html", "gone"),
+        ("pages/new.html", "new"),
+    ]
+    assert (changes[2].bytes_before, changes[2].bytes_after, n_files) == (None, 2, 3)
+
+
+def test_what_was_kept_of_changes_is_read_as_it_was(tmp_path: Path) -> None:
+    assert read_changes(tmp_path) is None
+    changes = SiteChanges(
+        figures=figure_changes(board({}), board({"value": None})), files=(), n_files=7
+    )
+    keep_changes(tmp_path, changes)
+    assert read_changes(tmp_path) == changes
+
+
+def begun(folder: Path, *rows: dict[str, object]) -> Begun:
+    """A run has begun: its site and figures before are there."""
+    (folder / BEFORE).mkdir()
+    found = Begun(edition="e", judge="local", figures=board(*rows).to_dicts())
+    keep_begun(folder, found)
+    return found
+
+
+def test_what_an_ended_run_began_with_is_kept_for_the_one_that_goes_on(tmp_path: Path) -> None:
+    assert begun_before(tmp_path, "e", "local") is None
+    kept = begun(tmp_path, {"value": 0.1 + 0.2}, {"metric": "wiki_conflict", "value": None})
+    found = begun_before(tmp_path, "e", "local")
+    assert found == kept
+    assert found is not None
+    assert found.board.equals(kept.board)
+    assert figure_changes(found.board, kept.board) == ()
+    assert begun_before(tmp_path, "f", "local") is None
+    assert begun_before(tmp_path, "e", "offline") is None
+    keep_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1, complete=False))
+    assert begun_before(tmp_path, "e", "local") == kept
+    check_changes_folder(tmp_path)
+
+
+def test_a_run_after_a_finished_one_begins_anew(tmp_path: Path) -> None:
+    begun(tmp_path, {})
+    keep_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1))
+    assert begun_before(tmp_path, "e", "local") is None
+    begin_anew(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
+
+
+def test_an_edition_without_figures_can_be_begun_with(tmp_path: Path) -> None:
+    nothing = Begun(edition="e", judge="local", figures=[])
+    assert [change.before for change in figure_changes(nothing.board, board({}))] == [None]
+
+
+def test_a_folder_with_other_files_is_refused_and_an_earlier_comparison_is_not(
+    tmp_path: Path,
+) -> None:
+    check_changes_folder(tmp_path / "new")
+    (tmp_path / "before").mkdir()
+    (tmp_path / "changes.json").write_text("{}")
+    check_changes_folder(tmp_path)
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(UnwritableSite, match="holds other files"):
+        check_changes_folder(tmp_path)
+    (tmp_path / "thesis.txt").rename(tmp_path / "before" / "thesis.txt")
+    with pytest.raises(UnwritableSite, match=r"no site that Evergreen wrote.*--publish"):
+        check_changes_folder(tmp_path)

@@ -1,0 +1,62 @@
+"""Figures that are published are those of the scores; who may mend it is told how."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tasks.editions.names import LeaderboardBehind
+from tasks.protocols.registry import protocol
+from tasks.scoring.current import check_current
+from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.warehouse.results import LeaderboardRow, Score
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.annotated import AGENT, sample_warehouse, score
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(sample_warehouse(tmp_path)) as opened:
+        yield opened
+
+
+def scored(warehouse: Warehouse, value: float, judge: str = "offline") -> None:
+    row = score(judge, "race", AGENT, "race_overall", value)
+    counted = row.model_copy(update={"numerator": value, "n_items": 1})
+    warehouse.write(Change(Score, [counted]))
+
+
+def ranked(warehouse: Warehouse) -> None:
+    rows = leaderboard_rows(warehouse, "sample", [protocol("race")])
+    whole, _ = with_statistics(warehouse, "sample", rows)
+    warehouse.write(Change(LeaderboardRow, whole, replacing={"edition": "sample"}))
+
+
+def test_an_edition_without_scores_is_behind_nothing(warehouse: Warehouse) -> None:
+    check_current(warehouse, "sample")
+
+
+def test_a_leaderboard_of_these_scores_is_current(warehouse: Warehouse) -> None:
+    scored(warehouse, 0.5)
+    ranked(warehouse)
+    check_current(warehouse, "sample")
+
+
+def test_scores_that_nobody_ranked_are_named_with_the_command_that_does(
+    warehouse: Warehouse,
+) -> None:
+    scored(warehouse, 0.5)
+    with pytest.raises(LeaderboardBehind, match=r"behind its scores \(race\)"):
+        check_current(warehouse, "sample")
+    ranked(warehouse)
+    scored(warehouse, 0.6)
+    command = "`evergreen evaluate --edition sample --protocol race`, then publish"
+    with pytest.raises(LeaderboardBehind, match=command):
+        check_current(warehouse, "sample")
+
+
+def test_the_command_has_nobody_judge_who_has_not(warehouse: Warehouse) -> None:
+    scored(warehouse, 0.5, "local")
+    with pytest.raises(LeaderboardBehind, match="--protocol race --judge local`"):
+        check_current(warehouse, "sample")
