@@ -12,10 +12,9 @@ from prefect.states import Completed
 
 from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_table
-from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.fan_out import Failure, partial_message, run_items
 from flows.runtime.parameters import AskedAgent, Count, Usd
 from flows.runtime.warehouse import at_work
-from flows.stages import Failure
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import spending
 from tasks.editions.names import check_edition

@@ -8,10 +8,9 @@ from prefect.states import Completed
 
 from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.fan_out import Failure, partial_message, run_items
 from flows.runtime.task_runs import result_of
 from flows.runtime.warehouse import at_work
-from flows.stages import Failure
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import spending

@@ -10,12 +10,11 @@ from prefect.states import Completed
 
 from flows.display.console import remark
 from flows.runtime.artifacts import leave_failures, leave_table, leave_text, plain
-from flows.runtime.fan_out import partial_message, run_items
+from flows.runtime.fan_out import Failure, partial_message, run_items
 from flows.runtime.parameters import Count
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import result_of
 from flows.runtime.warehouse import at_work
-from flows.stages import Failure
 from tasks.candidates import (
     close_edition,
     date_candidates,

@@ -18,8 +18,7 @@ from prefect.runner import Runner
 from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
 
-from flows.cli.serve import NAMES, RESUMES
-from flows.run import flow_named
+from flows.registry import NAMES, RESUMES, flow_named
 from flows.runtime.recovery import keep_resuming
 from flows.runtime.server import ServerError
 from tasks.configuration.refresh import load_refresh

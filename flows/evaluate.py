@@ -7,15 +7,14 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.display.console import remark
-from flows.pointing import key_points_stage
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_leaderboard
-from flows.runtime.fan_out import partial_message
+from flows.runtime.fan_out import Failure, partial_message
 from flows.runtime.parameters import JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import at_work
 from flows.stages import (
-    Failure,
     claims_stage,
     diagnostics_stage,
+    key_points_stage,
     leaderboard_stage,
     open_items,
     scores_stage,

@@ -12,12 +12,12 @@ from prefect.states import Completed
 
 from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.runtime.fan_out import partial_message
+from flows.runtime.fan_out import Failure, partial_message
 from flows.runtime.parameters import JudgeName
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import error_of, finished, reason_of
 from flows.runtime.warehouse import at_work
-from flows.stages import Failure, claims_stage
+from flows.stages import claims_stage
 from tasks.archive.fetch import Follow
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import spending

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flows.display.console import REMARKS, insist, remark
+from flows.registry import flow_named
 from flows.runtime.settings import prefect_home
 
 
@@ -40,29 +41,6 @@ def run_flow(
     if REMARKS.quiet and not complete:  # a remark where there are any
         insist(outcome, style="red")
     return complete, outcome
-
-
-def flow_named(name: str) -> Any:
-    """A flow by its name."""
-    # Prefect reads its settings at import: only now, with the server up, may it be imported.
-    from flows.ask import ask
-    from flows.assign import assign
-    from flows.backfill import backfill
-    from flows.collect import collect
-    from flows.draft import draft
-    from flows.evaluate import evaluate
-    from flows.fetch import fetch, read
-    from flows.import_edition import bring_in
-    from flows.publish import publish
-    from flows.refresh import refresh
-    from flows.rejudge import rejudge
-
-    flows = {
-        "ask": ask, "assign": assign, "backfill": backfill, "bring_in": bring_in,
-        "collect": collect, "draft": draft, "evaluate": evaluate, "fetch": fetch,
-        "publish": publish, "read": read, "refresh": refresh, "rejudge": rejudge,
-    }  # fmt: skip
-    return flows[name]
 
 
 def _run(api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]) -> tuple[bool, str]:

@@ -5,15 +5,13 @@ a warehouse that cannot be written stops everything, because nothing could be ke
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
 
 from prefect import flow, tags
 
 from flows.display.console import remark
+from flows.runtime.fan_out import Failure, run_all, run_groups, run_items
 from flows.runtime.progress import StageProgress, stage_progress
 from flows.runtime.rate import FOREIGN_PER_SECOND, LOCAL_PER_SECOND, Pace
 from flows.runtime.server import is_local
@@ -23,6 +21,7 @@ from tasks.diagnostics import diagnose_agent
 from tasks.judging.cases import loading
 from tasks.judging.cells import CellPlan
 from tasks.judging.session import judging
+from tasks.key_points import make_key_points
 from tasks.leaderboard import publish_leaderboard
 from tasks.models.errors import StopsTheStage
 from tasks.pending.diagnostics import undiagnosed
@@ -32,6 +31,7 @@ from tasks.pending.evaluation import (
     current_rows,
     pending,
     pending_extractions,
+    pending_points,
     planned_cells,
     unscored_groups,
 )
@@ -39,24 +39,13 @@ from tasks.pending.extractions import Unextracted
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent
 from tasks.verdicts import cell_turn, judge_cell, write_failure
-from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import opened
 
-KeyT = TypeVar("KeyT")
 CELLS_AT_ONCE = 64
 """Of a judge that waits for a model; how many calls are under way is for its limits to say."""
 PREFETCH = 2
 """Cells in flight beyond the helper processes, so that no helper waits for its inputs."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """One item that could not be done in this run."""
-
-    stage: str
-    item: str
-    error: str
 
 
 @flow(name="claims", flow_run_name="claims · {run.edition}", validate_parameters=False)
@@ -70,7 +59,7 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
         judging(store, run.extractor, batch=run.batch, say=remark) if run.extractor else None
     )
     async with extractor or nullcontext():
-        return await _each(
+        return await run_groups(
             "claims",
             {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
             lambda agent: extract_for(
@@ -83,7 +72,7 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
 async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
     """Style figures of every text that has none, an agent a task."""
     by_agent = undiagnosed(opened(run.warehouse), run.edition, run.agents)
-    return await _each(
+    return await run_groups(
         "diagnostics",
         {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
         lambda agent: diagnose_agent(run.warehouse, run.edition, agent, return_state=True),
@@ -136,8 +125,8 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
         slots = asyncio.Semaphore(len(todo) if decider.batch else at_once)
         with loading(store, todo):
             async with stage_progress("verdicts", len(todo)) as progress:
-                await _all(one(plan, progress) for plan in todo)
-                await _all(one(plan, progress, wait=True) for plan in elsewhere)
+                await run_all(one(plan, progress) for plan in todo)
+                await run_all(one(plan, progress, wait=True) for plan in elsewhere)
     if stops:
         failures.append(Failure("verdicts", f"{len(left)} cells are left to judge", str(stops[0])))
     return failures
@@ -165,7 +154,7 @@ async def scores_stage(run: Evaluation, items: int) -> list[Failure]:
         f"{name} · {agent}": ((name, agent, plans), len(plans))
         for name, agent, plans in unscored_groups(opened(run.warehouse), planned_cells(run))
     }
-    return await _each(
+    return await run_groups(
         "scores",
         groups,
         lambda group: score_agent(run.warehouse, *group, return_state=True),
@@ -180,31 +169,22 @@ async def leaderboard_stage(run: Evaluation) -> str:
     return str(await result_of(publish))
 
 
-async def _each(
-    stage: str,
-    work: dict[str, tuple[KeyT, int]],
-    start: Callable[[KeyT], Any],
-) -> list[Failure]:
-    """Run a coarse task per entry of `work` (name → key, number of items), side by side."""
-    failures: list[Failure] = []
-    async with stage_progress(stage, sum(n for _, n in work.values())) as progress:
-
-        async def one(name: str, key: KeyT, items: int) -> None:
-            with tags(f"agent:{name}"):
-                state = await finished(partial(start, key))
-            if error := await error_of(state):
-                failures.append(Failure(stage, name, reason_of(error)))
-            await progress.advance(items)
-
-        await _all(one(name, key, items) for name, (key, items) in work.items())
-    return failures
+STAGE = "key points"
+ARTICLES_AT_ONCE = 16
+"""How many calls are under way is for the judge's limits to say."""
 
 
-async def _all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
-    """Wait for all; the first error of the warehouse ends the rest and is raised itself."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for coroutine in coroutines:
-                group.create_task(coroutine)
-    except* WarehouseError as errors:
-        raise errors.exceptions[0] from None
+@flow(name=STAGE, flow_run_name="key points · {run.edition}", validate_parameters=False)
+async def key_points_stage(run: Evaluation, items: int) -> list[Failure]:
+    """Key points of every assignment that waits for them, an assignment a task."""
+    todo = pending_points(run)
+    store = opened(run.warehouse)
+    async with judging(store, run.judge, batch=run.batch, say=remark) as decider:
+        with tags("agent:(articles)"):
+            return await run_items(
+                STAGE,
+                [(item.title, item) for item in todo],
+                lambda _, item: make_key_points(run.warehouse, item, run.judge, return_state=True),
+                at_once=len(todo) if decider.batch else ARTICLES_AT_ONCE,
+                room=decider.room,
+            )

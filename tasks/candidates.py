@@ -2,41 +2,31 @@
 
 from typing import Any
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.collection.freeze import freeze_article, freeze_edition
 from tasks.collection.listing import date_members, list_members, measure
-from tasks.stage import is_transient
+from tasks.stage import is_transient, stage_task
 from tasks.warehouse.collected import Candidate, Collection
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, opened
 
-# The wiki's client has retried what may heal; a second try here is for a crashed helper only.
-SHELL: dict[str, Any] = {
-    "retries": 2,
-    "retry_delay_seconds": 1,
-    "retry_condition_fn": is_transient,
-    "cache_policy": NO_CACHE,
-    "persist_result": False,
-}
+# The wiki's client has retried what may heal: only a crashed helper is worth another try.
 
 
-@task(task_run_name="list · {edition}", **SHELL)
+@stage_task("list · {edition}", retry_condition_fn=is_transient)
 async def list_candidates(warehouse_path: str, edition: str) -> int:
     """Every page of the category that may be of the window; how many."""
     warehouse = opened(warehouse_path)
     return await list_members(warehouse, collection_of(warehouse, edition))
 
 
-@task(task_run_name="date · {edition}", **SHELL)
+@stage_task("date · {edition}", retry_condition_fn=is_transient)
 async def date_candidates(warehouse_path: str, edition: str, follow: Any) -> int:
     """When the candidates were created that may be of the window; how many are of it."""
     warehouse = opened(warehouse_path)
     return await date_members(warehouse, collection_of(warehouse, edition), follow)
 
 
-@task(task_run_name="measure · {edition} · {first_title}", **SHELL)
+@stage_task("measure · {edition} · {first_title}", retry_condition_fn=is_transient)
 async def measure_candidates(
     warehouse_path: str, edition: str, first_title: str, candidates: list[Candidate]
 ) -> None:
@@ -45,14 +35,14 @@ async def measure_candidates(
     await measure(warehouse, collection_of(warehouse, edition), candidates)
 
 
-@task(task_run_name="freeze · {title}", **SHELL)
+@stage_task("freeze · {title}", retry_condition_fn=is_transient)
 async def freeze(warehouse_path: str, edition: str, title: str, candidate: Candidate) -> None:
     """One chosen article at its pinned revision."""
     warehouse = opened(warehouse_path)
     await freeze_article(warehouse, collection_of(warehouse, edition), candidate)
 
 
-@task(task_run_name="close · {edition}", **SHELL)
+@stage_task("close · {edition}", retry_condition_fn=is_transient)
 async def close_edition(warehouse_path: str, edition: str) -> str:
     """The edition's manifest, after which nothing of it changes; its hash."""
     warehouse = opened(warehouse_path)

@@ -8,9 +8,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.extraction.claims import (
     ExtractedClaims,
     cite_statements,
@@ -21,7 +18,7 @@ from tasks.judges.decisions import ExtractClaims, Extracted, ExtractFacts, Extra
 from tasks.judging.session import session
 from tasks.pending.extractions import Unextracted, extractor_version, text_of
 from tasks.processes.pool import HELPERS
-from tasks.stage import is_transient
+from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
@@ -31,14 +28,7 @@ class ExtractionFailed(Exception):
     """A judge could not extract the statements of some texts; the next run tries them again."""
 
 
-@task(
-    task_run_name="claims · {agent}",
-    retries=2,
-    retry_delay_seconds=1,
-    retry_condition_fn=is_transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("claims · {agent}", retry_condition_fn=is_transient)
 async def extract_for(
     warehouse_path: str, agent: str, items: list[Unextracted], judge: str | None = None
 ) -> None:

@@ -1,25 +1,17 @@
 """Stage diagnostics: style figures of every text, reported beside the scores, never verdicts."""
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import style_figures
 from tasks.metrics.style import STYLE_VERSION
 from tasks.pending.diagnostics import TEXTS
 from tasks.processes.pool import HELPERS
+from tasks.stage import stage_task
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import opened
 from tasks.warehouse.writer import Change
 
 
-@task(
-    task_run_name="style · {agent}",
-    retries=2,
-    retry_delay_seconds=1,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("style · {agent}")
 async def diagnose_agent(warehouse_path: str, edition: str, agent: str) -> None:
     """Diagnose the texts of one agent (or the articles) and replace what was there."""
     warehouse = opened(warehouse_path)

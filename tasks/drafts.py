@@ -4,9 +4,6 @@ import asyncio
 import os
 from pathlib import Path
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.benchmarks.rigorous_drafts import DraftEntry, DraftFile, DraftRubric, draft_text
 from tasks.configuration.drafting import DraftingSettings, load_drafting
 from tasks.drafting.checks import Subject
@@ -14,7 +11,7 @@ from tasks.drafting.steps import Bench, Draft, DraftOpen, allowed, draft_bundle
 from tasks.judging.session import session
 from tasks.models.errors import Misconfigured
 from tasks.pending.drafts import PendingDraft, drafter_named
-from tasks.stage import is_transient
+from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Article
 from tasks.warehouse.store import Warehouse, opened
 
@@ -35,14 +32,7 @@ class NoDraft(Exception):
     """A bundle could not be drafted; the message says why, and what to do."""
 
 
-@task(
-    task_run_name="draft · {pending.title}",
-    retries=2,
-    retry_delay_seconds=1,
-    retry_condition_fn=is_transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("draft · {pending.title}", retry_condition_fn=is_transient)
 async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) -> None:
     """Draft the bundle of one article and write its file, whole or not at all.
 

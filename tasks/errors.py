@@ -1,4 +1,4 @@
-"""What a user can set right."""
+"""Errors that a user can set right. Apart from `base`, since no help text may load pydantic."""
 
 
 class ExpectedError(Exception):

@@ -8,9 +8,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.extraction.key_points import (
     BorneOut,
     PointOfDocuments,
@@ -27,7 +24,7 @@ from tasks.judges.research import (
 )
 from tasks.judging.session import session
 from tasks.pending.key_points import Unpointed, document_of
-from tasks.stage import is_transient
+from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import MERGED, SPANS, KeyPoint, PointSet, points_sha
 from tasks.warehouse.store import opened
@@ -38,14 +35,7 @@ class NoKeyPoints(Exception):
     """A judge gave no usable answer; the message says why. The next run asks again."""
 
 
-@task(
-    task_run_name="key points · {item.title}",
-    retries=2,
-    retry_delay_seconds=1,
-    retry_condition_fn=is_transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("key points · {item.title}", retry_condition_fn=is_transient)
 async def make_key_points(warehouse_path: str, item: Unpointed, judge: str) -> None:
     """Make the key points of one assignment; what was answered before is found in the ledger.
 

@@ -2,23 +2,15 @@
 
 import asyncio
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.scoring.rows import with_statistics
+from tasks.stage import stage_task
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import opened
 from tasks.warehouse.writer import Change
 
 
-@task(
-    task_run_name="leaderboard · {edition}",
-    retries=2,
-    retry_delay_seconds=1,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("leaderboard · {edition}")
 async def publish_leaderboard(warehouse_path: str, edition: str, rows: list[LeaderboardRow]) -> str:
     """Replace the edition's leaderboard and pairs, with intervals and ranks, and export the
     snapshot; where it was written."""

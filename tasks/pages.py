@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.archive.fetch import Follow, fetch_into, read_into
 from tasks.configuration.web import load_web
 from tasks.pending.pages import unfetched, unread
+from tasks.stage import stage_task
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.store import opened
@@ -15,7 +13,7 @@ from tasks.web.fetching import fetching
 from tasks.web.readers import PageReaders
 
 
-@task(task_run_name="fetch · {way}", cache_policy=NO_CACHE, persist_result=False)
+@stage_task("fetch · {way}", retries=0)
 async def fetch_pages(
     warehouse_path: str,
     edition: str,
@@ -33,13 +31,7 @@ async def fetch_pages(
         await fetch_into(warehouse, edition, fetcher, wanted, follow)
 
 
-@task(
-    task_run_name="read · {edition}",
-    retries=1,
-    retry_delay_seconds=1,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("read · {edition}", retries=1)
 async def read_pages(warehouse_path: str, edition: str, again: bool, follow: Follow) -> None:
     """Take the text out of every fetched page that has none yet (`again`: of all)."""
     warehouse = opened(warehouse_path)

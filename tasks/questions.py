@@ -7,9 +7,6 @@ with its ground truth, written together with it.
 import asyncio
 from dataclasses import dataclass
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
@@ -29,7 +26,7 @@ from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import session
 from tasks.models.errors import Misconfigured
 from tasks.pending.questions import PendingArticle, inverter_named
-from tasks.stage import is_transient
+from tasks.stage import is_transient, stage_task
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
 from tasks.warehouse.store import Warehouse, opened
@@ -52,14 +49,7 @@ class QuestionsOpen(Exception):
     """A judge gave no usable answer for some questions; the next run goes on with them."""
 
 
-@task(
-    task_run_name="invert · {pending.title}",
-    retries=2,
-    retry_delay_seconds=1,
-    retry_condition_fn=is_transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("invert · {pending.title}", retry_condition_fn=is_transient)
 async def invert_article(warehouse_path: str, pending: PendingArticle, judge: str) -> None:
     """The questions of one article that are not decided yet, each written as soon as it is.
 

@@ -5,13 +5,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
+from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
 from tasks.imports.wlc import import_edition
 from tasks.jobs.sessions import asker
 from tasks.pending.reports import Unreported
+from tasks.stage import stage_task
 from tasks.warehouse.store import opened
 
 
@@ -32,11 +32,9 @@ def _import_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     return f"import {identity} {parameters['edition']} [{agents}] {content}"
 
 
-@task(
-    task_run_name="import · {edition}",
-    retries=2,
-    retry_delay_seconds=1,
-    cache_key_fn=_import_key,
+@stage_task(
+    "import · {edition}",
+    cache_policy=CacheKeyFnPolicy(cache_key_fn=_import_key),
     persist_result=True,
 )
 async def import_published(
@@ -48,7 +46,7 @@ async def import_published(
     return summary.model_dump()
 
 
-@task(task_run_name="report · {item.agent} · {item.title}", cache_policy=NO_CACHE)
+@stage_task("report · {item.agent} · {item.title}", retries=0)
 async def get_report(warehouse_path: str, item: Unreported) -> None:
     """One report, asked or taken up where an earlier run left it. Never retried by Prefect: only
     the job's own row knows what may be sent again."""

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import polars as pl
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 
 from tasks.extraction.urls import same_page
 from tasks.judges.decisions import Judge
@@ -14,18 +12,13 @@ from tasks.protocols.case import ANSWERS, BUNDLES, RUBRICS, Judged, Protocol
 from tasks.protocols.cell import protocol_as
 from tasks.protocols.redirects import Redirects, addresses
 from tasks.scoring.pending import scored_cell, scorer_version
+from tasks.stage import stage_task
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, opened
 from tasks.warehouse.writer import Change
 
 
-@task(
-    task_run_name="scores · {protocol_name} · {agent}",
-    retries=2,
-    retry_delay_seconds=1,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@stage_task("scores · {protocol_name} · {agent}")
 async def score_agent(
     warehouse_path: str, protocol_name: str, agent: str, plans: list[CellPlan]
 ) -> None:

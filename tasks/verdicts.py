@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 
 from tasks.judging.cases import load_case
@@ -15,7 +13,7 @@ from tasks.judging.session import session
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Decided
 from tasks.protocols.cell import decide, decide_with
-from tasks.stage import is_transient
+from tasks.stage import is_transient, stage_task
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse, opened
@@ -25,14 +23,12 @@ from tasks.warehouse.writer import Change
 RETRIES = 2
 
 
-@task(
-    task_run_name="{plan.protocol} · {plan.agent} · {plan.title}",
+@stage_task(
+    "{plan.protocol} · {plan.agent} · {plan.title}",
     retries=RETRIES,
     retry_delay_seconds=exponential_backoff(1),
     retry_jitter_factor=1,
     retry_condition_fn=is_transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
 )
 async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
     """Judge one cell and commit its verdicts; the warehouse, not Prefect, keeps the result."""

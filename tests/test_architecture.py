@@ -1,9 +1,11 @@
-"""The arrows between the rooms point one way; this holds them."""
+"""The plan of the house: which rooms there are, and that all arrows between them point down."""
 
+import ast
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -15,25 +17,43 @@ from tests.stamps.sources import modules as modules_below
 ROOT = Path(__file__).resolve().parents[1]
 
 LEVELS: list[set[str]] = [
-    {"flows"},
-    {"tasks"},  # the stage shells: files directly under tasks/
-    {
-        "tasks.protocols",
-        "tasks.benchmarks",
-        "tasks.annotation",
-        "tasks.inversion",
-        "tasks.agents",
-        "tasks.documents",
-        "tasks.sandbox",
-        "tasks.site",
-    },
-    {"tasks.wikipedia", "tasks.web"},
-    {"tasks.judges", "tasks.extraction"},
-    {"tasks.models"},
-    {"tasks.metrics", "tasks.warehouse", "tasks.configuration", "tasks.processes"},
-    {"tasks.base", "tasks.errors"},
-]
-"""Rooms from the top down: a room may import its own level and those below."""
+    {"flows.cli", "flows.__main__"},
+    {"flows"},  # a module for each flow, and what runs and serves them
+    {"flows.runtime"},
+    {"flows.display"},
+    {"tasks.doctor"},
+    {"tasks.planning"},
+    {"tasks", "tasks.publishing"},  # `tasks`: the stages, modules directly in tasks/
+    {"tasks.jobs", "tasks.analysis", "tasks.archive"},
+    {"tasks.pending", "tasks.imports", "tasks.annotation", "tasks.scoring", "tasks.collection"},
+    {"tasks.judging", "tasks.sandbox", "tasks.drafting", "tasks.editions", "tasks.backup"},
+    {"tasks.protocols", "tasks.documents"},
+    {"tasks.benchmarks", "tasks.inversion", "tasks.agents", "tasks.web", "tasks.site",
+     "tasks.wikipedia"},
+    {"tasks.extraction", "tasks.costs"},
+    {"tasks.judges"},
+    {"tasks.models", "tasks.metrics"},
+    {"tasks.configuration", "tasks.warehouse"},
+    {"tasks.stage", "tasks.processes", "tasks.base", "tasks.errors"},
+]  # fmt: skip
+"""The house, from the roof to the ground: a room may import its own level and those below."""
+
+STAGES = {
+    "assignments", "candidates", "claims", "diagnostics", "drafts", "key_points", "leaderboard",
+    "pages", "questions", "reports", "scores", "verdicts",
+}  # fmt: skip
+"""The pipeline: the modules in tasks/, beside the ground (`stage`, `base`, `errors`)."""
+FLOWS = {
+    "ask", "assign", "backfill", "collect", "draft", "evaluate", "fetch", "import_edition",
+    "publish", "refresh", "rejudge",
+}  # fmt: skip
+SERVING = {"deployments", "registry", "run", "site_step", "stages"}
+"""What else lies in flows/: it serves, names or runs flows, or is a part of one."""
+PURE = {
+    "agents", "benchmarks", "configuration", "documents", "extraction", "inversion", "judges",
+    "metrics", "models", "processes", "protocols", "sandbox", "site", "web", "wikipedia",
+}  # fmt: skip
+"""Packages of tasks/ that never open the store."""
 
 ALL_PROTOCOLS = {*PROTOCOLS, "own_rubric"}
 OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reading", "tasks.warehouse.snapshot"}
@@ -43,53 +63,109 @@ def modules() -> list[tuple[str, Path]]:
     return modules_below(ROOT, "flows", "tasks")
 
 
+def imported(path: Path) -> set[str]:
+    """The project's own modules that a file imports."""
+    return set(imports(path)) & {name for name, _ in modules()}
+
+
 def room(module: str) -> str:
-    parts = module.split(".")
-    named = ".".join(parts[:2])
-    if any(named in rooms for rooms in LEVELS):
-        return named
-    if parts[0] == "tasks" and len(parts) > 1 and (ROOT / "tasks" / parts[1]).is_dir():
-        return named
-    return parts[0]
+    named = ".".join(module.split(".")[:2])
+    return named if any(named in rooms for rooms in LEVELS) else module.split(".")[0]
 
 
 def level(module: str) -> int:
-    for number, rooms in enumerate(LEVELS):
-        if room(module) in rooms:
-            return number
-    pytest.fail(f"{module}: room {room(module)} has no place in LEVELS; give it one")
+    return next(number for number, rooms in enumerate(LEVELS) if room(module) in rooms)
+
+
+def circle(arrows: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """One circle of arrows; empty if there is none."""
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return tuple(error.args[1])
+    return ()
+
+
+def test_every_package_has_a_place_in_the_house() -> None:
+    packages = {
+        f"{top}.{path.name}"
+        for top in ("flows", "tasks")
+        for path in (ROOT / top).iterdir()
+        if (path / "__init__.py").exists()
+    }
+    assert packages <= set().union(*LEVELS), "give it a level in LEVELS"
+
+
+def test_there_are_no_loose_modules() -> None:
+    ground = {"stage", "base", "errors"}
+    loose = {top: {path.stem for path in (ROOT / top).glob("*.py")} for top in ("flows", "tasks")}
+    assert loose == {
+        "flows": {"__init__", "__main__", *FLOWS, *SERVING},
+        "tasks": {"__init__", *STAGES, *ground},
+    }, "find it a package: these are flows, stages and nothing else"
+
+
+def test_every_package_says_what_is_in_it() -> None:
+    silent = [
+        module
+        for module, path in modules()
+        if path.name == "__init__.py" and len((ast.get_docstring(parsed(path)) or "").split()) < 10
+    ]
+    assert silent == [], "say what is in it, what it may import and which tables it writes"
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def test_a_module_imports_only_from_its_own_level_and_below() -> None:
     upward = {
-        module: above
+        module: sorted(above)
         for module, path in modules()
-        if (above := sorted(
-            name
-            for name in imports(path)
-            if name.split(".")[0] in ("flows", "tasks") and level(name) < level(module)
-        ))
-    }  # fmt: skip
+        if (above := {name for name in imported(path) if level(name) < level(module)})
+    }
     assert upward == {}
 
 
-def test_only_flows_and_stage_shells_import_prefect() -> None:
-    offenders = [
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle({module: imported(path) - {module} for module, path in modules()}) == ()
+
+
+def test_no_packages_import_each_other_in_a_circle() -> None:
+    arrows: dict[str, set[str]] = {}
+    for module, path in modules():
+        arrows.setdefault(room(module), set()).update(room(name) for name in imported(path))
+    assert circle({here: there - {here} for here, there in arrows.items()}) == ()
+
+
+def test_only_flows_and_stages_import_prefect() -> None:
+    loaders = {
         module
         for module, path in modules()
         if any(name.split(".")[0] == "prefect" for name in imports(path))
-        and room(module) not in ("flows", "tasks")
-    ]
-    assert offenders == []
+    }
+    lazy = {"tasks.configuration.secrets"}  # a key in a Prefect Secret block
+    assert {m for m in loaders if not m.startswith("flows.")} - lazy <= {
+        f"tasks.{name}" for name in {*STAGES, "stage"}
+    }
 
 
-def test_only_stage_shells_and_the_command_touch_the_store() -> None:
+def test_only_flows_import_a_stage() -> None:
+    stages = {f"tasks.{name}" for name in STAGES}
+    offenders = {
+        module: sorted(found)
+        for module, path in modules()
+        if not module.startswith("flows.") and (found := imported(path) & stages - {module})
+    }
+    assert offenders == {}
+
+
+def test_pure_packages_never_open_the_store() -> None:
     offenders = [
         module
         for module, path in modules()
-        if imports(path) & OPENS_THE_STORE and room(module) not in ("flows", "tasks",
-                                                                    "tasks.warehouse")
-    ]  # fmt: skip
+        if room(module).removeprefix("tasks.") in PURE and imports(path) & OPENS_THE_STORE
+    ]
     assert offenders == []
 
 

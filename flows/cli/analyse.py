@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from flows.cli.options import Shown, WarehouseAt
-from flows.cli.to_file import ToFile, answer
+from flows.cli.output import ToFile, answer
 from flows.display.console import remark
 from flows.display.formats import Format
 from flows.display.leaderboard import say_drafts

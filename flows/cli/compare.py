@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.cli.options import Shown, WarehouseAt
-from flows.cli.to_file import ToFile, answer
+from flows.cli.output import ToFile, answer
 from flows.display.console import remark
 from flows.display.formats import Format
 from flows.display.leaderboard import say_drafts

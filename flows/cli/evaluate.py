@@ -9,7 +9,7 @@ import typer
 from flows.cli.hints import say_idle, say_unfetched
 from flows.cli.options import Shown, WarehouseAt
 from flows.cli.output import end
-from flows.cli.protocols_option import Protocols
+from flows.cli.protocol_option import Protocols
 from flows.cli.warehouse import existing_warehouse
 from flows.display.console import remark
 from flows.display.formats import Format

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands have. Nothing here is slow to load: every help text needs it."""
 
 from typing import Annotated, Literal
 

@@ -10,17 +10,14 @@ import typer
 
 from flows.cli.options import WarehouseAt
 from flows.display.console import REMARKS, insist
+from flows.registry import NAMES, RESUMES
 from flows.runtime.server import UI_PORT, local_server, serve_ui
 from flows.runtime.settings import prefect_home
 from tasks.configuration.refresh import load_refresh
 from tasks.warehouse.location import DEFAULT, Location
 
-NAMES = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
-"""Of the flows that are served; each has one deployment, called after the warehouse."""
 AT_ONCE = 3
 """One works, and those that wait for the warehouse say so in their states."""
-RESUMES = 5
-"""How often one run is begun again: what ends it each time is no accident."""
 
 
 Times = Annotated[

@@ -15,7 +15,7 @@ import polars as pl
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
 from flows.display.leaderboard import leaderboard_frame, wide_rows
-from flows.stages import Failure
+from flows.runtime.fan_out import Failure
 from tasks.costs.runs import costs_since
 from tasks.scoring.boards import boards_of
 from tasks.warehouse.store import Readable

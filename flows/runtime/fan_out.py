@@ -2,21 +2,34 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+from prefect import tags
 
 from flows.runtime.progress import StageProgress, stage_progress
 from flows.runtime.task_runs import error_of, finished, reason_of
-from flows.stages import Failure
 from tasks.models.errors import StopsTheStage
+from tasks.warehouse.errors import WarehouseError
 from tasks.wikipedia.errors import WikiUnreachable
 
+KeyT = TypeVar("KeyT")
 STOPS = (StopsTheStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
 SHOWN_TITLE = 24
 SHOWN_ERRORS, SHOWN_ITEMS = 5, 3
 """Of failures that are told in words; the `failures` artifact names every one."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One item that could not be done in this run."""
+
+    stage: str
+    item: str
+    error: str
 
 
 async def run_items(
@@ -74,6 +87,36 @@ async def run_items(
         for of, error in stopped.items()
     ]
     return stops + failures
+
+
+async def run_groups(
+    stage: str,
+    work: dict[str, tuple[KeyT, int]],
+    start: Callable[[KeyT], Any],
+) -> list[Failure]:
+    """Run a coarse task per entry of `work` (name → key, number of items), side by side."""
+    failures: list[Failure] = []
+    async with stage_progress(stage, sum(n for _, n in work.values())) as progress:
+
+        async def one(name: str, key: KeyT, items: int) -> None:
+            with tags(f"agent:{name}"):
+                state = await finished(partial(start, key))
+            if error := await error_of(state):
+                failures.append(Failure(stage, name, reason_of(error)))
+            await progress.advance(items)
+
+        await run_all(one(name, key, items) for name, (key, items) in work.items())
+    return failures
+
+
+async def run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
+    """Wait for all; the first error of the warehouse ends the rest and is raised itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for coroutine in coroutines:
+                group.create_task(coroutine)
+    except* WarehouseError as errors:
+        raise errors.exceptions[0] from None
 
 
 def partial_message(failures: Sequence[Failure]) -> str:

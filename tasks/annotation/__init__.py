@@ -1,1 +1,4 @@
-"""Sheets that people label: sampled, blinded, written, and read back in."""
+"""Sheets that people label: sampled, blinded, written, read back, and compared with judges.
+
+Application. Writes `annotation_items` and `human_labels`.
+"""

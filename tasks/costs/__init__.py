@@ -1,0 +1,4 @@
+"""What was spent, and on what: the ledger of calls, budgets, runs, tokens.
+
+Application. Writes `calls`.
+"""

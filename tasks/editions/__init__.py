@@ -1,0 +1,4 @@
+"""Editions by name: their manifests, prompts, and the names of their reports.
+
+Application. Writes `assignments`.
+"""

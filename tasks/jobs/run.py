@@ -18,8 +18,7 @@ from tasks.agents.agent import AgentClient, Answer, Gone, Question, Seen, Unread
 from tasks.agents.kinds import read_answer
 from tasks.configuration.agents import Ask
 from tasks.jobs.messages import again_words, lost_words, overdue_words
-from tasks.jobs.report_rows import asks_back, cost_of, facts_of, report_rows
-from tasks.jobs.rows import intention, question_of
+from tasks.jobs.rows import asks_back, cost_of, facts_of, intention, question_of, report_rows
 from tasks.models.budget import Budget, SetAside
 from tasks.models.errors import Misconfigured, QuotaExhausted, Rejected, StopsTheStage, Transient
 from tasks.pending.reports import Unreported

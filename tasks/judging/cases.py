@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tasks.judging.cells import CellPlan
-from tasks.judging.inputs import scans
-from tasks.judging.usage import usage_of
+from tasks.judging.inputs import scans, usage_of
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
 from tasks.warehouse.errors import DamagedWarehouse

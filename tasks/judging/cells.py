@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import load_wording, why_not_shown, wording_of
-from tasks.judging.inputs import scans
-from tasks.judging.usage import USAGE, USAGE_SAID
+from tasks.judging.inputs import USAGE, USAGE_SAID, scans
 from tasks.protocols.case import Protocol
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha

@@ -1,0 +1,4 @@
+"""Calls to models: one gateway with limits, retries, budgets and batches; a client per API.
+
+Pure: the ledger is given to it. Writes no table.
+"""

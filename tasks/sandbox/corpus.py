@@ -8,7 +8,7 @@ names and those of `evergreen pages export` are understood too.
 import gzip
 import json
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +16,7 @@ from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
 from tasks.sandbox.dates import read_day
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MOST_CHARACTERS, ServedPage, title_of
+from tasks.sandbox.page import MOST_CHARACTERS, OnMessage, ServedPage, title_of
 from tasks.warehouse.rows import content_sha, storable
 
 JSONL = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
@@ -30,8 +30,6 @@ NAMES = {
     "language": ("language", "Language"),
     "final_url": ("final_url",),
 }
-Told = Callable[[str], None]
-"""Told where something is, and what is wrong with it."""
 
 
 def corpus_files(path: Path) -> list[Path]:
@@ -59,7 +57,7 @@ def corpus_name(path: Path) -> str:
 
 
 async def corpus_pages(
-    path: Path, bounds: ReadingBounds, left_out: Told, no_day: Told = lambda _: None
+    path: Path, bounds: ReadingBounds, left_out: OnMessage, no_day: OnMessage = lambda _: None
 ) -> AsyncIterator[ServedPage]:
     """The pages of a corpus, file by file.
 
@@ -86,7 +84,7 @@ async def corpus_pages(
             ) from None
 
 
-def _jsonl_pages(file: Path, left_out: Told, no_day: Told) -> Iterator[ServedPage]:
+def _jsonl_pages(file: Path, left_out: OnMessage, no_day: OnMessage) -> Iterator[ServedPage]:
     with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as lines:
         for number, line in enumerate(_lines(lines), start=1):
             where = f"{file.name}:{number}"
@@ -120,7 +118,7 @@ def _record(line: bytes) -> dict[str, Any] | str | None:
     return record if isinstance(record, dict) else "not a JSON object"
 
 
-def _page(record: dict[str, Any], where: str, no_day: Told) -> ServedPage | str:
+def _page(record: dict[str, Any], where: str, no_day: OnMessage) -> ServedPage | str:
     """The page that an object describes, or why it is none."""
     url, text = _text(record, "url"), _text(record, "text")
     key = normalise_url(url)

@@ -1,6 +1,6 @@
 """A page as the sandbox serves it."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import date, datetime
 
 from tasks.base import Frozen
@@ -10,6 +10,8 @@ from tasks.warehouse.rows import content_sha
 MOST_CHARACTERS = 2_000_000
 """Of a page's text; what is longer is cut."""
 MOST_TITLE = 500
+OnMessage = Callable[[str], None]
+"""Called with where something is, and what is wrong with it."""
 
 
 class ServedPage(Frozen):

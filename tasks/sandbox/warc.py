@@ -18,10 +18,9 @@ from warcio.exceptions import ArchiveLoadFailed
 from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
-from tasks.sandbox.corpus import Told
 from tasks.sandbox.dates import read_day
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MOST_CHARACTERS, ServedPage, title_of
+from tasks.sandbox.page import MOST_CHARACTERS, OnMessage, ServedPage, title_of
 from tasks.warehouse.rows import storable
 from tasks.web.html_text import language_code
 from tasks.web.page import SAID_OF_PAGE, Material, ReadPage
@@ -51,7 +50,7 @@ class Record(Frozen):
 
 
 async def warc_pages(
-    file: Path, bounds: ReadingBounds, left_out: Told, no_day: Told = lambda _: None
+    file: Path, bounds: ReadingBounds, left_out: OnMessage, no_day: OnMessage = lambda _: None
 ) -> AsyncIterator[ServedPage]:
     """The pages of one file, packed or not, in its order.
 
@@ -77,7 +76,7 @@ async def warc_pages(
 
 
 async def _page(
-    record: Record, reading: "asyncio.Task[ReadPage] | None", left_out: Told
+    record: Record, reading: "asyncio.Task[ReadPage] | None", left_out: OnMessage
 ) -> AsyncIterator[ServedPage]:
     read = await reading if reading else ReadPage(status="ok")
     said = record.said or read
@@ -95,7 +94,7 @@ async def _page(
     )
 
 
-def _records(file: Path, left_out: Told, no_day: Told) -> Iterator[Record]:
+def _records(file: Path, left_out: OnMessage, no_day: OnMessage) -> Iterator[Record]:
     """What may be a page. An answer is held back until it is known whether its conversion follows;
     one that is left out takes its conversion with it."""
     with file.open("rb") as stream:
@@ -131,7 +130,7 @@ def _joined(answer: Record, text: Record) -> Record:
     )  # fmt: skip
 
 
-def _record(file: Path, raw: Any, left_out: Told, no_day: Told) -> Record | None:
+def _record(file: Path, raw: Any, left_out: OnMessage, no_day: OnMessage) -> Record | None:
     """What a record holds; None, and a remark, where it is no page."""
     if raw.rec_type in NO_PAGES:
         return None
@@ -188,7 +187,7 @@ def _text(raw: Any, address: str, content: bytes) -> dict[str, Any] | str:
     return {"said": page}
 
 
-def _time(said: str, where: str, no_day: Told) -> datetime | None:
+def _time(said: str, where: str, no_day: OnMessage) -> datetime | None:
     if said in ("", UNDATED):
         return None
     try:

@@ -1,1 +1,4 @@
-"""The pages people look at: numbers in, static files out. Nothing here reads the store."""
+"""The pages people look at: content in, static files out.
+
+Pure: may import extraction and the ground. Writes no table.
+"""

@@ -1,7 +1,6 @@
 """What is said of what could not be done."""
 
-from flows.runtime.fan_out import partial_message
-from flows.stages import Failure
+from flows.runtime.fan_out import Failure, partial_message
 
 
 def test_an_error_is_told_once_with_the_items_that_it_is_about() -> None:

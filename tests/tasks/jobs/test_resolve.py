@@ -8,8 +8,8 @@ from tasks.agents.agent import AgentUsage, Answer
 from tasks.configuration.agents import TokenRates
 from tasks.editions.names import UnknownName
 from tasks.jobs.estimate import estimate_reports
-from tasks.jobs.report_rows import cost_of
 from tasks.jobs.resolve import ask_again, enter_cost
+from tasks.jobs.rows import cost_of
 from tasks.pending.reports import check_askable, unreported
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report, content_sha

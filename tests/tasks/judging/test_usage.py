@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tasks.judging.usage import usage_of
+from tasks.judging.inputs import usage_of
 from tasks.protocols.case import Usage
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report

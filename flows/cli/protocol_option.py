@@ -1,4 +1,4 @@
-"""The option of commands that judge by several protocols."""
+"""The option of commands that judge by several protocols: to name them takes their registry."""
 
 from typing import Annotated
 
