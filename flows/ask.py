@@ -14,7 +14,7 @@ from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_table
 from flows.runtime.fan_out import Failure, partial_message, run_items
 from flows.runtime.parameters import AskedAgent, Count, Usd
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import spending
 from tasks.editions.names import check_edition
@@ -57,7 +57,7 @@ async def ask(
         `Completed`, or a completed state named `Partial` when reports are still missing.
     """
     with (
-        await at_work(warehouse, f"reports of {edition}") as store,
+        await hold_warehouse(warehouse, f"reports of {edition}") as store,
         spending(store, budget_usd) as budget,
         tags(f"edition:{edition}"),
     ):

@@ -10,12 +10,12 @@ from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
 from flows.runtime.fan_out import Failure, partial_message, run_items
 from flows.runtime.task_runs import result_of
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import spending
 from tasks.editions.prompts import assigned_message
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.questions import (
     accepted_message,
     inverter_named,
@@ -58,7 +58,7 @@ async def assign(
     """
     asks_questions = "find_claims" in protocol_named(protocol).kinds
     with (
-        await at_work(warehouse, f"assignments of {edition}") as store,
+        await hold_warehouse(warehouse, f"assignments of {edition}") as store,
         tags(f"edition:{edition}"),
     ):
         if not asks_questions:
@@ -90,7 +90,7 @@ async def _questions(
     todo = pending_articles(store, edition, inverter_named(judge), articles)
     if not todo:
         return []
-    async with judging(store, judge, batch=batch, say=remark) as decider:
+    async with judge_session(store, judge, batch=batch, on_message=remark) as decider:
         return await run_items(
             "invert",
             [(pending.title, pending) for pending in todo],

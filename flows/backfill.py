@@ -13,7 +13,7 @@ from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.runtime.artifacts import leave_costs, leave_leaderboard, leave_table
 from flows.runtime.parameters import AskedAgent, Count, JudgeName, ProtocolName, Usd
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import spending
 from tasks.editions.names import check_edition
@@ -59,7 +59,7 @@ async def backfill(
     # Before the agent is paid: what could not be judged, or extracted, need not be asked for.
     check_judges([chosen, *([extractor] if extractor else [])], budget_usd)
     with (
-        await at_work(warehouse) as store,
+        await hold_warehouse(warehouse) as store,
         spending(store, budget_usd),
         tags(f"agent:{agent}"),
     ):

@@ -14,7 +14,7 @@ from flows.runtime.fan_out import Failure, partial_message, run_items
 from flows.runtime.parameters import Count
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import result_of
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.candidates import (
     close_edition,
     date_candidates,
@@ -74,7 +74,7 @@ async def collect(
         edition=edition, since=created_from, until=created_to, articles=articles,
         api_url=wiki_api, spread=spread,
     )  # fmt: skip
-    with await at_work(warehouse, f"collecting {edition}") as store:
+    with await hold_warehouse(warehouse, f"collecting {edition}") as store:
         collection = begin(store, asked, settings, utc_now())
         if collection.frozen_at:
             message = unchanged_message(store, collection)
@@ -82,7 +82,7 @@ async def collect(
             return Completed(message=message)
         _say_window(collection)
         try:
-            async with connected(store, settings, collection.api_url, follow=_wait_shown):
+            async with connected(store, settings, collection.api_url, on_message=_wait_shown):
                 with tags(f"edition:{edition}"):
                     failures = await _stages(store, collection)
                     return await _closed(store, collection, failures)
@@ -97,10 +97,12 @@ async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
     async with stage_progress("first revisions", None) as progress:
         loop = asyncio.get_running_loop()
 
-        def follow(n: int) -> None:
+        def on_progress(n: int) -> None:
             loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
 
-        inside = await result_of(partial(date_candidates, path, edition, follow, return_state=True))
+        inside = await result_of(
+            partial(date_candidates, path, edition, on_progress, return_state=True)
+        )
     remark(f"{inside:,} of them were created in the window.")
     failures = await run_items(
         "measure",

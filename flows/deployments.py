@@ -63,7 +63,7 @@ async def serve(
     *,
     at_once: int,
     resumes: int = RESUMES,
-    say: Callable[[str], None] = print,
+    on_message: Callable[[str], None] = print,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Look for runs of these deployments, start each in a process of its own, and begin again
@@ -73,14 +73,14 @@ async def serve(
         at_once: runs at once. Of those that need the same DuckDB file one works, the others wait
             and say for whom.
         resumes: how often one run is begun again.
-        say: told what is done about runs that were killed.
+        on_message: called with what is done about runs that were killed.
         ready: called once the server knows the deployments.
     """
     # Schedules stay when this ends: who starts it again finds what is due.
     runner = Runner(limit=at_once, pause_on_shutdown=False)
     ids = [await runner.aadd_deployment(each) for each in served]
     ready()
-    await _looked_after(runner.start(), ids, resumes, say)
+    await _looked_after(runner.start(), ids, resumes, on_message)
 
 
 async def serve_pool(
@@ -89,7 +89,7 @@ async def serve_pool(
     *,
     at_once: int,
     resumes: int = RESUMES,
-    say: Callable[[str], None] = print,
+    on_message: Callable[[str], None] = print,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """As `serve`, for a work pool: every host that does this takes runs from the same pool."""
@@ -103,7 +103,7 @@ async def serve_pool(
         ids.append(await each.aapply())
     ready()
     worker = ProcessWorker(work_pool_name=pool, limit=at_once)
-    await _looked_after(worker.start(), ids, resumes, say)
+    await _looked_after(worker.start(), ids, resumes, on_message)
 
 
 async def check_names(served: Sequence[RunnerDeployment]) -> None:
@@ -127,9 +127,9 @@ async def check_names(served: Sequence[RunnerDeployment]) -> None:
 
 
 async def _looked_after(
-    working: Any, ids: Sequence[UUID], resumes: int, say: Callable[[str], None]
+    working: Any, ids: Sequence[UUID], resumes: int, on_message: Callable[[str], None]
 ) -> None:
-    watching = asyncio.create_task(keep_resuming(ids, resumes, say))
+    watching = asyncio.create_task(keep_resuming(ids, resumes, on_message))
     try:
         await working
     finally:

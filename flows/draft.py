@@ -9,10 +9,10 @@ from prefect.states import Completed
 from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_text, plain
 from flows.runtime.fan_out import partial_message, run_items
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.costs.budget import spending
 from tasks.drafts import draft_article
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.drafts import pending_drafts
 from tasks.warehouse.rows import utc_now
 
@@ -45,7 +45,7 @@ async def draft(
         `Completed`, or a completed state named `Partial` when something is left to do.
     """
     with (
-        await at_work(warehouse, f"drafts of {edition}") as store,
+        await hold_warehouse(warehouse, f"drafts of {edition}") as store,
         tags(f"edition:{edition}"),
         spending(store, budget_usd),
     ):
@@ -53,7 +53,7 @@ async def draft(
         todo = pending_drafts(store, edition, Path(to), assignments or [])
         if not todo:
             return Completed(message=f"{edition}: every draft is in {to} already.")
-        async with judging(store, judge, batch=batch, say=remark) as decider:
+        async with judge_session(store, judge, batch=batch, on_message=remark) as decider:
             failures = await run_items(
                 "draft",
                 [(pending.title, pending) for pending in todo],

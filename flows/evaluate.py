@@ -10,7 +10,7 @@ from flows.display.console import remark
 from flows.runtime.artifacts import leave_costs, leave_failures, leave_leaderboard
 from flows.runtime.fan_out import Failure, partial_message
 from flows.runtime.parameters import JudgeName, ProtocolName, Usd
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from flows.stages import (
     claims_stage,
     diagnostics_stage,
@@ -40,7 +40,7 @@ from tasks.processes.pool import HELPERS
 from tasks.scoring.rows import is_current
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_exported
-from tasks.warehouse.store import opened
+from tasks.warehouse.store import get_open_warehouse
 from tasks.warehouse.turns import turn
 
 
@@ -75,7 +75,7 @@ async def evaluate(
         `Completed`, or a completed state named `Partial` when something is left to do: items
         that failed or stayed open, or a budget, quota or model that stopped the run.
     """
-    with await at_work(warehouse) as store:
+    with await hold_warehouse(warehouse) as store:
         run = Evaluation(
             warehouse=store.url,
             edition=edition,
@@ -99,7 +99,7 @@ async def evaluate(
 async def _stages(run: Evaluation) -> list[Failure]:
     """Every stage that has something pending, in the order of the data. Processes that share a
     warehouse share the cells; the other stages, which take minutes, are done by one at a time."""
-    store = opened(run.warehouse)
+    store = get_open_warehouse(run.warehouse)
     failures: list[Failure] = []
     async with turn(store.turns, f"extraction of {run.edition}", remark):
         if todo := pending_extractions(run):
@@ -125,7 +125,7 @@ async def _stages(run: Evaluation) -> list[Failure]:
 
 async def _closed(run: Evaluation, failures: list[Failure], began: datetime) -> State[None]:
     """Leave the leaderboard, the failures and the cost in the UI, and name how the run ended."""
-    store = opened(run.warehouse)
+    store = get_open_warehouse(run.warehouse)
     await leave_leaderboard(store, run.edition)
     await leave_failures(failures)
     await leave_costs(store, began, f"the judge {run.judge} calls no model")

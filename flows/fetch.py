@@ -16,9 +16,9 @@ from flows.runtime.fan_out import Failure, partial_message
 from flows.runtime.parameters import JudgeName
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import error_of, finished, reason_of
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from flows.stages import claims_stage
-from tasks.archive.fetch import Follow
+from tasks.archive.fetch import OnProgress
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import spending
 from tasks.editions.names import check_edition
@@ -57,7 +57,7 @@ async def fetch(
         are left to ask for.
     """
     with (
-        await at_work(warehouse, "pages") as store,
+        await hold_warehouse(warehouse, "pages") as store,
         spending(store, None),
         tags(f"edition:{edition}"),
     ):
@@ -92,7 +92,7 @@ async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[
         edition: its name in the warehouse.
         warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
     """
-    with await at_work(warehouse, "pages") as store:
+    with await hold_warehouse(warehouse, "pages") as store:
         check_edition(store, edition)
         n = len(unread(store, edition, again=True))
         failures = await _read(store, edition, again=True)
@@ -132,7 +132,9 @@ async def _fetched(
     return await _followed(
         f"fetch {way}",
         len(wanted),
-        lambda follow: fetch_pages(path, edition, way, agents, again, follow, return_state=True),
+        lambda on_progress: fetch_pages(
+            path, edition, way, agents, again, on_progress, return_state=True
+        ),
     )
 
 
@@ -144,21 +146,21 @@ async def _read(store: Warehouse, edition: str, *, again: bool = False) -> list[
     return await _followed(
         "read",
         len(todo),
-        lambda follow: read_pages(path, edition, again, follow, return_state=True),
+        lambda on_progress: read_pages(path, edition, again, on_progress, return_state=True),
     )
 
 
-async def _followed(stage: str, total: int, start: Callable[[Follow], Any]) -> list[Failure]:
+async def _followed(stage: str, total: int, start: Callable[[OnProgress], Any]) -> list[Failure]:
     """Run one task that tells how far it is."""
     async with stage_progress(stage, total) as progress:
         loop = asyncio.get_running_loop()
         told: set[asyncio.Task[None]] = set()
 
-        def follow(n: int) -> None:
+        def on_progress(n: int) -> None:
             task = loop.create_task(progress.advance(n))
             told.add(task)
             task.add_done_callback(told.discard)
 
-        error = await error_of(await finished(partial(start, follow)))
+        error = await error_of(await finished(partial(start, on_progress)))
         await asyncio.gather(*told)
     return [Failure(stage, "pages", reason_of(error))] if error else []

@@ -9,7 +9,7 @@ from prefect.states import Completed
 
 from flows.evaluate import evaluate
 from flows.runtime.artifacts import leave_costs, leave_leaderboard
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.editions import edition_folder
 from tasks.reports import import_published
 from tasks.warehouse.rows import utc_now
@@ -38,7 +38,7 @@ async def bring_in(
         The state of the evaluation: `Completed` or `Partial`.
     """
     folder = Path(source) if source else edition_folder(edition)
-    with await at_work(warehouse) as store:
+    with await hold_warehouse(warehouse) as store:
         path, began = store.url, utc_now()
         await import_published(path, str(folder), edition, sorted(agents or []))
         outcome: Any = evaluate(edition, protocols, agents, judge, path, return_state=True)

@@ -26,14 +26,14 @@ from flows.runtime.artifacts import (
 from flows.runtime.parameters import Hours, JudgeName
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import result_of
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.editions.names import check_edition, check_scored
 from tasks.publishing.changes import board_of
 from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current
 from tasks.site.mark import check_target
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 
 if TYPE_CHECKING:
     from tasks.publishing.site import Published
@@ -76,7 +76,7 @@ async def publish(
     note, agreed = "", ""
     while True:
         with (
-            await at_work(warehouse) as store,
+            await hold_warehouse(warehouse) as store,
             tags(f"edition:{edition}"),
         ):
             check_publishable(store, edition, chosen, Path(to))
@@ -117,12 +117,12 @@ async def write_site(
     async with stage_progress("publish", None) as progress:
         return await asyncio.to_thread(
             publish_site,
-            opened(warehouse_path),
+            get_open_warehouse(warehouse_path),
             edition,
             Path(to),
             judges=tuple(judges),
             snapshots=snapshots,
-            say=progress.tell,
+            on_progress=progress.tell,
         )
 
 

@@ -15,7 +15,7 @@ from flows.fetch import fetch
 from flows.runtime.artifacts import leave_costs, leave_leaderboard
 from flows.runtime.parameters import AskedAgent, Count, JudgeName, Usd
 from flows.runtime.steps import PARTIAL, Course
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from flows.site_step import check_publishing, publishing
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
@@ -131,7 +131,7 @@ async def refresh(
         wiki_api=wiki_api, agents=agents, judge=judge, extractor=extractor, batch=batch,
         budget_usd=budget_usd, site=site, approve=approve, publish=to_publish,
     )  # fmt: skip
-    with await at_work(warehouse) as store:
+    with await hold_warehouse(warehouse) as store:
         month, began = month_of(store, load_refresh(), wishes, _scheduled_for()), utc_now()
         check_month(store, month)
         await check_publishing(month)

@@ -26,7 +26,7 @@ from flows.runtime.artifacts import (
     markdown_table,
 )
 from flows.runtime.parameters import JudgeName, ProtocolName, Usd
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.analysis.judges import Rejudged, rejudged, selected
 from tasks.costs.budget import spending
 from tasks.judging.preconditions import check_judges
@@ -88,7 +88,7 @@ async def rejudge(
     if to:
         check_changes_folder(to)
     with (
-        await at_work(warehouse, f"rejudging {edition}") as store,
+        await hold_warehouse(warehouse, f"rejudging {edition}") as store,
         spending(store, budget_usd),
         tags(f"edition:{edition}", f"judge:{judge}"),
     ):

@@ -17,7 +17,7 @@ from flows.display.console import insist
 from flows.publish import publish
 from flows.runtime.approval import run_page
 from flows.runtime.steps import DONE, LEFT_OUT, WAITING, Course
-from flows.runtime.warehouse import at_work
+from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.errors import ConfigurationError
 from tasks.planning.month import Month, Site, has_figures
 from tasks.publishing.unchanged import figures_sha, is_published, published_message
@@ -50,7 +50,7 @@ async def publishing(course: Course, month: Month, warehouse: str) -> None:
     edition, site = month.edition, month.site
     if site is None:
         return
-    with await at_work(warehouse) as store:
+    with await hold_warehouse(warehouse) as store:
         if not has_figures(store, edition):
             return
         is_there = is_published(store, edition, site.path, site.judges)

@@ -20,7 +20,7 @@ from tasks.claims import extract_for
 from tasks.diagnostics import diagnose_agent
 from tasks.judging.cases import loading
 from tasks.judging.cells import CellPlan
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.key_points import make_key_points
 from tasks.leaderboard import publish_leaderboard
 from tasks.models.errors import StopsTheStage
@@ -40,7 +40,7 @@ from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent
 from tasks.verdicts import cell_turn, judge_cell, write_failure
 from tasks.warehouse.rows import OPEN_STATUSES
-from tasks.warehouse.store import opened
+from tasks.warehouse.store import get_open_warehouse
 
 CELLS_AT_ONCE = 64
 """Of a judge that waits for a model; how many calls are under way is for its limits to say."""
@@ -54,9 +54,11 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
     by_agent: dict[str, list[Unextracted]] = {}
     for item in pending_extractions(run):
         by_agent.setdefault(item.agent, []).append(item)
-    store = opened(run.warehouse)
+    store = get_open_warehouse(run.warehouse)
     extractor = (
-        judging(store, run.extractor, batch=run.batch, say=remark) if run.extractor else None
+        judge_session(store, run.extractor, batch=run.batch, on_message=remark)
+        if run.extractor
+        else None
     )
     async with extractor or nullcontext():
         return await run_groups(
@@ -71,7 +73,7 @@ async def claims_stage(run: Evaluation, items: int) -> list[Failure]:
 @flow(name="diagnostics", flow_run_name="diagnostics · {run.edition}", validate_parameters=False)
 async def diagnostics_stage(run: Evaluation, items: int) -> list[Failure]:
     """Style figures of every text that has none, an agent a task."""
-    by_agent = undiagnosed(opened(run.warehouse), run.edition, run.agents)
+    by_agent = undiagnosed(get_open_warehouse(run.warehouse), run.edition, run.agents)
     return await run_groups(
         "diagnostics",
         {agent or "(articles)": (agent, len(todo)) for agent, todo in by_agent.items()},
@@ -85,7 +87,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     processes those that another one is at are waited for at the end."""
     todo = pending(chosen(run, planned_cells(run)))
     pace = Pace(LOCAL_PER_SECOND if is_local() else FOREIGN_PER_SECOND)
-    store = opened(run.warehouse)
+    store = get_open_warehouse(run.warehouse)
     failures: list[Failure] = []
     stops: list[StopsTheStage] = []
     left: list[CellPlan] = []
@@ -119,7 +121,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
                     await judged(plan)
         await progress.advance()
 
-    async with judging(store, run.judge, batch=run.batch, say=remark) as decider:
+    async with judge_session(store, run.judge, batch=run.batch, on_message=remark) as decider:
         at_once = HELPERS.workers + PREFETCH if decider.judge.cpu_bound else CELLS_AT_ONCE
         # A batch takes hours whatever it holds: all the work there is room for goes into it.
         slots = asyncio.Semaphore(len(todo) if decider.batch else at_once)
@@ -135,7 +137,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
 def open_items(run: Evaluation) -> list[Failure]:
     """What the judge gave no usable answer for, by kind; the next run asks again."""
     cells = [plan.cell_id for plan in chosen(run, planned_cells(run))]
-    frame = opened(run.warehouse).frame(
+    frame = get_open_warehouse(run.warehouse).frame(
         "SELECT protocol, status, count(*) AS n, min(reason) AS reason FROM verdicts "
         "WHERE cell_id IN (SELECT unnest($1)) AND status IN (SELECT unnest($2)) "
         "GROUP BY ALL ORDER BY ALL",
@@ -150,9 +152,10 @@ def open_items(run: Evaluation) -> list[Failure]:
 @flow(name="scores", flow_run_name="scores · {run.edition}", validate_parameters=False)
 async def scores_stage(run: Evaluation, items: int) -> list[Failure]:
     """Score every agent whose verdicts have changed, a protocol and agent a task."""
+    store = get_open_warehouse(run.warehouse)
     groups = {
         f"{name} · {agent}": ((name, agent, plans), len(plans))
-        for name, agent, plans in unscored_groups(opened(run.warehouse), planned_cells(run))
+        for name, agent, plans in unscored_groups(store, planned_cells(run))
     }
     return await run_groups(
         "scores",
@@ -178,8 +181,8 @@ ARTICLES_AT_ONCE = 16
 async def key_points_stage(run: Evaluation, items: int) -> list[Failure]:
     """Key points of every assignment that waits for them, an assignment a task."""
     todo = pending_points(run)
-    store = opened(run.warehouse)
-    async with judging(store, run.judge, batch=run.batch, say=remark) as decider:
+    store = get_open_warehouse(run.warehouse)
+    async with judge_session(store, run.judge, batch=run.batch, on_message=remark) as decider:
         with tags("agent:(articles)"):
             return await run_items(
                 STAGE,

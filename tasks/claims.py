@@ -20,7 +20,7 @@ from tasks.pending.extractions import Unextracted, extractor_version, text_of
 from tasks.processes.pool import HELPERS
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -37,7 +37,7 @@ async def extract_for(
     Raises:
         ExtractionFailed: a judge gave no usable answer for some; the others are done.
     """
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     if judge is None:
         for item in items:
             await _offline(warehouse, item)

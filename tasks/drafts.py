@@ -13,7 +13,7 @@ from tasks.models.errors import Misconfigured
 from tasks.pending.drafts import PendingDraft, drafter_named
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Article
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 
 FACTS = "SELECT text FROM facts WHERE edition = $1 AND article = $2 ORDER BY number"
 LINKS = """
@@ -43,7 +43,7 @@ async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) 
         NoDraft: the article has no facts, the judge gave no usable answer, or the file cannot be
             written.
     """
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     at_work = session(warehouse, judge)
     if at_work.gateway is None:
         drafter_named(judge)

@@ -27,7 +27,7 @@ from tasks.pending.key_points import Unpointed, document_of
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import MERGED, SPANS, KeyPoint, PointSet, points_sha
-from tasks.warehouse.store import opened
+from tasks.warehouse.store import get_open_warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -42,7 +42,7 @@ async def make_key_points(warehouse_path: str, item: Unpointed, judge: str) -> N
     Raises:
         NoKeyPoints: the judge gave no usable answer.
     """
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     finder: Any = session(warehouse, judge).judge
     document = await asyncio.to_thread(document_of, warehouse, item)
     found, merged = await find_key_points(finder, item.title, document)

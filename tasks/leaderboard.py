@@ -6,7 +6,7 @@ from tasks.scoring.rows import with_statistics
 from tasks.stage import stage_task
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import opened
+from tasks.warehouse.store import get_open_warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -14,7 +14,7 @@ from tasks.warehouse.writer import Change
 async def publish_leaderboard(warehouse_path: str, edition: str, rows: list[LeaderboardRow]) -> str:
     """Replace the edition's leaderboard and pairs, with intervals and ranks, and export the
     snapshot; where it was written."""
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     whole, pairs = await asyncio.to_thread(with_statistics, warehouse, edition, rows)
     changes = []
     for name in sorted({row.protocol for row in rows}):

@@ -29,7 +29,7 @@ from tasks.pending.questions import PendingArticle, inverter_named
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.writer import Change
 
@@ -58,7 +58,7 @@ async def invert_article(warehouse_path: str, pending: PendingArticle, judge: st
     Raises:
         QuestionsOpen: some are not decided; the others are.
     """
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     at_work = session(warehouse, judge)
     if at_work.gateway is None or not isinstance(at_work.judge, LlmJudge):
         inverter_named(judge)

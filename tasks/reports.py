@@ -12,7 +12,7 @@ from tasks.imports.wlc import import_edition
 from tasks.jobs.sessions import asker
 from tasks.pending.reports import Unreported
 from tasks.stage import stage_task
-from tasks.warehouse.store import opened
+from tasks.warehouse.store import get_open_warehouse
 
 
 def files_sha(folder: Path) -> str:
@@ -26,7 +26,7 @@ def files_sha(folder: Path) -> str:
 
 def _import_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     """The same files into the same warehouse are the same import: Prefect shows `Cached`."""
-    identity = opened(parameters["warehouse_path"]).id
+    identity = get_open_warehouse(parameters["warehouse_path"]).id
     agents = " ".join(parameters["agents"])
     content = files_sha(Path(parameters["folder"]))
     return f"import {identity} {parameters['edition']} [{agents}] {content}"
@@ -41,7 +41,7 @@ async def import_published(
     warehouse_path: str, folder: str, edition: str, agents: list[str]
 ) -> dict[str, Any]:
     """Import a published edition; the summary as a plain mapping, so that it can be cached."""
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     summary = await asyncio.to_thread(import_edition, warehouse, Path(folder), edition, agents)
     return summary.model_dump()
 
@@ -50,4 +50,4 @@ async def import_published(
 async def get_report(warehouse_path: str, item: Unreported) -> None:
     """One report, asked or taken up where an earlier run left it. Never retried by Prefect: only
     the job's own row knows what may be sent again."""
-    await asker(opened(warehouse_path), item.edition, item.agent).report(item)
+    await asker(get_open_warehouse(warehouse_path), item.edition, item.agent).report(item)

@@ -14,7 +14,7 @@ from tasks.protocols.redirects import Redirects, addresses
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -23,7 +23,7 @@ async def score_agent(
     warehouse_path: str, protocol_name: str, agent: str, plans: list[CellPlan]
 ) -> None:
     """Score all reports of one agent under one protocol and replace what was there."""
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     first = plans[0]
     scores = scored(
         warehouse, protocol_as(protocol_name, first.protocol_version), judge(first.judge), plans

@@ -16,7 +16,7 @@ from tasks.protocols.cell import decide, decide_with
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 from tasks.warehouse.turns import taken
 from tasks.warehouse.writer import Change
 
@@ -32,7 +32,7 @@ RETRIES = 2
 )
 async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
     """Judge one cell and commit its verdicts; the warehouse, not Prefect, keeps the result."""
-    warehouse = opened(warehouse_path)
+    warehouse = get_open_warehouse(warehouse_path)
     decider = session(warehouse, plan.judge).judge
     case = await asyncio.to_thread(load_case, warehouse, plan)
     if decider.cpu_bound:

@@ -31,7 +31,7 @@ from tasks.judges.research import (
 )
 from tasks.warehouse.rows import Status
 
-Say = Callable[[str, str], bool]
+OnProgress = Callable[[str, str], bool]
 
 
 class ScriptedJudge:

@@ -53,8 +53,8 @@ def make(
         return
     if to is None:
         raise typer.BadParameter("say where: --to FOLDER, or --to NAME.tar.", param_hint="--to")
-    with _followed() as follow:
-        made = back_up(warehouse, to, keep=keep, on_wait=remark, follow=follow)
+    with _followed() as on_progress:
+        made = back_up(warehouse, to, keep=keep, on_wait=remark, on_progress=on_progress)
     _say_made(made, form)
     if made.manifest.missing:
         _say_missing(made.manifest)
@@ -64,13 +64,13 @@ def make(
 
 def verify_backup(where: Where, form: Printed = "table") -> None:
     """Read all of a backup and compare it with its manifest; exit code 1 if it is not whole."""
-    with opened_backup(where) as found, _followed() as follow:
+    with opened_backup(where) as found, _followed() as on_progress:
         done, total = 0, found.manifest.bytes
 
         def read(n_bytes: int) -> None:
             nonlocal done
             done += n_bytes
-            follow("verified", done, total)
+            on_progress("verified", done, total)
 
         verify(found, read)
         place, manifest = found.place, found.manifest
@@ -98,8 +98,10 @@ def restore(
     So a warehouse also moves: from a file of one host to a lake of several, and back.
     """
     with opened_backup(where) as found:
-        with _followed() as follow:
-            done = restore_backup(found, warehouse, replace=replace, on_wait=remark, follow=follow)
+        with _followed() as on_progress:
+            done = restore_backup(
+                found, warehouse, replace=replace, on_wait=remark, on_progress=on_progress
+            )
         place, manifest = found.place, found.manifest
     _say_restored(place, manifest, done, form)
 
@@ -110,10 +112,10 @@ def _followed() -> Iterator[Callable[[str, int, int], None]]:
     with passing_bars() as bars:
         bar = bars.add_task("", total=None)
 
-        def follow(what: str, done: int, total: int) -> None:
+        def on_progress(what: str, done: int, total: int) -> None:
             bars.update(bar, description=what, completed=done, total=total)
 
-        yield follow
+        yield on_progress
 
 
 def _brief(manifest: BackupManifest) -> str:

@@ -30,7 +30,7 @@ def compact(
     more. Of a DuckDB file, what it has not yet written into itself is written.
     """
 
-    def say(step: Step) -> None:
+    def on_progress(step: Step) -> None:
         of = f" of {step.table}" if step.table else ""
         if step.error:
             insist(f"{step.what}{of}: left out ({step.error}).", style="red")
@@ -38,7 +38,9 @@ def compact(
             remark(f"{step.n:,} {step.what}{of}", style="dim")
 
     with REMARKS.status("Compacting …"):
-        done = compact_warehouse(warehouse, keep_days=keep_days, on_wait=remark, say=say)
+        done = compact_warehouse(
+            warehouse, keep_days=keep_days, on_wait=remark, on_progress=on_progress
+        )
     if form == "json":
         print(json.dumps(asdict(done), indent=1))
     else:

@@ -57,10 +57,10 @@ def import_report_files(
         with bars:
             bar = bars.add_task("reading", total=len(matched.given))
 
-            def follow(outcome: FileOutcome, done: int, total: int) -> None:
+            def on_progress(outcome: FileOutcome, done: int, total: int) -> None:
                 bars.update(bar, completed=done, total=total, description=outcome.path)
 
-            summary = import_reports(store, matched, yes, replace, follow)
+            summary = import_reports(store, matched, yes, replace, on_progress)
         _say(summary, matched, yes)
         if summary.count("new", "changed", "unchanged"):
             say_next(store, summary.edition)

@@ -28,10 +28,10 @@ def import_wlc(
     with open_warehouse(warehouse, on_wait=remark) as store, bars:
         bar = bars.add_task(f"import {name}", total=None)
 
-        def follow(agent_id: str, done: int, total: int) -> None:
+        def on_progress(agent_id: str, done: int, total: int) -> None:
             bars.update(bar, completed=done, total=total, description=f"import {agent_id}")
 
-        summary = import_edition(store, path, name, agent or [], follow)
+        summary = import_edition(store, path, name, agent or [], on_progress)
         issues = store.frame(
             "SELECT severity, path, message FROM import_issues WHERE edition = $1 "
             "AND severity = 'unreadable' ORDER BY path",

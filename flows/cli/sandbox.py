@@ -169,13 +169,13 @@ async def _followed(
     source: "Source", settings: SandboxSettings, warehouse: Location, left_out: Told, no_day: Told
 ) -> tuple[Path, "Built"]:
     """Build under a bar."""
-    from tasks.sandbox.index import Follow
+    from tasks.sandbox.index import IndexProgress
     from tasks.sandbox.opening import build, sandboxes_folder
 
     with passing_bars() as bars:
         bar = bars.add_task("reading pages", total=source.n_pages())
 
-        def follow(state: Follow) -> None:
+        def on_progress(state: IndexProgress) -> None:
             bars.update(bar, completed=state.pages, description=state.doing)
 
         return await build(
@@ -184,7 +184,7 @@ async def _followed(
             settings,
             load_inversion(),
             load_web().reading,
-            follow=follow,
+            on_progress=on_progress,
             left_out=left_out,
             no_day=no_day,
             wait=lambda: remark("Another process builds this index; waiting for it."),

@@ -84,7 +84,7 @@ def serve(
                 served,
                 at_once=at_once,
                 resumes=resumes,
-                say=insist,
+                on_message=insist,
                 ready=lambda: _say(only or NAMES, warehouse, api_url),
             )
         )

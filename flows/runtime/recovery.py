@@ -32,13 +32,15 @@ RESUMED_WITHIN = timedelta(days=1)
 """A run that crashed before that was left by a person."""
 
 
-async def keep_resuming(deployments: Sequence[UUID], most: int, say: Callable[[str], None]) -> None:
+async def keep_resuming(
+    deployments: Sequence[UUID], most: int, on_message: Callable[[str], None]
+) -> None:
     """Look after the runs of these deployments until cancelled; a server that is away is waited
     for.
 
     Args:
         most: how often one run may be begun again; 0: none is.
-        say: told, in a line, what was noticed and done.
+        on_message: called with, in a line, what was noticed and done.
     """
     heard_since = time.monotonic()
     said: set[UUID] = set()
@@ -46,8 +48,8 @@ async def keep_resuming(deployments: Sequence[UUID], most: int, say: Callable[[s
         try:
             async with get_client() as client:
                 if time.monotonic() - heard_since > SILENT_SECONDS:
-                    await _mark_silent(client, deployments, say)
-                await _resume_crashed(client, deployments, most, say, said)
+                    await _mark_silent(client, deployments, on_message)
+                await _resume_crashed(client, deployments, most, on_message, said)
         except httpx.HTTPError:
             # Heartbeats did not arrive either: silence means nothing until they could have.
             heard_since = time.monotonic()
@@ -55,7 +57,7 @@ async def keep_resuming(deployments: Sequence[UUID], most: int, say: Callable[[s
 
 
 async def _mark_silent(
-    client: PrefectClient, deployments: Sequence[UUID], say: Callable[[str], None]
+    client: PrefectClient, deployments: Sequence[UUID], on_message: Callable[[str], None]
 ) -> None:
     """Runs of which nothing is heard any more are crashed."""
     for run in await _runs(client, deployments, StateType.RUNNING, StateType.PENDING):
@@ -63,14 +65,14 @@ async def _mark_silent(
         if run.state and run.state.timestamp < since and not await _heard(client, run.id, since):
             message = f"Nothing was heard of it for {SILENT_SECONDS} s: its process is gone."
             await client.set_flow_run_state(run.id, Crashed(message=message))
-            say(f"{run.name}: {message}")
+            on_message(f"{run.name}: {message}")
 
 
 async def _resume_crashed(
     client: PrefectClient,
     deployments: Sequence[UUID],
     most: int,
-    say: Callable[[str], None],
+    on_message: Callable[[str], None],
     said: set[UUID],
 ) -> None:
     for run in await _runs(client, deployments, StateType.CRASHED):
@@ -84,10 +86,10 @@ async def _resume_crashed(
             await client.set_flow_run_state(
                 run.id, AwaitingRetry(scheduled_time=datetime.now(UTC), message=message)
             )
-            say(f"{run.name}: crashed ({run.state.message}); begun again.")
+            on_message(f"{run.name}: crashed ({run.state.message}); begun again.")
         elif most and run.id not in said:
             said.add(run.id)
-            say(
+            on_message(
                 f"{run.name}: crashed {crashes} times and is left. Its page in the UI says "
                 "why; press Retry there to go on."
             )

@@ -95,7 +95,7 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
                 stop(server)
 
 
-def serve_ui(home: Path, port: int = UI_PORT, say: Callable[[str], None] = print) -> None:
+def serve_ui(home: Path, port: int = UI_PORT, on_message: Callable[[str], None] = print) -> None:
     """Serve the Prefect UI over this project's runs until Ctrl-C (`evergreen ui`).
 
     A run started meanwhile joins this server. Where a run's server is up already its address is
@@ -104,10 +104,10 @@ def serve_ui(home: Path, port: int = UI_PORT, say: Callable[[str], None] = print
     """
     configured = bool(os.environ.get("PREFECT_API_URL"))
     with local_server(home, port) as api_url:
-        say(f"Prefect UI: {api_url.removesuffix('/api')}")
+        on_message(f"Prefect UI: {api_url.removesuffix('/api')}")
         if configured:
             return
-        say("Ctrl-C ends it.")
+        on_message("Ctrl-C ends it.")
         try:
             while is_served(home):  # a busy server may answer late: only its end counts
                 time.sleep(2)

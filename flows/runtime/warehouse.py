@@ -17,7 +17,7 @@ WAITING = "Waiting"
 """The state's name in the Prefect UI; its message names the process that is waited for."""
 
 
-async def at_work(warehouse: str, alone: str = "") -> AbstractContextManager[Warehouse]:
+async def hold_warehouse(warehouse: str, alone: str = "") -> AbstractContextManager[Warehouse]:
     """Open the warehouse, and the context that closes it.
 
     While another process owns the file the run's state is `Waiting`, with who that is; nothing is

@@ -121,7 +121,9 @@ def analyses(
         ages=points,
         remarks={},
     )
-    return replace(found, remarks={name: tuple(say(found, of)) for name, say in REMARKS.items()})
+    return replace(
+        found, remarks={name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
+    )
 
 
 def chosen(

@@ -30,7 +30,7 @@ FAILED: dict[FetchOutcome, PageStatus] = {
     "too_large": "too_large",
 }
 """What a page is of which no bytes came."""
-Follow = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Told how many pages more are done."""
 WRITTEN_TOGETHER = 25
 """Texts of pages in one commit."""
@@ -45,7 +45,7 @@ async def fetch_into(
     edition: str,
     fetcher: Fetcher,
     wanted: Sequence[Wanted],
-    follow: Follow = lambda n: None,
+    on_progress: OnProgress = lambda n: None,
 ) -> None:
     """Ask for pages, each once; every answer and every failure is a row when this returns.
 
@@ -63,7 +63,7 @@ async def fetch_into(
         # What came once is evidence, also when it does not come again.
         if fetched.sha or (page.url, fetched.source) not in there:
             await warehouse.write_async(Change(Fetch, [fetch_row(edition, page, fetched)]))
-        follow(1)
+        on_progress(1)
 
     await fetcher.fetch_all(wanted, keep, answered_before(warehouse, edition))
 
@@ -73,7 +73,7 @@ async def read_into(
     edition: str,
     readers: PageReaders,
     todo: Sequence[ToRead],
-    follow: Follow = lambda n: None,
+    on_progress: OnProgress = lambda n: None,
 ) -> None:
     """Take the text out of fetched pages and keep it.
 
@@ -94,7 +94,7 @@ async def read_into(
         part = todo[start : start + WRITTEN_TOGETHER]
         pages = [page for page in await asyncio.gather(*map(read, part)) if page]
         await warehouse.write_async(Change(Page, _without_losses(warehouse, edition, pages)))
-        follow(len(part))
+        on_progress(len(part))
     if lost:
         raise LostBytes(f"The bytes of {len(lost):,} pages are lost; the first: {lost[0]}")
 

@@ -39,7 +39,7 @@ from tasks.warehouse.writer import explained
 
 NAMED_BY: dict[Store, str] = {"pages": "fetches", "files": "report_files"}
 """The table whose column `sha` names what a store holds."""
-Follow = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much: tables, or bytes of a store."""
 
 
@@ -61,7 +61,7 @@ def back_up(
     *,
     keep: int | None = None,
     on_wait: Callable[[str], None] | None = None,
-    follow: Follow = lambda what, done, total: None,
+    on_progress: OnProgress = lambda what, done, total: None,
 ) -> MadeBackup:
     """Back a warehouse up into a folder, or into one file if `to` ends in `.tar`.
 
@@ -79,10 +79,10 @@ def back_up(
         raise BackupError(f"{to} is one file, which holds one backup: --keep is for folders.")
     try:
         with making_at(to) as making:
-            made = MadeBackup(making.place, _tables(where, making, on_wait, follow))
+            made = MadeBackup(making.place, _tables(where, making, on_wait, on_progress))
             for store in STORES:
                 made.manifest, made.copied[store] = _bytes(
-                    where, made.manifest, store, making, follow
+                    where, made.manifest, store, making, on_progress
                 )
             making.publish(made.manifest)
             if keep is not None:
@@ -93,7 +93,7 @@ def back_up(
 
 
 def _tables(
-    where: Location, making: Making, on_wait: Callable[[str], None] | None, follow: Follow
+    where: Location, making: Making, on_wait: Callable[[str], None] | None, on_progress: OnProgress
 ) -> BackupManifest:
     """Write every table and the lists of what they name; the manifest without the stores."""
     with _at_one_moment(where, on_wait) as connection:
@@ -105,7 +105,7 @@ def _tables(
         names = table_names(connection)
         tables = {}
         for n, name in enumerate(names):
-            follow("tables", n, len(names))
+            on_progress("tables", n, len(names))
             tables[name] = _table(connection, name, making.scratch / TABLES / f"{name}.parquet")
         for store, table in NAMED_BY.items():
             _list(connection, making.scratch / f"{store}.txt", table if table in tables else None)
@@ -151,7 +151,7 @@ def _list(connection: Any, file: Path, table: str | None) -> None:
 
 
 def _bytes(
-    where: Location, manifest: BackupManifest, store: Store, making: Making, follow: Follow
+    where: Location, manifest: BackupManifest, store: Store, making: Making, on_progress: OnProgress
 ) -> tuple[BackupManifest, int]:
     """Copy what the tables name in a store and no earlier backup has brought; how many that was."""
     listed = making.scratch / f"{store}.txt"
@@ -159,7 +159,7 @@ def _bytes(
     folder, there, lost = where.beside(store), [], []
     copied = n_bytes = 0
     for n, sha in enumerate(shas):
-        follow(store, n, len(shas))
+        on_progress(store, n, len(shas))
         name = stored_name(store, sha)
         path = folder / name.removeprefix(f"{store}/")
         size = path.stat().st_size if path.is_file() else None

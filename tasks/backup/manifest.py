@@ -209,11 +209,11 @@ def stored_name(store: Store, sha: str) -> str:
     return f"{store}/{sha[:2]}/{sha}{'.gz' if store == 'pages' else ''}"
 
 
-def verify(backup: Backup, follow: Callable[[int], None] = lambda n_bytes: None) -> None:
+def verify(backup: Backup, on_progress: Callable[[int], None] = lambda n_bytes: None) -> None:
     """Read all of it.
 
     Args:
-        follow: told how many more bytes have been read.
+        on_progress: called with how many more bytes have been read.
 
     Raises:
         BackupError: a file is missing or is not what it was; names it.
@@ -226,12 +226,12 @@ def verify(backup: Backup, follow: Callable[[int], None] = lambda n_bytes: None)
     for name, part in parts.items():
         with backup.read(name) as file:
             found = digest_of(file)
-        follow(found.bytes)
+        on_progress(found.bytes)
         if found.sha256 != part.sha256:
             raise _changed(backup, name)
     for store in manifest.stores:
         for sha in shas(backup, store):
-            follow(_verify_stored(backup, store, sha))
+            on_progress(_verify_stored(backup, store, sha))
 
 
 def digest_of(file: BinaryIO) -> Stored:

@@ -40,7 +40,7 @@ from tasks.warehouse.writer import explained
 
 INFO = "warehouse_info"
 RESTORING = ".restoring"
-Follow = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much."""
 
 
@@ -61,7 +61,7 @@ def restore(
     *,
     replace: bool = False,
     on_wait: Callable[[str], None] | None = None,
-    follow: Follow = lambda what, done, total: None,
+    on_progress: OnProgress = lambda what, done, total: None,
 ) -> Restored:
     """Make a warehouse what it was when the backup was taken, with the id that it had.
 
@@ -75,11 +75,11 @@ def restore(
     """
     where = location(where)
     _check_version(backup)
-    _verify(backup, follow)
+    _verify(backup, on_progress)
     try:
         into = _into_lake if isinstance(where, DuckLake) else _into_file
-        restored = into(backup, where, replace, on_wait, follow)
-        _export(where, backup.manifest, follow)
+        restored = into(backup, where, replace, on_wait, on_progress)
+        _export(where, backup.manifest, on_progress)
     except Exception as error:
         raise _said(where, error) from error
     return restored
@@ -90,16 +90,16 @@ def _into_file(
     where: Location,
     replace: bool,
     on_wait: Callable[[str], None] | None,
-    follow: Follow,
+    on_progress: OnProgress,
 ) -> Restored:
     assert isinstance(where, DuckDBFile)
     where.root.mkdir(parents=True, exist_ok=True)
     with own(where.path, on_wait=on_wait), _work(where) as work:
         if where.path.exists() and not replace:
             _check_empty_file(where)
-        copied = _bytes(backup, where, follow)
+        copied = _bytes(backup, where, on_progress)
         fresh = work / where.path.name
-        _build(fresh, backup.manifest, _tables_at(backup, work), follow)
+        _build(fresh, backup.manifest, _tables_at(backup, work), on_progress)
         aside = _put_aside(where.path)
         fresh.rename(where.path)
     return Restored(where, aside, copied)
@@ -110,7 +110,7 @@ def _into_lake(
     where: Location,
     replace: bool,
     on_wait: Callable[[str], None] | None,
-    follow: Follow,
+    on_progress: OnProgress,
 ) -> Restored:
     assert isinstance(where, DuckLake)
     with connect_lake(where) as connection, _work(where) as work:
@@ -118,14 +118,14 @@ def _into_lake(
             _check_empty(connection, where)
         with migrating(where):
             migrate(connection, where)
-        copied = _bytes(backup, where, follow)
-        tables = _as_of_today(backup, work, follow)
+        copied = _bytes(backup, where, on_progress)
+        tables = _as_of_today(backup, work, on_progress)
         turns = LakeTurns(where, warehouse_id(connection))
         with closing(turns), turns.committing():
             connection.execute("BEGIN")
             for name in table_names(connection):
                 connection.execute(f"DELETE FROM {name}")
-            _fill(connection, tables, follow)
+            _fill(connection, tables, on_progress)
             connection.execute("COMMIT")
     return Restored(where, None, copied)
 
@@ -139,13 +139,13 @@ def _check_version(backup: Backup) -> None:
         )
 
 
-def _verify(backup: Backup, follow: Follow) -> None:
+def _verify(backup: Backup, on_progress: OnProgress) -> None:
     done, total = 0, backup.manifest.bytes
 
     def read(n_bytes: int) -> None:
         nonlocal done
         done += n_bytes
-        follow("verified", done, total)
+        on_progress("verified", done, total)
 
     verify(backup, read)
 
@@ -177,14 +177,14 @@ def _check_empty(connection: Any, where: Location) -> None:
         )
 
 
-def _bytes(backup: Backup, where: Location, follow: Follow) -> dict[Store, int]:
+def _bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dict[Store, int]:
     """Bring every page and file that is not there, or not what it should be; how many those are."""
     copied: dict[Store, int] = {}
     for store in STORES:
         copied[store] = 0
         wanted = shas(backup, store)
         for n, sha in enumerate(wanted):
-            follow(store, n, len(wanted))
+            on_progress(store, n, len(wanted))
             name = stored_name(store, sha)
             target = where.beside(store) / name.removeprefix(f"{store}/")
             if not _is_there(store, sha, target):
@@ -219,12 +219,12 @@ def _tables_at(backup: Backup, work: Path) -> Path:
     return folder
 
 
-def _as_of_today(backup: Backup, work: Path, follow: Follow) -> Path:
+def _as_of_today(backup: Backup, work: Path, on_progress: OnProgress) -> Path:
     """The folder with the backup's tables as the newest schema has them."""
     folder = _tables_at(backup, work)
     if backup.manifest.schema_version == migrations()[-1][0]:
         return folder
-    _build(work / "staged.duckdb", backup.manifest, folder, follow)
+    _build(work / "staged.duckdb", backup.manifest, folder, on_progress)
     today = work / "today"
     today.mkdir()
     with connect(work / "staged.duckdb", read_only=True) as connection:
@@ -234,21 +234,21 @@ def _as_of_today(backup: Backup, work: Path, follow: Follow) -> Path:
     return today
 
 
-def _build(path: Path, manifest: BackupManifest, tables: Path, follow: Follow) -> None:
+def _build(path: Path, manifest: BackupManifest, tables: Path, on_progress: OnProgress) -> None:
     """A new file with these tables: made as they were, filled, then brought up to date."""
     with connect(path) as connection:
         for number, sql in migrations():
             if number <= manifest.schema_version:
                 connection.execute(sql)
-        _fill(connection, tables, follow)
+        _fill(connection, tables, on_progress)
         migrate(connection, path)
         connection.execute("CHECKPOINT")
 
 
-def _fill(connection: Any, tables: Path, follow: Follow) -> None:
+def _fill(connection: Any, tables: Path, on_progress: OnProgress) -> None:
     files = sorted(tables.glob("*.parquet"))
     for n, file in enumerate(files):
-        follow("tables", n, len(files))
+        on_progress("tables", n, len(files))
         connection.execute(
             f"INSERT INTO {file.stem} BY NAME SELECT * FROM read_parquet({quoted(str(file))})"
         )
@@ -266,13 +266,13 @@ def _put_aside(path: Path) -> Path | None:
     return aside
 
 
-def _export(where: Location, manifest: BackupManifest, follow: Follow) -> None:
+def _export(where: Location, manifest: BackupManifest, on_progress: OnProgress) -> None:
     """Make the Parquet exports that there were: what people read while a flow runs."""
     if not manifest.exported:
         return
     with open_warehouse(where) as store:
         for n, edition in enumerate(manifest.exported):
-            follow("exports", n, len(manifest.exported))
+            on_progress("exports", n, len(manifest.exported))
             export_edition(store, edition)
 
 

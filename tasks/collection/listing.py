@@ -31,7 +31,7 @@ from tasks.wikipedia.listing import (
 from tasks.wikipedia.measures import Assessment, Measures, assess, measure_pages
 
 DECIDED: dict[int, Decision] = {-1: "created_before", 1: "created_after"}
-Follow = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Told how many more are done."""
 
 
@@ -64,7 +64,7 @@ async def list_members(warehouse: Warehouse, collection: Collection) -> int:
 
 
 async def date_members(
-    warehouse: Warehouse, collection: Collection, follow: Follow = lambda n: None
+    warehouse: Warehouse, collection: Collection, on_progress: OnProgress = lambda n: None
 ) -> int:
     """When the candidates that may be of the window were created; how many are of it.
 
@@ -81,7 +81,7 @@ async def date_members(
         if first is None and candidate.decision != "gone":
             first = await first_revision(wiki.api, member)
             await warehouse.write_async(Change(Candidate, [_dated(candidate, first, window)]))
-        follow(1)
+        on_progress(1)
         return first
 
     members = [Member(c.page_id, c.title, c.listed_at) for c in candidates]

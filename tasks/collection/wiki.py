@@ -32,7 +32,7 @@ async def connected(
     api_url: str,
     *,
     clock: Clock | None = None,
-    follow: Callable[[str], None] = lambda text: None,
+    on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[Wiki]:
     """While open, `wiki_of` gives this wiki.
 
@@ -41,9 +41,9 @@ async def connected(
     """
     operator = settings.named_operator()
     asked = settings.requests
-    client = PoliteClient(asked, operator, clock=clock, follow=follow)
+    client = PoliteClient(asked, operator, clock=clock, on_message=on_message)
     # Another service, with limits of its own.
-    counting = PoliteClient(asked, operator, clock=clock, name="page views", follow=follow)
+    counting = PoliteClient(asked, operator, clock=clock, name="page views", on_message=on_message)
     views = None
     # The service counts the readers of the configured wiki, not those of another one.
     if settings.pageviews_url and api_url == settings.api_url:

@@ -52,7 +52,7 @@ class Asker:
     budget: Budget
     reply: str
     """What it is told if it answers with a question."""
-    say: Callable[[str], None] = lambda text: None
+    on_message: Callable[[str], None] = lambda text: None
     """Told of each try that surely started nothing."""
     reached: bool = False
     """Whether it has ever answered in this run."""
@@ -122,7 +122,7 @@ class Asker:
                 raise NoReport(f"not asked, the next run does: {refused}") from None
             self._check_reached(refused, tries)
             again = max(wait, refused.hint_seconds or 0.0)
-            self.say(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
+            self.on_message(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
             await asyncio.sleep(again)
         raise AssertionError("the last wait is None")
 

@@ -71,11 +71,11 @@ async def asking(
     warehouse: Warehouse,
     edition: str,
     agent: str,
-    say: Callable[[str], None] = lambda text: None,
+    on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[Asker]:
     """While open, `asker` gives this agent; closing waits for what is being paid for.
 
-    say: told of each try that surely started nothing.
+    on_message: called after each try that surely started nothing.
 
     Raises:
         ConfigurationError, Misconfigured: see `check_agents`.
@@ -95,7 +95,7 @@ async def asking(
         warehouse=warehouse,
         budget=budget_of(warehouse),
         reply=load_agents().clarification_reply,
-        say=say,
+        on_message=on_message,
     )
     _askers[key] = opened
     try:

@@ -23,7 +23,7 @@ from tasks.warehouse.turns import turn
 
 
 @dataclass(frozen=True)
-class Session:
+class JudgeSession:
     """A judge that can be asked now."""
 
     judge: Judge
@@ -39,21 +39,21 @@ class Session:
             await self.gateway.room()
 
 
-_sessions: dict[tuple[Warehouse, str], Session] = {}
+_sessions: dict[tuple[Warehouse, str], JudgeSession] = {}
 
 
 @asynccontextmanager
-async def judging(
+async def judge_session(
     warehouse: Warehouse,
     judge_name: str,
     *,
     batch: bool = False,
-    say: Callable[[str], None] = lambda text: None,
-) -> AsyncIterator[Session]:
+    on_message: Callable[[str], None] = lambda text: None,
+) -> AsyncIterator[JudgeSession]:
     """While open, `session` gives this judge; closing waits for the answers under way.
 
     batch: ask in batches; a judge that calls no model has none.
-    say: told what becomes of them.
+    on_message: called with what becomes of them.
 
     Raises:
         Misconfigured: it has no key or no batches, or its model is retired.
@@ -63,17 +63,17 @@ async def judging(
     budget = budget_of(warehouse)
     async with AsyncExitStack() as stack:
         if batch:  # who takes up the open batches of a judge is the only one to
-            await stack.enter_async_context(turn(warehouse.turns, f"batches of {name}", say))
+            await stack.enter_async_context(turn(warehouse.turns, f"batches of {name}", on_message))
         if isinstance(entry, LlmJudgeEntry):
-            opened = await _opened(warehouse, name, entry, budget, say if batch else None)
+            opened = await _opened(warehouse, name, entry, budget, on_message if batch else None)
         else:
-            opened = Session(judge(name), None, budget)
+            opened = JudgeSession(judge(name), None, budget)
         async with _at_work(warehouse, name, opened):
             yield opened
 
 
 @asynccontextmanager
-async def _at_work(warehouse: Warehouse, name: str, opened: Session) -> AsyncIterator[None]:
+async def _at_work(warehouse: Warehouse, name: str, opened: JudgeSession) -> AsyncIterator[None]:
     """The session can be had by its key; what it has under way is waited for at the end."""
     _sessions[warehouse, name] = opened
     try:
@@ -92,7 +92,7 @@ async def _at_work(warehouse: Warehouse, name: str, opened: Session) -> AsyncIte
             await opened.gateway.close()
 
 
-def session(warehouse: Warehouse, judge_name: str) -> Session:
+def session(warehouse: Warehouse, judge_name: str) -> JudgeSession:
     """The session that is open for a judge: how a task reaches it by key."""
     return _sessions[warehouse, judge_name]
 
@@ -103,7 +103,7 @@ async def _opened(
     entry: LlmJudgeEntry,
     budget: Budget,
     batch: Callable[[str], None] | None,
-) -> Session:
+) -> JudgeSession:
     """A session with a model; `batch` is told of its batches, None asks live."""
     check_judge(name, entry, budget.usd, utc_now().date(), batch=batch is not None)
     ledger = WarehouseLedger(warehouse)
@@ -120,17 +120,17 @@ async def _opened(
         budget=budget,
         batch=batches is not None,
     )
-    return Session(judge(name, gateway), gateway, budget, batches)
+    return JudgeSession(judge(name, gateway), gateway, budget, batches)
 
 
 async def _batch_sender(
-    warehouse: Warehouse, name: str, entry: LlmJudgeEntry, say: Callable[[str], None]
+    warehouse: Warehouse, name: str, entry: LlmJudgeEntry, on_message: Callable[[str], None]
 ) -> BatchSender:
     """With what an earlier run left open taken up."""
     client = await open_batch_client(name, entry)
     store = WarehouseBatchStore(warehouse, entry.provider, entry.model, name)
     sender = BatchSender(
-        client, store, provider=entry.provider, model=entry.model, judge=name, say=say
+        client, store, provider=entry.provider, model=entry.model, judge=name, on_message=on_message
     )
     await sender.resume()
     return sender

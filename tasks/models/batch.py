@@ -47,14 +47,14 @@ class BatchSender:
         provider: str,
         model: str,
         judge: str,
-        say: Callable[[str], None] = lambda text: None,
+        on_message: Callable[[str], None] = lambda text: None,
         timing: Timing | None = None,
         max_requests: int = MAX_REQUESTS,
     ) -> None:
         self._client = client
         self._store = store
         self._timing = timing or Timing()
-        self._follower = Follower(client, store, self._timing, say)
+        self._follower = Follower(client, store, self._timing, on_message)
         self._whose = {"provider": provider, "model": model, "judge": judge}
         self._max_requests = max_requests
         self._jobs: list[Followed] = []

@@ -77,12 +77,16 @@ class Follower:
     """Takes jobs from state to state, each committed before the next step."""
 
     def __init__(
-        self, client: BatchClient, store: BatchStore, timing: Timing, say: Callable[[str], None]
+        self,
+        client: BatchClient,
+        store: BatchStore,
+        timing: Timing,
+        on_message: Callable[[str], None],
     ) -> None:
         self._client = client
         self._store = store
         self._timing = timing
-        self._say = say
+        self._on_message = on_message
 
     async def follow(self, job: Followed, requests: Mapping[str, ModelRequest]) -> None:
         """Create the job or take it up, wait for its end, and give out its results.
@@ -192,7 +196,7 @@ class Follower:
 
     def _tell(self, job: Followed, what: str) -> None:
         row = job.row
-        self._say(f"batch job {row.remote_id} ({row.n_requests:,} requests) {what}")
+        self._on_message(f"batch job {row.remote_id} ({row.n_requests:,} requests) {what}")
 
 
 def _found(job: Followed, ended: Ended, item: Item | None, wanted: frozenset[str]) -> Found:

@@ -16,7 +16,7 @@ from tasks.scoring.pending import unscored
 from tasks.scoring.rows import is_current, leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.snapshot import is_exported
-from tasks.warehouse.store import Warehouse, opened
+from tasks.warehouse.store import Warehouse, get_open_warehouse
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Evaluation:
 
 def outcome_if_done(run: Evaluation) -> str | None:
     """How the evaluation stands where nothing is left to do; None: something is."""
-    store = opened(run.warehouse)
+    store = get_open_warehouse(run.warehouse)
     if pending_extractions(run) or undiagnosed(store, run.edition, run.agents):
         return None
     if pending_points(run):
@@ -74,7 +74,7 @@ def outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
 def pending_extractions(run: Evaluation) -> list[Unextracted]:
     """The texts whose statements are still to be extracted."""
     extractor: Any = judge(run.extractor) if run.extractor else None
-    found = unextracted(opened(run.warehouse), run.edition, run.agents, extractor)
+    found = unextracted(get_open_warehouse(run.warehouse), run.edition, run.agents, extractor)
     return [item for item in found if run.includes(item.assignment)]
 
 
@@ -83,13 +83,13 @@ def pending_points(run: Evaluation) -> list[Unpointed]:
     the judge cannot make any."""
     if not go_by_key_points(run.protocols) or ExtractKeyPoints not in judge(run.judge).decides:
         return []
-    found = unpointed(opened(run.warehouse), run.edition, run.agents)
+    found = unpointed(get_open_warehouse(run.warehouse), run.edition, run.agents)
     return [item for item in found if run.includes(item.assignment)]
 
 
 def planned_cells(run: Evaluation) -> list[CellPlan]:
     """Every cell of the evaluation as it stands."""
-    warehouse = opened(run.warehouse)
+    warehouse = get_open_warehouse(run.warehouse)
     decider = judge(run.judge)
     return [
         plan
@@ -121,4 +121,4 @@ def unscored_groups(
 def current_rows(run: Evaluation) -> list[LeaderboardRow]:
     """The leaderboard as the scores have it now."""
     protocols = [protocol(name) for name in run.protocols]
-    return leaderboard_rows(opened(run.warehouse), run.edition, protocols)
+    return leaderboard_rows(get_open_warehouse(run.warehouse), run.edition, protocols)

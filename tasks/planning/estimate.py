@@ -30,12 +30,12 @@ def estimate_cells(
     warehouse: Warehouse,
     entry: LlmJudgeEntry,
     plans: Sequence[CellPlan],
-    follow: Callable[[int], None],
+    on_progress: Callable[[int], None],
 ) -> pl.DataFrame:
     """A row per protocol and agent: COLUMNS; what the ledger can answer is taken off.
 
     plans: the cells that are to be judged, of one edition.
-    follow: told how many cells have been looked at since the last time.
+    on_progress: called with how many cells have been looked at since the last time.
     """
     price = price_today(entry)
     rows = []
@@ -44,7 +44,7 @@ def estimate_cells(
         cases = load_cases(warehouse, batch)
         asked = asyncio.run(_all_requests(batch, cases, price))
         rows += [(plan.protocol, plan.agent, asked[plan.cell_id]) for plan in batch]
-        follow(len(batch))
+        on_progress(len(batch))
     return _totals(warehouse, entry, rows)
 
 

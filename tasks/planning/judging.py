@@ -24,12 +24,12 @@ SELECT count(DISTINCT (v.edition, v.agent, v.assignment)) AS reports, (
 ) AS usd
 FROM verdicts AS v WHERE v.judge = $1 AND v.call_id IS NOT NULL
 """
-Follow = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Told how many more cells have been looked at."""
 
 
 def plan_judging(
-    store: Warehouse, month: Month, expected: Expected, follow: Follow
+    store: Warehouse, month: Month, expected: Expected, on_progress: OnProgress
 ) -> Iterator[Planned]:
     if month.extractor:
         yield from _extract(store, month, month.extractor, expected)
@@ -50,7 +50,7 @@ def plan_judging(
     ready = [plan for plan in todo if not (plan.state_reason or "").startswith("waits for")]
     waiting = len(todo) - len(ready)
     if ready or not (waiting or expected.reports):
-        yield _ready(store, entry, ready, asked, follow)
+        yield _ready(store, entry, ready, asked, on_progress)
     if waiting:
         to_do = f"judge {waiting} cells once facts and claims are extracted"
         yield unknown("evaluate", to_do, asked)
@@ -59,12 +59,16 @@ def plan_judging(
 
 
 def _ready(
-    store: Warehouse, entry: LlmJudgeEntry, ready: list[CellPlan], asked: str, follow: Follow
+    store: Warehouse,
+    entry: LlmJudgeEntry,
+    ready: list[CellPlan],
+    asked: str,
+    on_progress: OnProgress,
 ) -> Planned:
     """Cells whose prompts can be made now."""
     if not ready:
         return free("evaluate", "judge nothing", asked, 0)
-    frame = estimate_cells(store, entry, ready, follow)
+    frame = estimate_cells(store, entry, ready, on_progress)
     return Planned(
         step="evaluate",
         to_do=f"judge {len(ready)} cells that are ready",

@@ -16,7 +16,7 @@ from tasks.jobs.sessions import ask_of
 from tasks.models.errors import ModelError
 from tasks.pending.pages import unfetched
 from tasks.pending.questions import inverter_named, pending_articles
-from tasks.planning.judging import Follow, plan_judging
+from tasks.planning.judging import OnProgress, plan_judging
 from tasks.planning.month import (
     Month,
     check_month,
@@ -40,14 +40,16 @@ WHERE edition = $1 AND kind = $2 AND prompt IS NOT NULL
 """
 
 
-def plan_month(store: Warehouse, month: Month, follow: Follow = lambda n: None) -> list[Planned]:
+def plan_month(
+    store: Warehouse, month: Month, on_progress: OnProgress = lambda n: None
+) -> list[Planned]:
     """Every step of the month with what is left of it, in order."""
     collection = next(iter(store.rows(Collection, "edition = $1", [month.edition])), None)
     expected = _expected(store, month, collection)
     asks = list(_ask(store, month, expected))
     expected = expected.model_copy(update={"reports": sum(row.n or 0 for row in asks)})
     try:
-        judging = list(plan_judging(store, month, expected, follow))
+        judging = list(plan_judging(store, month, expected, on_progress))
     finally:
         HELPERS.close()
     return [

@@ -45,7 +45,7 @@ def article_pages(
     site: Site,
     folder: SiteFolder,
     gathered: Gathered,
-    say: Callable[[str, int, int], None],
+    on_progress: Callable[[str, int, int], None],
 ) -> None:
     facts = _facts(material)
     links = report_links(material)
@@ -54,7 +54,7 @@ def article_pages(
         about = _article(material, assigned, of, gathered, links.get(assigned.assignment, []))
         for name, (template, content) in _files(assigned, about).items():
             folder.add(name, page(template, depth=1, site=site, a=about, **content))
-        say("assignments", done, len(material.assignments))
+        on_progress("assignments", done, len(material.assignments))
 
 
 def _files(assigned: Assigned, about: Mapping[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -31,7 +31,7 @@ def cited_pages(
     site: Site,
     folder: SiteFolder,
     gathered: Gathered,
-    say: Callable[[str, int, int], None],
+    on_progress: Callable[[str, int, int], None],
 ) -> None:
     """Write them; addresses that nobody has asked for have none."""
     done, every = 0, sorted(gathered.cited)
@@ -40,7 +40,7 @@ def cited_pages(
         for row in material.source.frame(PAGES, [material.edition, urls]).iter_rows(named=True):
             folder.add(snapshot_href(row["url"]), _cited_page(material, site, row, gathered))
             done += 1
-            say("cited pages", done, len(gathered.cited))
+            on_progress("cited pages", done, len(gathered.cited))
 
 
 def _cited_page(material: Material, site: Site, row: dict[str, Any], gathered: Gathered) -> str:

@@ -50,7 +50,7 @@ def report_pages(
     site: Site,
     folder: SiteFolder,
     helpers: HelperProcesses,
-    say: Callable[[str, int, int], None],
+    on_progress: Callable[[str, int, int], None],
 ) -> Gathered:
     """Write them, an agent at a time; what articles and cited pages show of them.
 
@@ -68,7 +68,7 @@ def report_pages(
             for name, page in drawn.popleft().result().items():
                 folder.add(f"reports/{name}", page)
             done += 1
-            say("reports", done, total)
+            on_progress("reports", done, total)
 
     for agent in material.agents:
         for report in explained(material.source, material.edition, agent, judges=material.judges):

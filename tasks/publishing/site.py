@@ -31,7 +31,7 @@ from tasks.site.folder import SiteFolder
 from tasks.warehouse.store import Readable
 
 ASSETS = ("assets/site.css", "assets/site.js")
-Say = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """Told what is being written, how many files of it there are, and how many there will be."""
 COUNTS = """
 WITH judged AS (
@@ -68,7 +68,7 @@ def publish_site(
     *,
     judges: Sequence[str] = (),
     snapshots: Snapshots = "passages",
-    say: Say = lambda what, done, total: None,
+    on_progress: OnProgress = lambda what, done, total: None,
 ) -> Published:
     """Write an edition's site; the folder is replaced in one step, when everything is there.
 
@@ -89,7 +89,7 @@ def publish_site(
     helpers = HelperProcesses()
     try:
         with SiteFolder(to) as folder:
-            _write(material, site, views, folder, helpers, say)
+            _write(material, site, views, folder, helpers, on_progress)
             folder.finish({"edition": edition, "judges": list(material.judges)})
     finally:
         helpers.close()
@@ -102,7 +102,7 @@ def _write(
     views: Sequence[BoardView],
     folder: SiteFolder,
     helpers: HelperProcesses,
-    say: Say,
+    on_progress: OnProgress,
 ) -> None:
     """All files; what computes for long is done by helpers."""
     parts = {view.key: helpers.submit(parts_file, parts_of(material, view))
@@ -110,9 +110,9 @@ def _write(
     for name in ASSETS:
         folder.add(name, asset(name.removeprefix("assets/")))
     folder.add("index.html", _index(material, site, views))
-    gathered = report_pages(material, site, folder, helpers, say)
-    article_pages(material, site, folder, gathered, say)
-    cited_pages(material, site, folder, gathered, say)
+    gathered = report_pages(material, site, folder, helpers, on_progress)
+    article_pages(material, site, folder, gathered, on_progress)
+    cited_pages(material, site, folder, gathered, on_progress)
     agent_pages(material, site, views, folder)
     edition_page(material, site, folder)
     differences_page(material, site, folder)

@@ -54,7 +54,7 @@ class Built(Frozen):
     gone: int
 
 
-class Follow(Frozen):
+class IndexProgress(Frozen):
     """How far a build is."""
 
     doing: str
@@ -70,7 +70,7 @@ class Builder:
         settings: SandboxSettings,
         copies: Copies,
         mirror_hosts: tuple[str, ...],
-        follow: Callable[[Follow], None] = lambda _: None,
+        on_progress: Callable[[IndexProgress], None] = lambda _: None,
         left_out: Callable[[str], None] = lambda _: None,
     ) -> None:
         """mirror_hosts: of encyclopedias. copies: recognises the articles of the edition.
@@ -79,7 +79,7 @@ class Builder:
         self._settings = settings
         self._copies = copies
         self._hosts = mirror_hosts
-        self._follow = follow
+        self._on_progress = on_progress
         self._left_out = left_out
         self._vectors = settings.ranking != "bm25"
 
@@ -113,7 +113,7 @@ class Builder:
         async for batch in self._batches(source, known, seen):
             await self._replace(pages, passages_, batch, known)
             new += len(batch)
-            self._follow(Follow(doing="indexing pages", pages=len(seen)))
+            self._on_progress(IndexProgress(doing="indexing pages", pages=len(seen)))
         gone = sorted(known.keys() - seen)
         for some in _in_parts(sorted({*gone, *lost} - seen), 500):
             await pages.delete(is_one_of("url", some))
@@ -135,7 +135,7 @@ class Builder:
                 continue
             seen.add(page.url)
             if len(seen) % 100 == 0:
-                self._follow(Follow(doing="reading pages", pages=len(seen)))
+                self._on_progress(IndexProgress(doing="reading pages", pages=len(seen)))
                 await asyncio.sleep(0)  # so that Ctrl-C is noticed where nothing is to be done
             if known.get(page.url) == page.sha:
                 continue
@@ -193,12 +193,12 @@ class Builder:
         from lancedb.index import FTS, HnswSq
 
         n_pages, n_passages = await pages.count_rows(), await passages_.count_rows()
-        self._follow(Follow(doing="indexing words", pages=n_pages))
+        self._on_progress(IndexProgress(doing="indexing words", pages=n_pages))
         await _tidy(passages_, before.passages_version if before else None)
         if n_passages:
             await passages_.create_index("said", config=FTS(), replace=True)
         if self._vectors and n_passages >= self._settings.approximate_from:
-            self._follow(Follow(doing="indexing vectors", pages=n_pages))
+            self._on_progress(IndexProgress(doing="indexing vectors", pages=n_pages))
             await passages_.create_index("vector", config=HnswSq(distance_type="dot"), replace=True)
         await _tidy(pages, before.pages_version if before else None)
         made = Current(

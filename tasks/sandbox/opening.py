@@ -11,7 +11,7 @@ from tasks.sandbox.bans import Ban, Copies
 from tasks.sandbox.corpus import corpus_name, corpus_pages
 from tasks.sandbox.embedding import MODEL
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.index import Builder, Built, Follow
+from tasks.sandbox.index import Builder, Built, IndexProgress
 from tasks.sandbox.page import ServedPage, in_turn
 from tasks.sandbox.snapshot import count_pages, snapshot_articles, snapshot_bans, snapshot_pages
 from tasks.warehouse.location import Where, location
@@ -70,7 +70,7 @@ async def build(
     inversion: InversionSettings,
     bounds: ReadingBounds,
     *,
-    follow: Callable[[Follow], None] = lambda _: None,
+    on_progress: Callable[[IndexProgress], None] = lambda _: None,
     left_out: Callable[[str], None] = lambda _: None,
     no_day: Callable[[str], None] = lambda _: None,
     wait: Callable[[], None] = lambda: None,
@@ -86,7 +86,7 @@ async def build(
     """
     copies = Copies(source.articles(), inversion.mirror_ngram_words, inversion.mirror_share)
     folder = place / f"{_file_safe(source.name)}-{_settings_sha(settings, inversion, copies)}"
-    builder = Builder(folder, settings, copies, inversion.mirror_hosts, follow, left_out)
+    builder = Builder(folder, settings, copies, inversion.mirror_hosts, on_progress, left_out)
     built = await builder.build(source.pages(bounds, left_out, no_day), wait)
     if not built.current.n_pages:
         raise SandboxError(_nothing(source))

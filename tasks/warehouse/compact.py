@@ -26,7 +26,7 @@ def compact_warehouse(
     *,
     keep_days: float = KEPT_DAYS,
     on_wait: Callable[[str], None] | None = None,
-    say: Callable[[Step], None] = lambda step: None,
+    on_progress: Callable[[Step], None] = lambda step: None,
 ) -> Compacted:
     """Compact a warehouse; what its tables hold stays the same.
 
@@ -34,7 +34,7 @@ def compact_warehouse(
         keep_days: how long a lake's earlier states are kept.
         on_wait: told once whom we wait for, where another process owns the file. A lake is
             compacted while others write.
-        say: told of each step in a lake.
+        on_progress: called with each step in a lake.
 
     Raises:
         WarehouseError: there is none, or it cannot be opened.
@@ -43,7 +43,7 @@ def compact_warehouse(
     check_there(where)
     if isinstance(where, DuckLake):
         before = _of_lake(where)
-        steps = compact(where, keep_days=keep_days, say=say)
+        steps = compact(where, keep_days=keep_days, on_progress=on_progress)
         left_out = tuple(step for step in steps if step.error)
         return Compacted(before, _of_lake(where), left_out)
     assert isinstance(where, DuckDBFile)

@@ -116,7 +116,7 @@ def compact(
     *,
     keep_days: float = KEPT_DAYS,
     settled: timedelta = SETTLED,
-    say: Callable[[Step], None] = lambda step: None,
+    on_progress: Callable[[Step], None] = lambda step: None,
 ) -> list[Step]:
     """Put a lake's files together, forget its snapshots of more than `keep_days` ago, and delete
     files that nothing has needed for `settled`.
@@ -134,7 +134,7 @@ def compact(
     ):
         for step in _steps(turns, connection, timedelta(days=keep_days), settled):
             steps.append(step)
-            say(step)
+            on_progress(step)
     return steps
 
 

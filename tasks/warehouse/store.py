@@ -137,7 +137,7 @@ def open_warehouse(
             warehouse.close()
 
 
-def opened(where: Where) -> Warehouse:
+def get_open_warehouse(where: Where) -> Warehouse:
     """The warehouse that this process has open there: how a task reaches it by key."""
     try:
         return _open[location(where).url]

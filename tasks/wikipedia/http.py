@@ -39,7 +39,7 @@ class PoliteClient:
     Args:
         operator: whom the service's people can write to; part of every request's User-Agent.
         name: what the service is called in what `follow` is told.
-        follow: told, in words, what is waited for.
+        on_message: called with, in words, what is waited for.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class PoliteClient:
         *,
         clock: Clock | None = None,
         name: str = "wiki",
-        follow: Callable[[str], None] = lambda text: None,
+        on_message: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._settings = settings
         self._clock = clock or RealClock()
         self._name = name
-        self._follow = follow
+        self._on_message = on_message
         self._places = asyncio.Semaphore(settings.most_at_once)
         self._turn = asyncio.Lock()
         self._next = 0.0
@@ -166,7 +166,7 @@ class PoliteClient:
                 "kept; run the same command again then."
             )
         wait = max(wait, hint or 0.0)
-        self._follow(f"{self._name}: {error}: trying again in {wait:.0f} s")
+        self._on_message(f"{self._name}: {error}: trying again in {wait:.0f} s")
         return wait
 
 

@@ -7,7 +7,7 @@ from tasks.claims import extract_for
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import diagnose_agent
 from tasks.judging.cases import loading
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.leaderboard import publish_leaderboard
 from tasks.pending.diagnostics import undiagnosed
 from tasks.pending.evaluation import (
@@ -42,7 +42,7 @@ async def _evaluate(store: Warehouse, run: Evaluation) -> None:
     for agent in undiagnosed(store, run.edition, run.agents):
         await diagnose_agent.fn(store.url, run.edition, agent)
     todo = pending(planned_cells(run))
-    async with judging(store, run.judge):
+    async with judge_session(store, run.judge):
         with loading(store, todo):
             for plan in todo:
                 await judge_cell.fn(store.url, plan)

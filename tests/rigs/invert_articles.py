@@ -27,7 +27,7 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.imports.wlc import import_edition
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.questions import PendingArticle, inverter_named, pending_articles
 from tasks.questions import QuestionsOpen, invert_article
 from tasks.warehouse.questions import Question
@@ -95,7 +95,7 @@ def asked(options: argparse.Namespace, warehouse: Warehouse) -> Iterator[str]:
 
 
 async def inverted_articles(warehouse: Warehouse, judge: str, n_articles: int) -> None:
-    async with judging(warehouse, judge):
+    async with judge_session(warehouse, judge):
         for pending in chosen(warehouse, judge, n_articles):
             try:
                 await invert_article.fn(warehouse.url, pending, judge)

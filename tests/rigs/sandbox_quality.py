@@ -26,7 +26,7 @@ from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.sandbox.bans import Copies
 from tasks.sandbox.catalogue import Allowed
 from tasks.sandbox.embedding import embedded
-from tasks.sandbox.index import Builder, Follow
+from tasks.sandbox.index import Builder, IndexProgress
 from tasks.sandbox.lance import PASSAGES, connected, read_current
 from tasks.sandbox.page import in_turn
 from tasks.sandbox.search import open_index
@@ -125,12 +125,12 @@ async def measure(options: argparse.Namespace) -> None:
     random.Random(SEED).shuffle(pages)
     pages = pages[: options.pages or len(pages)]
 
-    def follow(state: Follow) -> None:
+    def on_progress(state: IndexProgress) -> None:
         print(f"\r{state.doing}: {state.pages:,} of {len(pages):,}  ", end="", flush=True)
 
     hosts = load_inversion().mirror_hosts
     folder = options.work / ("dense" if options.dense else "words")
-    builder = Builder(folder, settings, Copies({}, 8, 1.0), hosts, follow)
+    builder = Builder(folder, settings, Copies({}, 8, 1.0), hosts, on_progress)
     built = (await builder.build(in_turn(pages), lambda: None)).current
     wanted = pairs(options.snapshot, {page.url for page in pages}, options.pairs)
     print(f"\r{built.n_pages:,} pages, {built.n_passages:,} passages; {len(wanted):,} claims")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.drafts import NoDraft, draft_article
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.drafts import pending_drafts
 from tasks.warehouse.collected import ArticleLink
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, Page, PageStatus, content_sha
@@ -76,7 +76,7 @@ def work(warehouse: Warehouse, folder: Path) -> list[str]:
 
     async def all_of() -> list[str]:
         said = []
-        async with judging(warehouse, JUDGE):
+        async with judge_session(warehouse, JUDGE):
             for pending in pending_drafts(warehouse, "e", folder):
                 try:
                     await draft_article.fn(warehouse.url, pending, JUDGE)

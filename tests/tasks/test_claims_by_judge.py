@@ -9,7 +9,7 @@ import pytest
 from tasks.claims import extract_for
 from tasks.extraction.claims import ExtractedClaims, cite_statements, extract_claims
 from tasks.judges.decisions import Extractor
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.extractions import unextracted
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
@@ -103,7 +103,7 @@ def rows_after(path: Path) -> tuple[Sequence[Claim], Sequence[Citation], Sequenc
     """A judge extracts what nobody has published; what the warehouse then holds."""
 
     async def extract() -> int:
-        async with judging(warehouse, JUDGE) as session:
+        async with judge_session(warehouse, JUDGE) as session:
             extractor: Extractor = session.judge  # type: ignore[assignment]
             items = unextracted(warehouse, "sample", extractor=extractor)
             for agent in sorted({item.agent for item in items}):

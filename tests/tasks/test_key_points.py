@@ -9,7 +9,7 @@ import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import judge, judge_entry
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.key_points import NoKeyPoints, make_key_points
 from tasks.pending.key_points import Unpointed, document_of, unpointed
 from tasks.pending.status import edition_status
@@ -56,7 +56,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 def made(warehouse: Warehouse, items: list[Unpointed]) -> None:
     async def make() -> None:
-        async with judging(warehouse, JUDGE):
+        async with judge_session(warehouse, JUDGE):
             for item in items:
                 await make_key_points.fn(warehouse.url, item, JUDGE)
 

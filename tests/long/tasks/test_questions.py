@@ -11,7 +11,7 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.inversion.naming import holds
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.models.errors import Misconfigured
 from tasks.pending.questions import PendingArticle, inverter_named, pending_articles
 from tasks.questions import QuestionsOpen, invert_article
@@ -89,7 +89,7 @@ def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
 
     async def all_of() -> list[str]:
         problems = []
-        async with judging(warehouse, judge):
+        async with judge_session(warehouse, judge):
             for item in pending(warehouse, judge):
                 try:
                     await invert_article.fn(warehouse.url, item, judge)

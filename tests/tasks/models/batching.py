@@ -70,7 +70,7 @@ class Desk:
         store = WarehouseBatchStore(self.warehouse, "any", MODEL, "j")
         sender = BatchSender(
             reached, store, provider="any", model=MODEL, judge="j",
-            say=self.said.append, timing=QUICK, **options,
+            on_message=self.said.append, timing=QUICK, **options,
         )  # fmt: skip
         gateway = Gateway(
             sender, WarehouseLedger(self.warehouse), answers_as=MODEL, price=price(batch=BATCH),

@@ -15,7 +15,7 @@ from tasks.judges.registry import judge, judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.judging.preconditions import price_today
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.extractions import Unextracted, unextracted
 from tasks.planning.estimate import COLUMNS, estimate_cells, estimate_extraction
 from tasks.protocols.cell import decide_with
@@ -88,7 +88,7 @@ def bought(warehouse: Warehouse, plans: Sequence[CellPlan]) -> tuple[int, float]
     cases = load_cases(warehouse, plans)
 
     async def run() -> tuple[int, float]:
-        async with judging(warehouse, JUDGE) as session:
+        async with judge_session(warehouse, JUDGE) as session:
             decider: Judge = session.judge
             decided = await asyncio.gather(
                 *(decide_with(plan.protocol, decider, cases[plan.cell_id]) for plan in plans)

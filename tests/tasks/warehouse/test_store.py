@@ -22,7 +22,7 @@ from tasks.warehouse.reading import query, reading
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.rows import Edition, Report, Status, content_sha, storable
 from tasks.warehouse.snapshot import export_edition, latest_manifests
-from tasks.warehouse.store import open_warehouse, opened
+from tasks.warehouse.store import get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.writer import Change, arrow_schema
 
@@ -128,10 +128,10 @@ def test_opening_twice_in_one_process_shares_the_warehouse(path: Path) -> None:
     with open_warehouse(path) as outer:
         with open_warehouse(path) as inner:
             assert inner is outer
-        assert opened(path) is outer
+        assert get_open_warehouse(path) is outer
         outer.write(Change(Edition, [edition()]))
     with pytest.raises(WarehouseError, match="not open"):
-        opened(path)
+        get_open_warehouse(path)
 
 
 def test_the_warehouse_keeps_its_id(path: Path) -> None:

@@ -216,7 +216,7 @@ def test_the_warehouse_is_held_while_its_tables_are_written_and_no_longer(
         except WarehouseBusy:
             held.setdefault(what, set()).add(True)
 
-    back_up(warehouse, backups, follow=look)
+    back_up(warehouse, backups, on_progress=look)
     assert held == {"tables": {True}, "pages": {False}, "files": {False}}
 
 

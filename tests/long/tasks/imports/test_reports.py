@@ -303,9 +303,9 @@ def test_progress_is_told_file_by_file(warehouse: Warehouse, tmp_path: Path) -> 
     folder = give(tmp_path / "files", **{f"{MERCURY}__md": TEXT, f"{LIGHTHOUSE}__md": TEXT})
     told: list[tuple[str, int, int]] = []
 
-    def follow(outcome: FileOutcome, done: int, total: int) -> None:
+    def on_progress(outcome: FileOutcome, done: int, total: int) -> None:
         told.append((outcome.path, done, total))
 
     matched = match_reports(warehouse, folder, "sample", "mine")
-    import_reports(warehouse, matched, on_file=follow)
+    import_reports(warehouse, matched, on_file=on_progress)
     assert told == [(f"{LIGHTHOUSE}.md", 1, 2), (f"{MERCURY}.md", 2, 2)]

@@ -11,7 +11,7 @@ from tasks.configuration.inversion import load_inversion
 from tasks.inversion.checks import Source, question_problem
 from tasks.judges.inversion import Target
 from tasks.judges.text import stands_in
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.pending.questions import inverter_named, pending_articles
 from tasks.questions import invert_article
 from tasks.warehouse.questions import Question
@@ -48,7 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Question], list
     path = tmp_path_factory.mktemp("inversion") / "warehouse.duckdb"
 
     async def work() -> None:
-        async with judging(warehouse, JUDGE):
+        async with judge_session(warehouse, JUDGE):
             for pending in pending_articles(warehouse, "e", inverter_named(JUDGE), N_ARTICLES):
                 await invert_article.fn(str(path), pending, JUDGE)
 

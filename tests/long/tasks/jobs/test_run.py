@@ -121,7 +121,7 @@ def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
     client = ScriptedAgent([down] * 8)
     patient = QUICK.model_copy(update={"start_tries": 8})
     asked = asker_of(warehouse, client, limits=patient)
-    asked.say = said.append
+    asked.on_message = said.append
     with pytest.raises(Misconfigured, match="evergreen agents check scripted"):
         asyncio.run(asked.report(missing(warehouse)[0]))
     assert (len(client.asked), len(said)) == (3, 2)

@@ -9,7 +9,7 @@ from tasks.judges.registry import judge_entry
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
 from tasks.judging.preconditions import price_today
-from tasks.judging.session import judging
+from tasks.judging.session import judge_session
 from tasks.planning.estimate import estimate_cells
 from tasks.protocols.cell import decide_with
 from tasks.protocols.registry import protocol
@@ -39,7 +39,7 @@ def judged(warehouse: Warehouse, name: str, by: str) -> float:
     """Judge what is pending, as the stage does; dollars spent."""
 
     async def run() -> float:
-        async with judging(warehouse, by) as session:
+        async with judge_session(warehouse, by) as session:
             for plan in plan_cells(warehouse, "sample", protocol(name), session.judge):
                 if plan.state == "pending" and plan.state_reason is None:
                     case = load_case(warehouse, plan)

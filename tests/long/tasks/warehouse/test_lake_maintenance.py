@@ -70,7 +70,7 @@ def test_the_tables_are_the_same_and_the_files_fewer(lake: DuckLake) -> None:
     assert before.inlined_rows > 20
     assert before.snapshots > 36
     said: list[Step] = []
-    steps = compact(lake, keep_days=0, settled=AT_ONCE, say=said.append)
+    steps = compact(lake, keep_days=0, settled=AT_ONCE, on_progress=said.append)
     assert said == steps
     assert [step for step in steps if step.error] == []
     assert {step.what for step in steps} >= {
