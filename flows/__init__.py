@@ -1,4 +1,4 @@
-"""When things happen: a module for each Prefect flow, and what serves and runs them.
+"""The Prefect flows, a module each, and the modules that serve and run them.
 
 May import everything but the command line. Writes nothing itself: its stages do.
 """

@@ -1,12 +1,12 @@
 """The `evergreen` command, also as `python -m flows`.
 
-What it needs is imported inside: helper processes import this module again when they start.
+Helper processes import this module again when they start, so `main` imports what it needs.
 """
 
 import os
 import sys
 
-# Set in many images and CI systems; a server and helpers compiled anew at each start take seconds.
+# Set in many images and CI systems; compiling the server and helpers at each start takes seconds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

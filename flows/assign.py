@@ -1,4 +1,4 @@
-"""Assign an edition's articles: what each agent is asked."""
+"""Make an edition's assignments."""
 
 from functools import partial
 
@@ -6,29 +6,34 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.display.console import remark
-from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.runtime.fan_out import Failure, partial_message, run_items
-from flows.runtime.task_runs import result_of
+from flows.display.console import print_message
+from flows.runtime.artifacts import (
+    add_costs_artifact,
+    add_failures_artifact,
+    add_table_artifact,
+    add_text_artifact,
+)
+from flows.runtime.fan_out import Failure, format_failures, run_items
+from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import spending
-from tasks.editions.prompts import assigned_message
+from tasks.costs.budget import open_budget
+from tasks.editions.prompts import describe_assigned
 from tasks.judging.session import judge_session
 from tasks.pending.questions import (
-    accepted_message,
-    inverter_named,
-    pending_articles,
-    question_counts,
+    count_question_states,
+    describe_accepted,
+    find_pending_articles,
+    get_inverter,
 )
-from tasks.protocols.registry import protocol as protocol_named
-from tasks.questions import invert_article
+from tasks.protocols.registry import get_protocol
+from tasks.questions import make_questions
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
-ARTICLES_AT_ONCE = 16
-"""Whose questions are being made; how many calls are under way is for the judge's limits to say."""
+MAX_CONCURRENT_ARTICLES = 16
+"""Articles at a time; the judge's limits set how many calls run at a time."""
 
 
 @flow(name="assign", flow_run_name="assign · {edition}")
@@ -41,60 +46,63 @@ async def assign(
     batch: bool = False,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Make the assignments of an edition that are not there yet.
+    """Make the pending assignments of an edition.
 
     Args:
         edition: its name in the warehouse.
-        protocol: what reports will be judged by, which says what agents are asked: to write the
-            article, or to answer questions made out of it.
-        judge: what makes the questions; the default of `configs/judges.yaml` unless named.
-        articles: make questions of so many articles, drawn by lot; of all unless given.
-        budget_usd: what this run may spend on models at most; no cap unless given.
-        batch: ask models through their batch APIs.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        protocol: the protocol that will judge the reports. It decides what agents are asked: to
+            write the article, or to answer questions about it.
+        judge: the judge that makes the questions; the default of `configs/judges.yaml` unless
+            given.
+        articles: make questions for this many articles, drawn at random; for all unless given.
+        budget_usd: the most this run may spend on models; no limit unless given.
+        batch: use the models' batch APIs.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when something is left to do.
+        `Completed`, or a completed state named `Partial` when something is still pending.
     """
-    asks_questions = "find_claims" in protocol_named(protocol).kinds
+    asks_questions = "find_claims" in get_protocol(protocol).kinds
     with (
         await hold_warehouse(warehouse, f"assignments of {edition}") as store,
         tags(f"edition:{edition}"),
     ):
         if not asks_questions:
-            new = await result_of(partial(assign_articles, store.url, edition, return_state=True))
-            message = assigned_message(store, edition, new)
-            await leave_text("assignments", message, f"{edition}: what agents are asked.")
+            new = await run_task_for_result(
+                partial(assign_articles, store.url, edition, return_state=True)
+            )
+            message = describe_assigned(store, edition, new)
+            await add_text_artifact("assignments", message, f"{edition}: what agents are asked.")
             return Completed(message=message)
         began = utc_now()
-        with spending(store, budget_usd):
+        with open_budget(store, budget_usd):
             name = judge or load_judges().default
-            failures = await _questions(store, edition, name, articles, batch=batch)
-        await leave_table(
+            failures = await _make_questions(store, edition, name, articles, batch=batch)
+        await add_table_artifact(
             "questions",
-            question_counts(store, edition).to_dicts(),
-            f"{edition}: what became of the questions that were made.",
+            count_question_states(store, edition).to_dicts(),
+            f"{edition}: the questions that were made, by state.",
         )
-        await leave_failures(failures)
-        await leave_costs(store, began, "nothing was asked of a model")
-        message = accepted_message(store, edition)
+        await add_failures_artifact(failures)
+        await add_costs_artifact(store, began, "no model was called")
+        message = describe_accepted(store, edition)
     if failures:
-        return Completed(name="Partial", message=f"{message} Left: {partial_message(failures)}")
+        return Completed(name="Partial", message=f"{message} Left: {format_failures(failures)}")
     return Completed(message=message)
 
 
-async def _questions(
+async def _make_questions(
     store: Warehouse, edition: str, judge: str, articles: int | None, *, batch: bool
 ) -> list[Failure]:
-    """A task for every article whose questions are not all decided."""
-    todo = pending_articles(store, edition, inverter_named(judge), articles)
+    """Run a task for every article with pending questions."""
+    todo = find_pending_articles(store, edition, get_inverter(judge), articles)
     if not todo:
         return []
-    async with judge_session(store, judge, batch=batch, on_message=remark) as decider:
+    async with judge_session(store, judge, batch=batch, on_message=print_message) as decider:
         return await run_items(
             "invert",
             [(pending.title, pending) for pending in todo],
-            lambda _, pending: invert_article(store.url, pending, judge, return_state=True),
-            at_once=len(todo) if decider.batch else ARTICLES_AT_ONCE,
-            room=decider.room,
+            lambda _, pending: make_questions(store.url, pending, judge, return_state=True),
+            concurrency=len(todo) if decider.batch else MAX_CONCURRENT_ARTICLES,
+            wait_for_capacity=decider.wait_for_capacity,
         )

@@ -1,5 +1,4 @@
-"""Bring an agent into editions that are there already: its reports, the pages they cite, its cells,
-the leaderboards."""
+"""Add an agent to existing editions: its reports, the pages they cite, its cells, its ranks."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -11,21 +10,25 @@ from prefect.states import Completed
 from flows.ask import ask
 from flows.evaluate import evaluate
 from flows.fetch import fetch
-from flows.runtime.artifacts import leave_costs, leave_leaderboard, leave_table
-from flows.runtime.parameters import AskedAgent, Count, JudgeName, ProtocolName, Usd
+from flows.runtime.artifacts import (
+    add_costs_artifact,
+    add_leaderboard_artifacts,
+    add_table_artifact,
+)
+from flows.runtime.parameters import AskableAgent, Count, JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import spending
+from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.judging.preconditions import check_judges
-from tasks.pending.reports import has_reports, prompted_editions
+from tasks.pending.reports import find_prompted_editions, has_reports
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 
 @flow(name="backfill", flow_run_name="backfill · {agent}")
 async def backfill(
-    agent: AskedAgent,
+    agent: AskableAgent,
     editions: list[str] | None = None,
     protocols: list[ProtocolName] | None = None,
     judge: JudgeName | None = None,
@@ -35,58 +38,61 @@ async def backfill(
     fetch_pages: bool = True,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Get the reports that an agent has not written, fetch what they cite, judge only its cells,
-    rank anew.
+    """Get an agent's pending reports, fetch the pages they cite, judge its cells, rank again.
 
-    No report, verdict or score of another agent is touched. Its places on the leaderboard and the
-    corrections of its comparisons follow from who else is there.
+    It touches no report, verdict or score of another agent. Ranks and the corrections for multiple
+    comparisons depend on all agents of the edition.
 
     Args:
-        agent: of `configs/agents.yaml`, such as can be asked.
-        editions: all whose assignments have prompts unless named.
-        protocols: those that are made for editions of its source, unless named.
-        judge: the default of `configs/judges.yaml` unless named.
-        extractor: a judge that extracts the claims; the offline extraction unless named.
-        first: of each edition only so many of the missing reports.
-        budget_usd: what this run may spend at most, on reports and verdicts together.
-        fetch_pages: ask for the pages that its reports cite and nobody has fetched.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        agent: an agent of `configs/agents.yaml` that can be asked.
+        editions: all whose assignments have prompts unless given.
+        protocols: those made for the edition's source unless given.
+        judge: the default of `configs/judges.yaml` unless given.
+        extractor: a judge that extracts the claims; the offline extraction unless given.
+        first: only this many pending reports of each edition.
+        budget_usd: the most this run may spend on reports and verdicts together.
+        fetch_pages: fetch the pages that its reports cite and that are not fetched yet.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when something is left to do.
+        `Completed`, or a completed state named `Partial` when something is still pending.
     """
     chosen = judge or load_judges().default
-    # Before the agent is paid: what could not be judged, or extracted, need not be asked for.
+    # Before the agent is paid: reports that cannot be judged or extracted need not be requested.
     check_judges([chosen, *([extractor] if extractor else [])], budget_usd)
     with (
         await hold_warehouse(warehouse) as store,
-        spending(store, budget_usd),
+        open_budget(store, budget_usd),
         tags(f"agent:{agent}"),
     ):
         began = utc_now()
-        names = editions or prompted_editions(store)
+        names = editions or find_prompted_editions(store)
         for name in names:
             check_edition(store, name)
-        said: list[str] = []
-        ends: list[dict[str, str]] = []
+        messages: list[str] = []
+        results: list[dict[str, str]] = []
         partial = False
         for name in names:
-            stages = _stages(store, name, agent, first, fetch_pages, protocols, chosen, extractor)
+            stages = _run_stages(
+                store, name, agent, first, fetch_pages, protocols, chosen, extractor
+            )
             async for state in stages:
                 if not state.is_completed():
-                    await state.aresult()  # raises what it failed with: no later stage is paid for
+                    await state.aresult()  # raises its error, so that no later stage is paid for
                 partial |= state.name != "Completed"
-                said.append(str(state.message))
-                ends.append({"edition": name, "ended": str(state.name), "said": str(state.message)})
-            await leave_leaderboard(store, name)  # of several editions the UI shows each
-        await leave_table("stages", ends, f"How asking for {agent}'s reports and judging ended.")
-        await leave_costs(store, began, "neither the agent nor the judge costs anything")
+                messages.append(str(state.message))
+                results.append(
+                    {"edition": name, "ended": str(state.name), "said": str(state.message)}
+                )
+            await add_leaderboard_artifacts(store, name)
+        await add_table_artifact("stages", results, f"How each stage of backfilling {agent} ended.")
+        await add_costs_artifact(store, began, "neither the agent nor the judge costs anything")
     if not names:
-        said.append("No edition has assignments with prompts: make them with `evergreen assign`.")
-    return Completed(name="Partial" if partial else "Completed", message=" ".join(said))
+        messages.append("No edition has assignments with prompts: run `evergreen assign`.")
+    return Completed(name="Partial" if partial else "Completed", message=" ".join(messages))
 
 
-async def _stages(
+async def _run_stages(
     store: Warehouse,
     edition: str,
     agent: str,
@@ -96,7 +102,7 @@ async def _stages(
     judge: str,
     extractor: str | None,
 ) -> AsyncIterator[State[Any]]:
-    """How each stage ended; the next begins when it is asked for."""
+    """Run the stages of one edition; yield the state of each."""
     path = store.url
     asked: Any = ask(edition, [agent], first=first, warehouse=path, return_state=True)
     yield await asked

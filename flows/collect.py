@@ -1,4 +1,4 @@
-"""Collect an edition: new good articles, listed, dated, measured, chosen, frozen."""
+"""Collect an edition: list, date, measure, choose and freeze new Good Articles."""
 
 import asyncio
 from datetime import datetime
@@ -8,38 +8,43 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.display.console import remark
-from flows.runtime.artifacts import leave_failures, leave_table, leave_text, plain
-from flows.runtime.fan_out import Failure, partial_message, run_items
+from flows.display.console import print_message
+from flows.runtime.artifacts import (
+    add_failures_artifact,
+    add_table_artifact,
+    add_text_artifact,
+    escape_markdown,
+)
+from flows.runtime.fan_out import Failure, format_failures, run_items
 from flows.runtime.parameters import Count
 from flows.runtime.progress import stage_progress
-from flows.runtime.task_runs import result_of
+from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.candidates import (
     close_edition,
     date_candidates,
-    freeze,
+    freeze_candidate,
     list_candidates,
     measure_candidates,
 )
-from tasks.collection.freeze import unfrozen
-from tasks.collection.listing import unmeasured
-from tasks.collection.request import CollectionRequest, begin
-from tasks.collection.wiki import connected
+from tasks.collection.freeze import find_pending_articles
+from tasks.collection.listing import find_pending_measurements
+from tasks.collection.request import CollectionRequest, begin_collection
+from tasks.collection.wiki import connect_wiki
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.editions.manifest import unchanged_message
+from tasks.editions.manifest import confirm_unchanged
 from tasks.processes.pool import HELPERS
-from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import Collection
 
 DECISIONS = """
 SELECT coalesce(decision, 'undecided') AS decision, count(*) AS candidates
 FROM candidates WHERE edition = $1 GROUP BY ALL ORDER BY candidates DESC, decision
 """
 
-AT_ONCE = 4
-"""Tasks at once: one more than requests in flight, so that converting does not hold them up."""
+MAX_CONCURRENT_TASKS = 4
+"""One more than the requests in flight, so that conversion does not delay them."""
 
 
 @flow(name="collect", flow_run_name="collect · {edition}")
@@ -54,20 +59,20 @@ async def collect(
 ) -> State[None]:
     """Make and freeze an edition of Good Articles that were created in a window.
 
-    A frozen edition is verified instead. A run that was ended goes on where it was; what is left
-    out then is as the edition was begun with.
+    A frozen edition is verified instead. An interrupted run resumes where it was; parameters that
+    are not given then are those of the first run.
 
     Args:
         edition: its name, e.g. `2026-11`.
-        created_from: first day of the window, in UTC; `window_months` before its end unless given.
+        created_from: the window's first day, in UTC; `window_months` before its end unless given.
         created_to: the day after its last; today unless given.
         articles: how many to choose.
-        wiki_api: another wiki than that of `configs/wikipedia.yaml`.
-        spread: choose over categories in turn.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        wiki_api: a wiki other than that of `configs/wikipedia.yaml`.
+        spread: choose from the categories in turn.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when something could not be had.
+        `Completed`, or a completed state named `Partial` when a request failed.
     """
     settings = load_wikipedia()
     asked = CollectionRequest(
@@ -75,88 +80,93 @@ async def collect(
         api_url=wiki_api, spread=spread,
     )  # fmt: skip
     with await hold_warehouse(warehouse, f"collecting {edition}") as store:
-        collection = begin(store, asked, settings, utc_now())
+        collection = begin_collection(store, asked, settings, utc_now())
         if collection.frozen_at:
-            message = unchanged_message(store, collection)
-            await leave_text("manifest", plain(message), f"{edition}: verified.")
+            message = confirm_unchanged(store, collection)
+            await add_text_artifact("manifest", escape_markdown(message), f"{edition}: verified.")
             return Completed(message=message)
-        _say_window(collection)
+        _print_window(collection)
         try:
-            async with connected(store, settings, collection.api_url, on_message=_wait_shown):
+            async with connect_wiki(store, settings, collection.api_url, on_message=_print_wait):
                 with tags(f"edition:{edition}"):
-                    failures = await _stages(store, collection)
-                    return await _closed(store, collection, failures)
+                    failures = await _run_stages(store, collection)
+                    return await _close_if_complete(store, collection, failures)
         finally:
             HELPERS.close()
 
 
-async def _stages(store: Warehouse, collection: Collection) -> list[Failure]:
+async def _run_stages(store: Warehouse, collection: Collection) -> list[Failure]:
     path, edition = store.url, collection.edition
-    members = await result_of(partial(list_candidates, path, edition, return_state=True))
-    remark(f"{members:,} good articles were listed since the window began.")
+    members = await run_task_for_result(partial(list_candidates, path, edition, return_state=True))
+    print_message(f"{members:,} Good Articles were listed since the window began.")
     async with stage_progress("first revisions", None) as progress:
         loop = asyncio.get_running_loop()
 
         def on_progress(n: int) -> None:
-            loop.create_task(progress.advance(n))  # noqa: RUF006 - a bar; nobody waits for it
+            loop.create_task(progress.advance(n))  # noqa: RUF006 - only moves a bar
 
-        inside = await result_of(
+        inside = await run_task_for_result(
             partial(date_candidates, path, edition, on_progress, return_state=True)
         )
-    remark(f"{inside:,} of them were created in the window.")
+    print_message(f"{inside:,} of them were created in the window.")
     failures = await run_items(
         "measure",
-        [(batch[0].title, batch) for batch in unmeasured(store, edition)],
+        [(batch[0].title, batch) for batch in find_pending_measurements(store, edition)],
         lambda title, batch: measure_candidates(path, edition, title, batch, return_state=True),
-        at_once=AT_ONCE,
+        concurrency=MAX_CONCURRENT_TASKS,
         size=len,
     )
-    while not failures and (todo := unfrozen(store, edition)):
+    while not failures and (todo := find_pending_articles(store, edition)):
         failures = await run_items(
             "freeze",
             [(candidate.title, candidate) for candidate in todo],
-            lambda title, candidate: freeze(path, edition, title, candidate, return_state=True),
-            at_once=AT_ONCE,
+            lambda title, candidate: freeze_candidate(
+                path, edition, title, candidate, return_state=True
+            ),
+            concurrency=MAX_CONCURRENT_TASKS,
         )
     return failures
 
 
-async def _closed(store: Warehouse, collection: Collection, failures: list[Failure]) -> State[None]:
-    """Freeze the edition if all is there, and leave what became of the candidates in the UI."""
+async def _close_if_complete(
+    store: Warehouse, collection: Collection, failures: list[Failure]
+) -> State[None]:
+    """Freeze the edition if it is complete; add the artifacts about its candidates."""
     edition = collection.edition
     if failures:
         outcome: State[None] = Completed(
             name="Partial",
-            message=f"{edition} is not frozen: {partial_message(failures)} Run it again.",
+            message=f"{edition} is not frozen: {format_failures(failures)} Run it again.",
         )
     elif not store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition]):
         outcome = Completed(
             name="Partial",
-            message=f"{edition} is not frozen: no article of the wiki was created in its window "
-            f"and may be taken. `evergreen edition drop {edition}` frees the name for another "
-            "window.",
+            message=f"{edition} is not frozen: no eligible article of the wiki was created in its "
+            f"window. Run `evergreen edition drop {edition}` to use the name for another window.",
         )
     else:
-        sha = await result_of(partial(close_edition, store.url, edition, return_state=True))
+        sha = await run_task_for_result(
+            partial(close_edition, store.url, edition, return_state=True)
+        )
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
         fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
         outcome = Completed(message=f"{edition} is frozen: {n} articles{fewer}, manifest {sha}.")
-    await leave_table(
+    await add_table_artifact(
         "candidates",
         store.frame(DECISIONS, [edition]).to_dicts(),
-        f"{edition}: what became of the good articles that were looked at.",
+        f"{edition}: the candidates by decision.",
     )
-    await leave_failures(failures)
+    await add_failures_artifact(failures)
     return outcome
 
 
-def _say_window(collection: Collection) -> None:
-    remark(
-        f"{collection.edition}: good articles of {collection.api_url}, created from "
+def _print_window(collection: Collection) -> None:
+    print_message(
+        f"{collection.edition}: Good Articles of {collection.api_url}, created from "
         f"{collection.created_since:%Y-%m-%d} to before {collection.created_until:%Y-%m-%d}, "
         f"snapshot of {collection.begun_at:%Y-%m-%d %H:%M} UTC.",
     )
 
 
-def _wait_shown(text: str) -> None:
-    remark(text, style="dim")
+def _print_wait(text: str) -> None:
+    print_message(text, style="dim")

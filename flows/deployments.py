@@ -1,5 +1,5 @@
-"""Serve the flows as deployments: begun by their schedule, the Prefect UI or its API, and begun
-again when they were killed."""
+"""Serve the flows as deployments: started by schedule, the Prefect UI or its API, and restarted
+when killed."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,39 +18,38 @@ from prefect.runner import Runner
 from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
 
-from flows.registry import NAMES, RESUMES, flow_named
-from flows.runtime.recovery import keep_resuming
+from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
+from flows.runtime.recovery import watch_runs
 from flows.runtime.server import ServerError
 from tasks.configuration.refresh import load_refresh
 from tasks.warehouse.location import Location
 
-SERVED: dict[str, Flow[..., Any]] = {name: flow_named(name) for name in NAMES}
+SERVED: dict[str, Flow[..., Any]] = {name: load_flow(name) for name in SERVED_FLOWS}
 TAGS = {
     "backfill": ["on demand"], "publish": ["results"], "refresh": ["monthly"],
     "rejudge": ["on demand"],
 }  # fmt: skip
-"""What the UI can filter the deployments by, beside `evergreen`."""
+"""Tags for the UI's filters, in addition to `evergreen`."""
 
 
-def deployments(
+def build_deployments(
     warehouse: Location, names: Sequence[str] = (), name: str = ""
 ) -> list[RunnerDeployment]:
-    """A deployment for each of the named flows, or for all of them, that works on a warehouse;
-    `refresh` with the schedule of `configs/refresh.yaml`.
+    """Build a deployment for each named flow, or for all, that works on a warehouse; `refresh` gets
+    the schedule of `configs/refresh.yaml`.
 
-    Descriptions, and what is said of each parameter in the form of the UI, are the docstrings of
-    the flows.
+    The flows' docstrings become the descriptions of deployments and parameters in the UI.
 
-    name: of the deployments; the warehouse's unless given.
+    name: the deployments' name; the warehouse's unless given.
     """
     return [
         served.to_deployment(  # type: ignore[misc]  # awaitable only where a loop runs
             name=name or warehouse.name,
-            description=_description(served),
+            description=_describe_flow(served),
             parameters={"warehouse": warehouse.url},
             tags=["evergreen", *TAGS.get(flow, ["stage"])],
-            schedules=_schedules(flow),
-            # Found by its module's name: its file imports others of the project.
+            schedules=_load_schedules(flow),
+            # By module: the flow's file imports others of the project.
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
         for flow, served in SERVED.items()
@@ -62,25 +61,25 @@ async def serve(
     served: Sequence[RunnerDeployment],
     *,
     at_once: int,
-    resumes: int = RESUMES,
+    resumes: int = MAX_RESUMES,
     on_message: Callable[[str], None] = print,
-    ready: Callable[[], None] = lambda: None,
+    on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Look for runs of these deployments, start each in a process of its own, and begin again
-    those that were killed; until cancelled or a signal.
+    """Start the runs of these deployments, each in its own process, and restart killed ones, until
+    cancelled or a signal.
 
     Args:
-        at_once: runs at once. Of those that need the same DuckDB file one works, the others wait
-            and say for whom.
-        resumes: how often one run is begun again.
-        on_message: called with what is done about runs that were killed.
-        ready: called once the server knows the deployments.
+        at_once: how many runs at a time. Of those that need the same DuckDB file one works; the
+            states of the others name the one they wait for.
+        resumes: how often one run is restarted.
+        on_message: called with a line about each killed run.
+        on_ready: called once the server knows the deployments.
     """
-    # Schedules stay when this ends: who starts it again finds what is due.
+    # Schedules stay when this ends: overdue runs start with the next `serve`.
     runner = Runner(limit=at_once, pause_on_shutdown=False)
     ids = [await runner.aadd_deployment(each) for each in served]
-    ready()
-    await _looked_after(runner.start(), ids, resumes, on_message)
+    on_ready()
+    await _run_with_recovery(runner.start(), ids, resumes, on_message)
 
 
 async def serve_pool(
@@ -88,11 +87,11 @@ async def serve_pool(
     pool: str,
     *,
     at_once: int,
-    resumes: int = RESUMES,
+    resumes: int = MAX_RESUMES,
     on_message: Callable[[str], None] = print,
-    ready: Callable[[], None] = lambda: None,
+    on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """As `serve`, for a work pool: every host that does this takes runs from the same pool."""
+    """Do as `serve`, for a work pool: all hosts that do this take runs from the same pool."""
     async with get_client() as client:
         with suppress(ObjectAlreadyExists):
             await client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
@@ -101,16 +100,16 @@ async def serve_pool(
         each.job_variables = {"working_dir": str(Path.cwd())}
         each.work_pool_name = pool
         ids.append(await each.aapply())
-    ready()
+    on_ready()
     worker = ProcessWorker(work_pool_name=pool, limit=at_once)
-    await _looked_after(worker.start(), ids, resumes, on_message)
+    await _run_with_recovery(worker.start(), ids, resumes, on_message)
 
 
 async def check_names(served: Sequence[RunnerDeployment]) -> None:
     """Refuse to take over the deployments of another warehouse.
 
     Raises:
-        ServerError: deployments of these names work on another one.
+        ServerError: deployments with these names work on another warehouse.
     """
     async with get_client() as client:
         for each in served:
@@ -121,27 +120,27 @@ async def check_names(served: Sequence[RunnerDeployment]) -> None:
             theirs = found.parameters.get("warehouse")
             if theirs != each.parameters["warehouse"]:
                 raise ServerError(
-                    f"The Prefect server has deployments called {each.name!r} that work on "
+                    f"The Prefect server has deployments named {each.name!r} that work on "
                     f"{theirs}. Give these another name: evergreen serve --name NAME"
                 )
 
 
-async def _looked_after(
+async def _run_with_recovery(
     working: Any, ids: Sequence[UUID], resumes: int, on_message: Callable[[str], None]
 ) -> None:
-    watching = asyncio.create_task(keep_resuming(ids, resumes, on_message))
+    watching = asyncio.create_task(watch_runs(ids, resumes, on_message))
     try:
         await working
     finally:
         watching.cancel()
 
 
-def _schedules(flow: str) -> list[CronSchedule]:
+def _load_schedules(flow: str) -> list[CronSchedule]:
     schedule = load_refresh().schedule if flow == "refresh" else None
     return [CronSchedule(cron=schedule.cron, timezone=schedule.timezone)] if schedule else []
 
 
-def _description(served: Flow[..., Any]) -> str:
-    """What its docstring says before it comes to the parameters."""
+def _describe_flow(served: Flow[..., Any]) -> str:
+    """Return a flow's docstring up to its parameters."""
     text = (served.fn.__doc__ or "").split("Args:")[0]
     return "\n".join(line.strip() for line in text.strip().splitlines())

@@ -1,4 +1,4 @@
-"""Evaluate an edition: from its reports to the leaderboard, doing only what is pending."""
+"""Evaluate an edition from its reports to the leaderboard, doing only what is pending."""
 
 from datetime import datetime
 
@@ -6,9 +6,13 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.display.console import remark
-from flows.runtime.artifacts import leave_costs, leave_failures, leave_leaderboard
-from flows.runtime.fan_out import Failure, partial_message
+from flows.display.console import print_message
+from flows.runtime.artifacts import (
+    add_costs_artifact,
+    add_failures_artifact,
+    add_leaderboard_artifacts,
+)
+from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.parameters import JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import (
@@ -16,32 +20,32 @@ from flows.stages import (
     diagnostics_stage,
     key_points_stage,
     leaderboard_stage,
-    open_items,
+    list_open_items,
     scores_stage,
     verdicts_stage,
 )
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import spending
+from tasks.costs.budget import open_budget
 from tasks.editions.names import check_selection
-from tasks.judging.protocols import protocols_for
-from tasks.pending.diagnostics import undiagnosed
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
     Evaluation,
-    chosen,
-    current_rows,
-    outcome,
-    pending,
-    pending_extractions,
-    pending_points,
-    planned_cells,
-    unscored_groups,
+    compute_current_rows,
+    describe_outcome,
+    find_pending_cells,
+    find_pending_scores,
+    plan_run_cells,
+    select_cells,
+    select_extractions,
+    select_key_points,
 )
 from tasks.processes.pool import HELPERS
 from tasks.scoring.rows import is_current
+from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.snapshot import export_edition, is_exported
+from tasks.warehouse.snapshot import export_edition, is_snapshot_current
 from tasks.warehouse.store import get_open_warehouse
-from tasks.warehouse.turns import turn
 
 
 @flow(name="evaluate", flow_run_name="evaluate · {edition}")
@@ -56,30 +60,30 @@ async def evaluate(
     batch: bool = False,
     assignments: list[str] | None = None,
 ) -> State[None]:
-    """Judge, score and rank every report of an edition that has not been yet.
+    """Judge, score and rank the pending reports of an edition.
 
     Args:
         edition: its name in the warehouse.
-        protocols: those that are made for editions of its source, unless named.
-        agents: all of the edition's unless named.
-        judge: the default of `configs/judges.yaml` unless named.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
-        extractor: a judge that extracts the facts and claims nobody has published; the offline
-            extraction unless named.
-        budget_usd: what this run may spend on models at most; no cap unless given.
-        batch: ask models through their batch APIs: cheaper, and within a day.
-        assignments: judge only the reports of these; all unless named. What is left out counts as
-            open, so the figures are provisional.
+        protocols: those made for the edition's source unless given.
+        agents: all of the edition's unless given.
+        judge: the default of `configs/judges.yaml` unless given.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
+        extractor: a judge that extracts facts and claims that are not published; the offline
+            extraction unless given.
+        budget_usd: the most this run may spend on models; no limit unless given.
+        batch: use the models' batch APIs: cheaper, within a day.
+        assignments: judge only the reports of these; all unless given. The others count as open,
+            so the figures are provisional.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when something is left to do: items
-        that failed or stayed open, or a budget, quota or model that stopped the run.
+        `Completed`, or a completed state named `Partial` when something is still pending: failed
+        or open items, or a budget, quota or model that stopped the run.
     """
     with await hold_warehouse(warehouse) as store:
         run = Evaluation(
             warehouse=store.url,
             edition=edition,
-            protocols=protocols_for(store, edition, protocols or ()),
+            protocols=choose_protocols(store, edition, protocols or ()),
             agents=tuple(agents or ()),
             judge=judge or load_judges().default,
             extractor=extractor,
@@ -89,49 +93,49 @@ async def evaluate(
         began = utc_now()
         check_selection(store, run.edition, run.protocols, run.agents, run.judge)
         try:
-            with tags(f"edition:{edition}", f"judge:{run.judge}"), spending(store, budget_usd):
-                failures = await _stages(run)
-                return await _closed(run, failures, began)
+            with tags(f"edition:{edition}", f"judge:{run.judge}"), open_budget(store, budget_usd):
+                failures = await _run_stages(run)
+                return await _finish_run(run, failures, began)
         finally:
             HELPERS.close()
 
 
-async def _stages(run: Evaluation) -> list[Failure]:
-    """Every stage that has something pending, in the order of the data. Processes that share a
-    warehouse share the cells; the other stages, which take minutes, are done by one at a time."""
+async def _run_stages(run: Evaluation) -> list[Failure]:
+    """Run every stage with something pending, in the order of the data. Processes that share a
+    warehouse share the cells; the other stages, which take minutes, run in one at a time."""
     store = get_open_warehouse(run.warehouse)
     failures: list[Failure] = []
-    async with turn(store.turns, f"extraction of {run.edition}", remark):
-        if todo := pending_extractions(run):
+    async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
+        if todo := select_extractions(run):
             failures += await claims_stage(run, len(todo))
-        if texts := undiagnosed(store, run.edition, run.agents):
+        if texts := find_pending_diagnostics(store, run.edition, run.agents):
             failures += await diagnostics_stage(run, sum(map(len, texts.values())))
-        if waiting := pending_points(run):
+        if waiting := select_key_points(run):
             failures += await key_points_stage(run, len(waiting))
-    cells = chosen(run, planned_cells(run))
-    if unjudged := pending(cells):
-        remark(f"{len(unjudged)} of {len(cells)} cells are to be judged.")
+    cells = select_cells(run, plan_run_cells(run))
+    if unjudged := find_pending_cells(cells):
+        print_message(f"{len(unjudged)} of {len(cells)} cells are pending.")
         failures += await verdicts_stage(run, len(unjudged))
-    failures += open_items(run)
-    async with turn(store.turns, f"scoring of {run.edition}", remark):
-        if groups := unscored_groups(store, planned_cells(run)):
+    failures += list_open_items(run)
+    async with hold_lock(store.locks, f"scoring of {run.edition}", print_message):
+        if groups := find_pending_scores(store, plan_run_cells(run)):
             failures += await scores_stage(run, len(groups))
-        if not is_current(store, run.edition, current_rows(run)):
+        if not is_current(store, run.edition, compute_current_rows(run)):
             await leaderboard_stage(run)
-        elif not is_exported(store, run.edition):  # a run ended between the two
+        elif not is_snapshot_current(store, run.edition):  # a run was interrupted between the two
             export_edition(store, run.edition)
     return failures
 
 
-async def _closed(run: Evaluation, failures: list[Failure], began: datetime) -> State[None]:
-    """Leave the leaderboard, the failures and the cost in the UI, and name how the run ended."""
+async def _finish_run(run: Evaluation, failures: list[Failure], began: datetime) -> State[None]:
+    """Add the leaderboard, failures and costs as artifacts; return the run's final state."""
     store = get_open_warehouse(run.warehouse)
-    await leave_leaderboard(store, run.edition)
-    await leave_failures(failures)
-    await leave_costs(store, began, f"the judge {run.judge} calls no model")
+    await add_leaderboard_artifacts(store, run.edition)
+    await add_failures_artifact(failures)
+    await add_costs_artifact(store, began, f"the judge {run.judge} calls no model")
     if not failures:
-        return Completed(message=outcome(run, chosen(run, planned_cells(run))))
+        return Completed(message=describe_outcome(run, select_cells(run, plan_run_cells(run))))
     return Completed(
         name="Partial",
-        message=f"Not everything could be done; the rest is: {partial_message(failures)}",
+        message=f"Not everything could be done. Pending: {format_failures(failures)}",
     )

@@ -1,4 +1,4 @@
-"""Fetch the pages that an edition's reports cite: each once, kept for ever, then read."""
+"""Fetch the pages that an edition's reports cite, each once, and extract their texts."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -10,21 +10,31 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.display.console import remark
-from flows.runtime.artifacts import leave_costs, leave_failures, leave_table, leave_text
-from flows.runtime.fan_out import Failure, partial_message
+from flows.display.console import print_message
+from flows.runtime.artifacts import (
+    add_costs_artifact,
+    add_failures_artifact,
+    add_table_artifact,
+    add_text_artifact,
+)
+from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.parameters import JudgeName
 from flows.runtime.progress import stage_progress
-from flows.runtime.task_runs import error_of, finished, reason_of
+from flows.runtime.task_runs import format_error, get_task_error, run_task
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import claims_stage
 from tasks.archive.fetch import OnProgress
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import spending
+from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
-from tasks.pending.evaluation import Evaluation, pending_extractions
-from tasks.pending.pages import archived_message, unfetched, unread, ways
+from tasks.pending.evaluation import Evaluation, select_extractions
+from tasks.pending.pages import (
+    describe_archived,
+    find_pending_pages,
+    find_unread_pages,
+    list_fetch_sources,
+)
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
@@ -42,72 +52,76 @@ async def fetch(
     extractor: JudgeName | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Ask for every cited page that nobody has asked for yet, and take out what it says.
+    """Fetch every cited page that was not requested yet, and extract its text.
 
     Args:
         edition: its name in the warehouse.
-        agents: only what their reports cite; all unless named.
-        fallbacks: other ways to pages that do not come; those of `configs/web.yaml` unless named.
-        again: also pages that were asked for in vain before.
-        extractor: a judge that extracts the claims nobody has; the offline extraction unless named.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        agents: only the pages that their reports cite; all unless given.
+        fallbacks: sources for pages that fail; those of `configs/web.yaml` unless given.
+        again: retry pages that failed before.
+        extractor: a judge that extracts claims that are missing; the offline extraction unless
+            given.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed` when every cited page has its status, whatever that is; `Partial` when pages
-        are left to ask for.
+        `Completed` when every cited page has a status, whichever; `Partial` when pages are still
+        pending.
     """
     with (
         await hold_warehouse(warehouse, "pages") as store,
-        spending(store, None),
+        open_budget(store, None),
         tags(f"edition:{edition}"),
     ):
         began = utc_now()
         check_edition(store, edition)
-        failures = await _claims(store, edition, agents or [], extractor)
-        for way in ways(fallbacks):
-            failures += await _fetched(store, edition, way, agents or [], again)
-            failures += await _read(store, edition)
+        failures = await _extract_claims(store, edition, agents or [], extractor)
+        for fetch_source in list_fetch_sources(fallbacks):
+            failures += await _fetch_pending_pages(
+                store, edition, fetch_source, agents or [], again
+            )
+            failures += await _read_pages(store, edition)
         export_edition(store, edition)
-        await leave_table(
+        await add_table_artifact(
             "pages",
             store.frame(PAGES, [edition]).to_dicts(),
-            f"{edition}: what became of the pages that its reports cite.",
+            f"{edition}: the cited pages by status.",
         )
-        await leave_failures(failures)
-        await leave_costs(store, began, "pages cost nothing, and claims were extracted offline")
-        message = archived_message(store, edition)
+        await add_failures_artifact(failures)
+        await add_costs_artifact(
+            store, began, "pages cost nothing, and claims were extracted offline"
+        )
+        message = describe_archived(store, edition)
     if failures:
-        return Completed(name="Partial", message=f"{message} {partial_message(failures)}")
+        return Completed(name="Partial", message=f"{message} {format_failures(failures)}")
     return Completed(message=message)
 
 
 @flow(name="read", flow_run_name="read · {edition}")
 async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[None]:
-    """Take the text out of every fetched page anew, from the archive; nothing is fetched.
+    """Extract the text of every archived page again; fetch nothing.
 
-    Reports that cite a page whose text becomes another one are judged again by the next
-    evaluation.
+    The next evaluation judges reports again that cite a page whose text has changed.
 
     Args:
         edition: its name in the warehouse.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
     """
     with await hold_warehouse(warehouse, "pages") as store:
         check_edition(store, edition)
-        n = len(unread(store, edition, again=True))
-        failures = await _read(store, edition, again=True)
+        n = len(find_unread_pages(store, edition, again=True))
+        failures = await _read_pages(store, edition, again=True)
         export_edition(store, edition)
-        await leave_text("pages", f"{n:,} pages were to be read again.", f"{edition}: pages.")
-        await leave_failures(failures)
+        await add_text_artifact("pages", f"{n:,} pages to read again.", f"{edition}: pages.")
+        await add_failures_artifact(failures)
     if failures:
-        return Completed(name="Partial", message=partial_message(failures))
+        return Completed(name="Partial", message=format_failures(failures))
     return Completed(message=f"{edition}: {n:,} pages were read again.")
 
 
-async def _claims(
+async def _extract_claims(
     store: Warehouse, edition: str, agents: Sequence[str], extractor: str | None
 ) -> list[Failure]:
-    """What reports cite is known once their claims are."""
+    """Extract missing claims: they tell which pages reports cite."""
     run = Evaluation(
         warehouse=store.url,
         edition=edition,
@@ -116,51 +130,53 @@ async def _claims(
         judge=load_judges().default,
         extractor=extractor,
     )
-    todo = pending_extractions(run)
+    todo = select_extractions(run)
     return await claims_stage(run, len(todo)) if todo else []
 
 
-async def _fetched(
-    store: Warehouse, edition: str, way: FetchSource, agents: Sequence[str], again: bool
+async def _fetch_pending_pages(
+    store: Warehouse, edition: str, fetch_source: FetchSource, agents: Sequence[str], again: bool
 ) -> list[Failure]:
-    wanted = unfetched(store, edition, way, agents, again=again)
+    wanted = find_pending_pages(store, edition, fetch_source, agents, again=again)
     if not wanted:
         return []
     hosts = {urlsplit(page.url).netloc for page in wanted}
-    remark(f"Pages to fetch ({way}): {len(wanted):,}, of hosts: {len(hosts):,}.")
+    print_message(f"Pages to fetch ({fetch_source}): {len(wanted):,}, of hosts: {len(hosts):,}.")
     path = store.url
-    return await _followed(
-        f"fetch {way}",
+    return await _run_with_progress(
+        f"fetch {fetch_source}",
         len(wanted),
         lambda on_progress: fetch_pages(
-            path, edition, way, agents, again, on_progress, return_state=True
+            path, edition, fetch_source, agents, again, on_progress, return_state=True
         ),
     )
 
 
-async def _read(store: Warehouse, edition: str, *, again: bool = False) -> list[Failure]:
-    todo = unread(store, edition, again=again)
+async def _read_pages(store: Warehouse, edition: str, *, again: bool = False) -> list[Failure]:
+    todo = find_unread_pages(store, edition, again=again)
     if not todo:
         return []
     path = store.url
-    return await _followed(
+    return await _run_with_progress(
         "read",
         len(todo),
         lambda on_progress: read_pages(path, edition, again, on_progress, return_state=True),
     )
 
 
-async def _followed(stage: str, total: int, start: Callable[[OnProgress], Any]) -> list[Failure]:
-    """Run one task that tells how far it is."""
+async def _run_with_progress(
+    stage: str, total: int, start: Callable[[OnProgress], Any]
+) -> list[Failure]:
+    """Run one task that reports its progress."""
     async with stage_progress(stage, total) as progress:
         loop = asyncio.get_running_loop()
-        told: set[asyncio.Task[None]] = set()
+        updates: set[asyncio.Task[None]] = set()
 
         def on_progress(n: int) -> None:
             task = loop.create_task(progress.advance(n))
-            told.add(task)
-            task.add_done_callback(told.discard)
+            updates.add(task)
+            task.add_done_callback(updates.discard)
 
-        error = await error_of(await finished(partial(start, on_progress)))
-        await asyncio.gather(*told)
-    return [Failure(stage, "pages", reason_of(error))] if error else []
+        error = await get_task_error(await run_task(partial(start, on_progress)))
+        await asyncio.gather(*updates)
+    return [Failure(stage, "pages", format_error(error))] if error else []

@@ -1,4 +1,4 @@
-"""A published edition, from its folder to the leaderboard: what `evergreen demo` shows."""
+"""Import and evaluate a published edition, as `evergreen demo` does."""
 
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.evaluate import evaluate
-from flows.runtime.artifacts import leave_costs, leave_leaderboard
+from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
 from flows.runtime.warehouse import hold_warehouse
-from tasks.configuration.editions import edition_folder
+from tasks.configuration.editions import find_edition_folder
 from tasks.reports import import_published
 from tasks.warehouse.rows import utc_now
 
@@ -24,28 +24,28 @@ async def bring_in(
     protocols: list[str] | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Import an edition and evaluate it; run it again whenever something is new.
+    """Import an edition and evaluate it; run it again whenever its folder has something new.
 
     Args:
         edition: its name; without `source`, one that `configs/editions.yaml` lists.
-        source: the folder of a published layout.
-        agents: only these are brought in and judged; all unless named.
-        judge: the default of `configs/judges.yaml` unless named.
-        protocols: those that are made for editions of its source, unless named.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        source: the edition's folder, in a published layout.
+        agents: import and judge only these; all unless given.
+        judge: the default of `configs/judges.yaml` unless given.
+        protocols: those made for the edition's source unless given.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
         The state of the evaluation: `Completed` or `Partial`.
     """
-    folder = Path(source) if source else edition_folder(edition)
+    folder = Path(source) if source else find_edition_folder(edition)
     with await hold_warehouse(warehouse) as store:
         path, began = store.url, utc_now()
         await import_published(path, str(folder), edition, sorted(agents or []))
         outcome: Any = evaluate(edition, protocols, agents, judge, path, return_state=True)
         state: State[None] = await outcome
         if not state.is_completed():
-            await state.aresult()  # raises what it failed with
-        await leave_leaderboard(store, edition)
-        await leave_costs(store, began, "no model was called")
-        # Returned as it is, a subflow's state loses its name and message in its parent.
+            await state.aresult()  # raises its error
+        await add_leaderboard_artifacts(store, edition)
+        await add_costs_artifact(store, began, "no model was called")
+        # Returned unchanged, a subflow's state loses its name and message in its parent.
         return Completed(name=state.name, message=state.message)

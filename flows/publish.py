@@ -1,4 +1,4 @@
-"""Publish an edition as a site: pages, pictures and data that anybody can serve and check."""
+"""Publish an edition as a static site with pages, pictures and data."""
 
 import asyncio
 import hashlib
@@ -13,22 +13,22 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed
 
-from flows.display.console import insist
-from flows.display.leaderboard import leaderboard_frame
-from flows.runtime.approval import CalledOff, decided, run_page
+from flows.display.console import print_always
+from flows.display.leaderboard import load_leaderboard
+from flows.runtime.approval import RunCancelled, get_run_url, wait_for_decision
 from flows.runtime.artifacts import (
-    leave_costs,
-    leave_leaderboard,
-    leave_text,
-    markdown_table,
-    plain,
+    add_costs_artifact,
+    add_leaderboard_artifacts,
+    add_text_artifact,
+    escape_markdown,
+    format_markdown_table,
 )
 from flows.runtime.parameters import Hours, JudgeName
 from flows.runtime.progress import stage_progress
-from flows.runtime.task_runs import result_of
+from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.editions.names import check_edition, check_scored
-from tasks.publishing.changes import board_of
+from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current
 from tasks.site.mark import check_target
@@ -36,7 +36,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, get_open_warehouse
 
 if TYPE_CHECKING:
-    from tasks.publishing.site import Published
+    from tasks.publishing.site import SiteSummary
 
 
 @flow(name="publish", flow_run_name="publish · {edition}")
@@ -49,54 +49,56 @@ async def publish(
     approval_hours: Hours = 72.0,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Write an edition's results as a site, if wanted after a person has agreed.
+    """Write an edition's results as a site, optionally after a person's approval.
 
     Args:
         edition: its name in the warehouse.
-        to: the folder of the site; replaced as a whole, once everything is written.
-        judges: only these judges' figures; every judge's unless named.
-        snapshots: of archived pages publish the `passages` that verdicts rest on, or the `whole`
-            texts.
-        approve: show what would be published and wait until a person decides, on this run's page.
-        approval_hours: how long to wait for that. Afterwards nothing is published: a run of the
+        to: the site's folder; replaced as a whole, once everything is written.
+        judges: only these judges' figures; every judge's unless given.
+        snapshots: what to publish of archived pages: the `passages` that verdicts rest on, or the
+            `whole` texts.
+        approve: show what would be published and wait for a person's decision on this run's page.
+        approval_hours: how long to wait for it. Afterwards nothing is published: a run of the
             command line ends as `Declined`; a run of a deployment stays suspended, and fails when
             somebody resumes it.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed`, or a completed state named `Declined` when a person said no, or, to a run
-        that waits in its own process, nobody anything: then nothing was written.
+        `Completed`, or a completed state named `Declined`, with nothing written, when a person
+        declines or, if the run waits in its own process, nobody decides.
 
     Raises:
-        UnknownName: no such edition, or no figures of it or of a judge.
-        LeaderboardBehind: the figures are not those of the scores.
-        UnwritableSite: the folder holds something else, or cannot be written.
+        UnknownName: there is no such edition, or no figures of it or of a judge.
+        LeaderboardBehind: the figures are older than the scores.
+        UnwritableSite: the folder holds something else, or is not writable.
     """
     chosen = tuple(dict.fromkeys(judges or ()))
-    note, agreed = "", ""
+    note, approved = "", ""
     while True:
         with (
             await hold_warehouse(warehouse) as store,
             tags(f"edition:{edition}"),
         ):
             check_publishable(store, edition, chosen, Path(to))
-            shown = _digest(store, edition, chosen)
-            if shown != agreed:
-                await leave_leaderboard(store, edition, chosen)
-                await leave_costs(store, utc_now(), "nothing was ever asked of a model")
-            if not approve or shown == agreed:
-                return await _published(store, edition, to, chosen, snapshots, note)
-            await _ask(store, edition, to, chosen, snapshots)
+            digest = _hash_figures(store, edition, chosen)
+            if digest != approved:
+                await add_leaderboard_artifacts(store, edition, chosen)
+                await add_costs_artifact(store, utc_now(), "no model was ever called")
+            if not approve or digest == approved:
+                return await _publish_site(store, edition, to, chosen, snapshots, note)
+            await _request_approval(store, edition, to, chosen, snapshots)
         try:
-            decision = await decided(shown, approval_hours * 3600)
-        except CalledOff as error:
+            decision = await wait_for_decision(digest, approval_hours * 3600)
+        except RunCancelled as error:
             return Cancelled(message=str(error))
         if decision is None or not decision.publish:
             why = "nobody decided in time" if decision is None else f"declined. {decision.note}"
             message = f"{edition} was not published: {why.strip()}"
-            await leave_text("published", plain(message), f"{edition}: nothing was written.")
+            await add_text_artifact(
+                "published", escape_markdown(message), f"{edition}: nothing was written."
+            )
             return Completed(name="Declined", message=message)
-        agreed, note = shown, decision.note  # if the figures are others by now, they ask again
+        approved, note = digest, decision.note  # if the figures have changed since, ask again
 
 
 @task(
@@ -110,37 +112,37 @@ async def write_site(
     to: str,
     judges: Sequence[str],
     snapshots: Snapshots,
-) -> "Published":
-    """Write the site into its folder; a half-written one is never seen there."""
-    from tasks.publishing.site import publish_site
+) -> "SiteSummary":
+    """Write the site into its folder, atomically."""
+    from tasks.publishing.site import build_site
 
     async with stage_progress("publish", None) as progress:
         return await asyncio.to_thread(
-            publish_site,
+            build_site,
             get_open_warehouse(warehouse_path),
             edition,
             Path(to),
             judges=tuple(judges),
             snapshots=snapshots,
-            on_progress=progress.tell,
+            on_progress=progress.update,
         )
 
 
-async def written(
+async def run_site_task(
     store: Warehouse,
     edition: str,
     to: Path,
     judges: Sequence[str] = (),
     snapshots: Snapshots = "passages",
-) -> "Published":
-    """The site as it was written by a task of this run; what it failed with is raised."""
-    published: Published = await result_of(
+) -> "SiteSummary":
+    """Write the site in a task of this run; return its summary or raise the task's error."""
+    site: SiteSummary = await run_task_for_result(
         partial(write_site, store.url, edition, str(to), judges, snapshots, return_state=True)
     )
-    return published
+    return site
 
 
-async def _published(
+async def _publish_site(
     store: Warehouse,
     edition: str,
     to: str,
@@ -148,8 +150,10 @@ async def _published(
     snapshots: Snapshots,
     note: str,
 ) -> State[None]:
-    site = await written(store, edition, Path(to), judges, snapshots)
-    await leave_text("published", _site_words(site, judges, snapshots, note), f"{edition}: a site.")
+    site = await run_site_task(store, edition, Path(to), judges, snapshots)
+    await add_text_artifact(
+        "published", _format_site_summary(site, judges, snapshots, note), f"{edition}: a site."
+    )
     state = "provisional: items are still open" if site.provisional else "final"
     return Completed(
         message=f"{edition} is published in {site.folder}: {site.files:,} files, "
@@ -157,7 +161,9 @@ async def _published(
     )
 
 
-def _site_words(site: "Published", judges: Sequence[str], snapshots: str, note: str) -> str:
+def _format_site_summary(
+    site: "SiteSummary", judges: Sequence[str], snapshots: str, note: str
+) -> str:
     rows = [
         {"what": "folder", "is": str(site.folder)},
         {"what": "files", "is": f"{site.files:,}"},
@@ -169,14 +175,14 @@ def _site_words(site: "Published", judges: Sequence[str], snapshots: str, note: 
         {"what": "snapshots of pages", "is": snapshots},
         *([{"what": "approved with the note", "is": note}] if note else []),
     ]
-    return markdown_table(rows)
+    return format_markdown_table(rows)
 
 
-async def _ask(
+async def _request_approval(
     store: Warehouse, edition: str, to: str, judges: Sequence[str], snapshots: str
 ) -> None:
-    """Show what would be published, and say in the terminal where to decide."""
-    board = leaderboard_frame(store, edition)
+    """Show what would be published, and print where to decide."""
+    board = load_leaderboard(store, edition)
     shown = board.filter(board["judge"].is_in(list(judges))) if judges else board
     open_figures = shown.filter(shown["provisional"])
     rows = [
@@ -188,15 +194,17 @@ async def _ask(
         {"what": "snapshots of pages", "is": snapshots},
     ]  # fmt: skip
     text = (
-        f"{markdown_table(rows)}\n\nThe artifact `leaderboard` of this run holds the figures. To "
-        "decide, press *Resume* on the page of this run and fill in the form."
+        f"{format_markdown_table(rows)}\n\nThis run's artifact `leaderboard` holds the figures. To "
+        "decide, press *Resume* on this run's page and fill in the form."
     )
-    await leave_text("approval", text, f"{edition}: what would be published.")
-    insist(f"Waiting for a decision on {edition}: look at it and press Resume at {run_page()}")
+    await add_text_artifact("approval", text, f"{edition}: what would be published.")
+    print_always(
+        f"Waiting for a decision on {edition}: review it and press Resume at {get_run_url()}"
+    )
 
 
 def check_publishable(store: Warehouse, edition: str, judges: Sequence[str], to: Path) -> None:
-    """Refuse before a person is asked what could not be written afterwards, or not truly."""
+    """Check everything that could prevent publication, before a person is asked."""
     check_edition(store, edition)
     check_scored(store, edition)
     for name in judges:
@@ -205,9 +213,9 @@ def check_publishable(store: Warehouse, edition: str, judges: Sequence[str], to:
     check_current(store, edition)
 
 
-def _digest(store: Warehouse, edition: str, judges: Sequence[str]) -> str:
-    """What a person agrees to: these figures and no others."""
-    board = board_of(store, edition)
+def _hash_figures(store: Warehouse, edition: str, judges: Sequence[str]) -> str:
+    """Hash the figures that a person approves."""
+    board = load_figures(store, edition)
     shown = board.filter(pl.col("judge").is_in(judges)) if judges else board
     text = f"{sorted(judges)}\n{shown.write_csv()}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

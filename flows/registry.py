@@ -1,16 +1,16 @@
-"""Every flow by its name, and which of them are served. Nothing here imports a flow at once."""
+"""All flows by name, and which of them are served. Importing this module imports no flow."""
 
 from typing import Any
 
-NAMES = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
-"""Of the flows that are served; each has one deployment, called after the warehouse."""
-RESUMES = 5
-"""How often one run is begun again: what ends it each time is no accident."""
+SERVED_FLOWS = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
+"""The served flows; each has one deployment, named after the warehouse."""
+MAX_RESUMES = 5
+"""How often one run is restarted; a run that crashes more often has a permanent problem."""
 
 
-def flow_named(name: str) -> Any:
-    """A flow by its name."""
-    # Prefect reads its settings at import: only now, with the server up, may it be imported.
+def load_flow(name: str) -> Any:
+    """Import and return a flow by its name."""
+    # Prefect reads its settings at import, so import it only now that the server is up.
     from flows.ask import ask
     from flows.assign import assign
     from flows.backfill import backfill

@@ -1,4 +1,4 @@
-"""Judge reports again by another judge, and show how far the two agree and what it changes."""
+"""Judge reports again with another judge; show the two judges' agreement and what changes."""
 
 from pathlib import Path
 from typing import Any
@@ -7,42 +7,42 @@ from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.display.console import remark
+from flows.display.console import print_message
 from flows.display.rejudge import (
-    agreement_message,
     agreement_rows,
     changed_rows,
     figure_change_rows,
     figure_rows,
-    leading_figures,
+    format_agreement,
+    select_leading_figures,
 )
 from flows.evaluate import evaluate
-from flows.publish import written
+from flows.publish import run_site_task
 from flows.runtime.artifacts import (
-    leave_costs,
-    leave_leaderboard,
-    leave_table,
-    leave_text,
-    markdown_table,
+    add_costs_artifact,
+    add_leaderboard_artifacts,
+    add_table_artifact,
+    add_text_artifact,
+    format_markdown_table,
 )
 from flows.runtime.parameters import JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import hold_warehouse
-from tasks.analysis.judges import Rejudged, rejudged, selected
-from tasks.costs.budget import spending
+from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
+from tasks.costs.budget import open_budget
 from tasks.judging.preconditions import check_judges
 from tasks.publishing.changes import (
     AFTER,
     BEFORE,
-    Begun,
+    ComparisonStart,
     SiteChanges,
-    begin_anew,
-    begun_before,
-    board_of,
     check_changes_folder,
-    figure_changes,
-    file_changes,
-    keep_begun,
-    keep_changes,
+    clear_comparison,
+    compare_figures,
+    compare_files,
+    load_figures,
+    load_unfinished,
+    save_changes,
+    save_start,
 )
 from tasks.scoring.current import check_current
 from tasks.warehouse.rows import utc_now
@@ -62,26 +62,25 @@ async def rejudge(
     publish_to: str | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Judge the same reports by another judge: how far they agree, what changes, what it does to
-    the figures. No row of the judge that is compared with is touched.
+    """Judge the same reports with another judge; compare verdicts and figures. The other judge's
+    rows stay unchanged.
 
     Args:
         edition: its name in the warehouse.
-        judge: the one that judges again; what it has judged already is not judged twice.
-        against: the judge that it is compared with: the default one, or the only other that has
-            judged the edition, unless named.
-        agents: only their reports; all unless named.
-        assignments: only the reports of these; all unless named.
-        protocols: only these; all by which the other judge has judged these reports unless named.
-        budget_usd: what this run may spend on models at most; no cap unless given.
-        batch: ask models through their batch APIs: cheaper, and within a day.
-        publish_to: a folder in which the site is written twice, before and after, with what
-            differs between them. A run that goes on with one that was ended compares with what
-            that one found.
-        warehouse: a DuckDB file, waited for while another process owns it, or a lake's address.
+        judge: the judge that judges again; cells it has judged already are not judged twice.
+        against: the judge to compare with; unless given, the default one, or the only other that
+            has judged the edition.
+        agents: only their reports; all unless given.
+        assignments: only the reports of these; all unless given.
+        protocols: only these; unless given, all that the other judge has used on these reports.
+        budget_usd: the most this run may spend on models; no limit unless given.
+        batch: use the models' batch APIs: cheaper, within a day.
+        publish_to: a folder for the site before and after, and for their differences. A run that
+            resumes an interrupted one compares with the site that that one started from.
+        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when something is left to judge.
+        `Completed`, or a completed state named `Partial` when cells are still pending.
     """
     check_judges([judge], budget_usd, batch=batch)
     to = Path(publish_to) if publish_to else None
@@ -89,86 +88,95 @@ async def rejudge(
         check_changes_folder(to)
     with (
         await hold_warehouse(warehouse, f"rejudging {edition}") as store,
-        spending(store, budget_usd),
+        open_budget(store, budget_usd),
         tags(f"edition:{edition}", f"judge:{judge}"),
     ):
         path, began = store.url, utc_now()
-        selection, other = selected(store, edition, judge, against, agents, assignments, protocols)
-        before = await _begun(store, edition, judge, to) if to else None
+        selection, other = select_reports(
+            store, edition, judge, against, agents, assignments, protocols
+        )
+        before = await _record_baseline(store, edition, judge, to) if to else None
         outcome: Any = evaluate(
             edition, list(selection.protocols), agents, judge, path, batch=batch,
             assignments=assignments, return_state=True,
         )  # fmt: skip
         state: State[None] = await outcome
         if not state.is_completed():
-            await state.aresult()  # raises what it failed with
-        found = rejudged(store, selection, other, judge)
-        await _left(store, edition, found)
-        await leave_costs(store, began, f"the judge {judge} calls no model")
+            await state.aresult()  # raises its error
+        found = compare_judges(store, selection, other, judge)
+        await _add_comparison_artifacts(store, edition, found)
+        await add_costs_artifact(store, began, f"the judge {judge} calls no model")
         if to and before:
-            await _published(store, before, to, complete=state.name == "Completed")
-    return Completed(name=state.name, message=_message(found, state))
+            await _publish_changes(store, before, to, complete=state.name == "Completed")
+    return Completed(name=state.name, message=_format_message(found, state))
 
 
-async def _left(store: Warehouse, edition: str, found: Rejudged) -> None:
-    """The comparison, in the UI."""
+async def _add_comparison_artifacts(store: Warehouse, edition: str, found: JudgeComparison) -> None:
+    """Add the comparison's tables in the Prefect UI."""
     before, after = found.before, found.after
-    await leave_table(
+    await add_table_artifact(
         "agreement",
         agreement_rows(found),
         f"{edition}: how far {before} and {after} agree on the items that both decided. Kappa: "
         "agreement beyond chance, -1 to 1.",
     )
-    await leave_table(
+    await add_table_artifact(
         "changed-verdicts",
         changed_rows(found.changed),
-        f"{edition}: what {after} labels otherwise than {before} ({found.changed.height:,} items).",
+        f"{edition}: items that {after} labels differently than {before} "
+        f"({found.changed.height:,}).",
     )
-    await leave_table(
+    await add_table_artifact(
         "figures",
-        figure_rows(leading_figures(found), before, after),
+        figure_rows(select_leading_figures(found), before, after),
         f"{edition}, in percent: the figures of both judges; the last columns are those of "
         f"{before} with the verdicts of {after} wherever it has judged.",
     )
-    await leave_leaderboard(store, edition, (before, after))
+    await add_leaderboard_artifacts(store, edition, (before, after))
 
 
-async def _begun(store: Warehouse, edition: str, judge: str, folder: Path) -> Begun:
-    """The edition as it was before the judge began: published, or kept by a run that was ended."""
-    if kept := begun_before(folder, edition, judge):
-        remark(f"Compared with {folder / BEFORE}, where an earlier run began that was ended.")
+async def _record_baseline(
+    store: Warehouse, edition: str, judge: str, folder: Path
+) -> ComparisonStart:
+    """Publish the edition as it is before judging, or load the baseline of an interrupted run."""
+    if kept := load_unfinished(folder, edition, judge):
+        print_message(
+            f"Comparing with {folder / BEFORE}, the start of an earlier, interrupted run."
+        )
         return kept
     check_current(store, edition)
-    begin_anew(folder)
-    await written(store, edition, folder / BEFORE)
-    figures = board_of(store, edition).to_dicts()
-    begun = Begun(edition=edition, judge=judge, figures=figures)
-    keep_begun(folder, begun)
+    clear_comparison(folder)
+    await run_site_task(store, edition, folder / BEFORE)
+    figures = load_figures(store, edition).to_dicts()
+    begun = ComparisonStart(edition=edition, judge=judge, figures=figures)
+    save_start(folder, begun)
     return begun
 
 
-async def _published(store: Warehouse, before: Begun, folder: Path, *, complete: bool) -> None:
-    """Publish again, and keep what differs beside both sites."""
+async def _publish_changes(
+    store: Warehouse, before: ComparisonStart, folder: Path, *, complete: bool
+) -> None:
+    """Publish again, and save the differences beside both sites."""
     edition = before.edition
-    await written(store, edition, folder / AFTER)
-    files, n_files = file_changes(folder / BEFORE, folder / AFTER)
+    await run_site_task(store, edition, folder / AFTER)
+    files, n_files = compare_files(folder / BEFORE, folder / AFTER)
     changes = SiteChanges(
-        figures=figure_changes(before.board, board_of(store, edition)),
+        figures=compare_figures(before.board, load_figures(store, edition)),
         files=files,
         n_files=n_files,
         complete=complete,
     )
-    keep_changes(folder, changes)
-    await leave_table(
+    save_changes(folder, changes)
+    await add_table_artifact(
         "changed-figures",
         figure_change_rows(changes.figures),
-        f"{edition}: figures of the leaderboard that are others than before, in percent.",
+        f"{edition}: figures of the leaderboard that have changed, in percent.",
     )
     rows = [{"file": file.path, "change": file.change} for file in files[:100]]
-    text = f"{len(files):,} of {n_files:,} files differ.\n\n{markdown_table(rows)}"
-    await leave_text("changed-pages", text, f"{edition}: what differs between both sites.")
+    text = f"{len(files):,} of {n_files:,} files differ.\n\n{format_markdown_table(rows)}"
+    await add_text_artifact("changed-pages", text, f"{edition}: differences of both sites.")
 
 
-def _message(found: Rejudged, state: State[None]) -> str:
-    said = agreement_message(found)
-    return said if state.name == "Completed" else f"{said} {state.message}"
+def _format_message(found: JudgeComparison, state: State[None]) -> str:
+    agreement = format_agreement(found)
+    return agreement if state.name == "Completed" else f"{agreement} {state.message}"

@@ -1,5 +1,5 @@
-"""How things are done. The modules here are the pipeline: one Prefect stage for each table.
+"""The pipeline's stages, one module for each table they fill, and the packages they use.
 
-A stage may import every package below; only flows import a stage. The packages hold the work:
-those of the application read and write the warehouse, the pure ones never open it.
+A stage may import every package; only flows import a stage. Application packages read and write
+the warehouse; pure packages never open it.
 """

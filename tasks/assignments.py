@@ -1,4 +1,4 @@
-"""Stage assignments: what agents are asked."""
+"""Stage assignments: the prompts to write articles."""
 
 from tasks.editions.prompts import assign_writing
 from tasks.stage import stage_task
@@ -7,5 +7,5 @@ from tasks.warehouse.store import get_open_warehouse
 
 @stage_task("assign · {edition}")
 async def assign_articles(warehouse_path: str, edition: str) -> int:
-    """An assignment to write each article that has none yet; how many are new."""
+    """Create an assignment for each article that has none; return how many are new."""
     return assign_writing(get_open_warehouse(warehouse_path), edition)

@@ -1,9 +1,9 @@
-"""The base of every value that is passed around."""
+"""The base class of immutable values."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Frozen(BaseModel):
-    """A value that nobody changes and that has no fields but those it names."""
+    """An immutable model that rejects unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,7 +1,6 @@
-"""Stage claims: facts of every article and claims of every report that have none yet.
+"""Stage claims: extract facts from articles and claims from reports that have none yet.
 
-Published facts and claims came with the import; the offline extractor, or a judge that is
-asked to, fills the rest.
+Published facts and claims come with the import; the offline extractor or a judge adds the rest.
 """
 
 import asyncio
@@ -14,9 +13,9 @@ from tasks.extraction.claims import (
     extract_claims,
 )
 from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
-from tasks.judges.decisions import ExtractClaims, Extracted, ExtractFacts, Extractor
-from tasks.judging.session import session
-from tasks.pending.extractions import Unextracted, extractor_version, text_of
+from tasks.judges.decisions import ExtractClaims, ExtractFacts, ExtractionAnswer, Extractor
+from tasks.judging.session import get_judge_session
+from tasks.pending.extractions import PendingExtraction, build_extractor_version, load_text
 from tasks.processes.pool import HELPERS
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
@@ -25,74 +24,81 @@ from tasks.warehouse.writer import Change
 
 
 class ExtractionFailed(Exception):
-    """A judge could not extract the statements of some texts; the next run tries them again."""
+    """A judge could not extract the statements of some texts; the next run tries again."""
 
 
 @stage_task("claims · {agent}", retry_condition_fn=is_transient)
-async def extract_for(
-    warehouse_path: str, agent: str, items: list[Unextracted], judge: str | None = None
+async def extract_statements(
+    warehouse_path: str, agent: str, items: list[PendingExtraction], judge: str | None = None
 ) -> None:
     """Extract the statements of one agent's reports (or of the articles), text by text.
 
     Raises:
-        ExtractionFailed: a judge gave no usable answer for some; the others are done.
+        ExtractionFailed: the judge gave no usable answer for some texts; the others are done.
     """
     warehouse = get_open_warehouse(warehouse_path)
     if judge is None:
         for item in items:
-            await _offline(warehouse, item)
+            await _extract_offline(warehouse, item)
         return
-    extractor: Any = session(warehouse, judge).judge
-    problems = await asyncio.gather(*(_judged(warehouse, item, extractor) for item in items))
+    extractor: Any = get_judge_session(warehouse, judge).judge
+    problems = await asyncio.gather(
+        *(_extract_with_judge(warehouse, item, extractor) for item in items)
+    )
     if failed := [problem for problem in problems if problem]:
         raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
 
 
-async def _offline(warehouse: Warehouse, item: Unextracted) -> None:
-    text = text_of(warehouse, item)
+async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> None:
+    text = load_text(warehouse, item)
     if item.agent:
         claims = await HELPERS.run(extract_claims, item.title, text)
-        await warehouse.write_async(*_claim_changes(item, text, claims, None))
+        await warehouse.write_async(*_build_claim_changes(item, text, claims, None))
     else:
         facts = await HELPERS.run(extract_facts, item.title, text)
-        await warehouse.write_async(*_fact_changes(item, text, facts, None))
+        await warehouse.write_async(*_build_fact_changes(item, text, facts, None))
 
 
-async def _judged(warehouse: Warehouse, item: Unextracted, extractor: Extractor) -> str | None:
-    """What went wrong, if anything did; nothing is written then."""
-    text = await asyncio.to_thread(text_of, warehouse, item)
+async def _extract_with_judge(
+    warehouse: Warehouse, item: PendingExtraction, extractor: Extractor
+) -> str | None:
+    """Write the statements of one text; if that fails, write nothing and return why."""
+    text = await asyncio.to_thread(load_text, warehouse, item)
     if item.agent:
         answer = await extractor.extract_claims(ExtractClaims(title=item.title, text=text))
     else:
         answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
     if answer.status is not Status.OK:
         return f"{item.title}: {answer.reason}"
-    changes = await asyncio.to_thread(_judged_changes, item, text, answer, extractor)
+    changes = await asyncio.to_thread(_build_changes, item, text, answer, extractor)
     await warehouse.write_async(*changes)
     return None
 
 
-def _judged_changes(
-    item: Unextracted, text: str, answer: Extracted, extractor: Extractor
+def _build_changes(
+    item: PendingExtraction, text: str, answer: ExtractionAnswer, extractor: Extractor
 ) -> list[Change]:
     statements = [statement.text for statement in answer.statements]
     if item.agent:
         cited = [(statement.text, statement.markers) for statement in answer.statements]
-        return _claim_changes(item, text, cite_statements(item.title, text, cited), extractor)
+        return _build_claim_changes(item, text, cite_statements(item.title, text, cited), extractor)
     places = locate_facts(statements, text)
     facts = [
         ExtractedFact(fact, section, position)
         for fact, (section, position) in zip(statements, places, strict=True)
     ]
-    return _fact_changes(item, text, facts, extractor)
+    return _build_fact_changes(item, text, facts, extractor)
 
 
-def _key(item: Unextracted) -> dict[str, str]:
+def _key(item: PendingExtraction) -> dict[str, str]:
     return {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
 
 
-def _fact_changes(
-    item: Unextracted, text: str, extracted: Sequence[ExtractedFact], extractor: Extractor | None
+def _build_fact_changes(
+    item: PendingExtraction,
+    text: str,
+    extracted: Sequence[ExtractedFact],
+    extractor: Extractor | None,
 ) -> list[Change]:
     of_article = {"edition": item.edition, "article": item.article}
     facts = [
@@ -111,14 +117,14 @@ def _fact_changes(
         Change(Fact, facts, replacing=of_article),
         Change(
             Extraction,
-            [_extraction(item, text, output, len(facts), extractor)],
+            [_build_extraction(item, text, output, len(facts), extractor)],
             replacing=_key(item),
         ),
     ]
 
 
-def _claim_changes(
-    item: Unextracted, text: str, extracted: ExtractedClaims, extractor: Extractor | None
+def _build_claim_changes(
+    item: PendingExtraction, text: str, extracted: ExtractedClaims, extractor: Extractor | None
 ) -> list[Change]:
     key = _key(item)
     claims = [
@@ -149,7 +155,7 @@ def _claim_changes(
         *(f"{number} {url}" for number, url in citations),
         str(extracted.pairs_reason),
     )
-    extraction = _extraction(item, text, output, len(claims), extractor).model_copy(
+    extraction = _build_extraction(item, text, output, len(claims), extractor).model_copy(
         update={
             "n_pairs": len(citations),
             "pairs_reliable": extracted.pairs_reliable,
@@ -163,13 +169,13 @@ def _claim_changes(
     ]
 
 
-def _extraction(
-    item: Unextracted, text: str, output_sha: str, n_items: int, extractor: Extractor | None
+def _build_extraction(
+    item: PendingExtraction, text: str, output_sha: str, n_items: int, extractor: Extractor | None
 ) -> Extraction:
     return Extraction(
         **_key(item),
         source="judge" if extractor else "offline",
-        extractor_version=extractor_version(extractor),
+        extractor_version=build_extractor_version(extractor),
         input_sha=content_sha(text),
         output_sha=output_sha,
         n_items=n_items,

@@ -1,7 +1,7 @@
-"""Stage diagnostics: style figures of every text, reported beside the scores, never verdicts."""
+"""Stage diagnostics: style figures of every text, reported beside the scores."""
 
 from tasks.configuration.words import load_words_to_watch
-from tasks.extraction.shape import style_figures
+from tasks.extraction.shape import measure_styles
 from tasks.metrics.style import STYLE_VERSION
 from tasks.pending.diagnostics import TEXTS
 from tasks.processes.pool import HELPERS
@@ -13,14 +13,14 @@ from tasks.warehouse.writer import Change
 
 @stage_task("style · {agent}")
 async def diagnose_agent(warehouse_path: str, edition: str, agent: str) -> None:
-    """Diagnose the texts of one agent (or the articles) and replace what was there."""
+    """Replace the diagnostics of one agent's reports (or of the articles)."""
     warehouse = get_open_warehouse(warehouse_path)
     texts = warehouse.frame(
         f"SELECT assignment, text, text_sha FROM ({TEXTS}) WHERE edition = $1 AND agent = $2 "
         "ORDER BY assignment",
         [edition, agent],
     )
-    figures = await HELPERS.run(style_figures, texts["text"].to_list(), load_words_to_watch())
+    figures = await HELPERS.run(measure_styles, texts["text"].to_list(), load_words_to_watch())
     rows = [
         Diagnostic(
             edition=edition,

@@ -1,16 +1,22 @@
-"""Stage drafts: bundles of rubrics drafted from articles, a file and a Prefect task each."""
+"""Stage drafts: bundles of rubrics drafted from articles, one file and one task each."""
 
 import asyncio
 import os
 from pathlib import Path
 
-from tasks.benchmarks.rigorous_drafts import DraftEntry, DraftFile, DraftRubric, draft_text
+from tasks.benchmarks.rigorous_drafts import DraftEntry, DraftFile, DraftRubric, render_draft
 from tasks.configuration.drafting import DraftingSettings, load_drafting
-from tasks.drafting.checks import Subject
-from tasks.drafting.steps import Bench, Draft, DraftOpen, allowed, draft_bundle
-from tasks.judging.session import session
+from tasks.drafting.checks import DraftSubject
+from tasks.drafting.steps import (
+    DraftedBundle,
+    DraftingContext,
+    DraftOpen,
+    draft_bundle,
+    list_allowed_values,
+)
+from tasks.judging.session import get_judge_session
 from tasks.models.errors import Misconfigured
-from tasks.pending.drafts import PendingDraft, drafter_named
+from tasks.pending.drafts import PendingDraft, get_drafter
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Article
 from tasks.warehouse.store import Warehouse, get_open_warehouse
@@ -22,7 +28,7 @@ FROM article_links AS l LEFT JOIN pages AS p USING (edition, url)
 WHERE l.edition = $1 AND l.article = $2 AND (p.status IS NULL OR p.status = 'ok')
 ORDER BY p.status IS NULL, l.number
 """
-"""References that are alive first, then those that nobody has fetched; dead ones are left out."""
+"""References with a fetched page first, then unfetched ones; dead ones are left out."""
 
 
 NO_LINKS = "no trusted links: add some"
@@ -36,17 +42,17 @@ class NoDraft(Exception):
 async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) -> None:
     """Draft the bundle of one article and write its file, whole or not at all.
 
-    Needs an open session of the judge (`tasks.judging.session`). What it has answered before is
-    found in the ledger, so that a run that was ended goes on where it was.
+    Needs an open session of the judge (`tasks.judging.session`). Earlier answers come from the
+    ledger, so a run continues where an interrupted one stopped.
 
     Raises:
         NoDraft: the article has no facts, the judge gave no usable answer, or the file cannot be
             written.
     """
     warehouse = get_open_warehouse(warehouse_path)
-    at_work = session(warehouse, judge)
-    if at_work.gateway is None:
-        drafter_named(judge)
+    judge_session = get_judge_session(warehouse, judge)
+    if judge_session.gateway is None:
+        get_drafter(judge)
         raise Misconfigured(f"The judge {judge} has no session with a model.")
     if not pending.n_facts:
         raise NoDraft(
@@ -54,21 +60,21 @@ async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) 
             "them first."
         )
     settings = load_drafting()
-    subject, links = await asyncio.to_thread(_read, warehouse, pending, settings)
-    drafter = drafter_named(judge, at_work.gateway)
-    bench = Bench(subject, drafter, at_work.judge, settings)
+    subject, links = await asyncio.to_thread(_load_subject, warehouse, pending, settings)
+    drafter = get_drafter(judge, judge_session.gateway)
+    context = DraftingContext(subject, drafter, judge_session.judge, settings)
     try:
-        draft = await draft_bundle(bench)
+        draft = await draft_bundle(context)
     except DraftOpen as problem:
-        raise NoDraft(f"{problem}. Run again to go on.") from None
+        raise NoDraft(f"{problem}. Run again to continue.") from None
     drafted_by = f"{drafter.name} ({drafter.model_version})"
-    text = draft_text(_file(pending, subject, links, draft, drafted_by))
-    await asyncio.to_thread(_write, pending.path, text)
+    text = render_draft(_build_file(pending, subject, links, draft, drafted_by))
+    await asyncio.to_thread(_write_file, pending.path, text)
 
 
-def _read(
+def _load_subject(
     warehouse: Warehouse, pending: PendingDraft, settings: DraftingSettings
-) -> tuple[Subject, dict[str, str]]:
+) -> tuple[DraftSubject, dict[str, str]]:
     where = [pending.edition, pending.article]
     [article] = warehouse.rows(Article, "edition = $1 AND article = $2", where)
     facts = warehouse.frame(FACTS, where)["text"].to_list()[: settings.facts_shown]
@@ -76,18 +82,22 @@ def _read(
         url: status or "unchecked" for url, status in warehouse.frame(LINKS, where).iter_rows()
     }
     first = dict(list(links.items())[: settings.links_most])
-    return Subject(article.title, article.text, tuple(facts)), first
+    return DraftSubject(article.title, article.text, tuple(facts)), first
 
 
-def _file(
-    pending: PendingDraft, subject: Subject, links: dict[str, str], draft: Draft, drafter: str
+def _build_file(
+    pending: PendingDraft,
+    subject: DraftSubject,
+    links: dict[str, str],
+    draft: DraftedBundle,
+    drafter: str,
 ) -> DraftFile:
     rubrics = tuple(
         DraftRubric(
             n=n,
             rubric=rubric.text,
             yes=rubric.points,
-            partial=int(values[1]) if len(values := allowed(rubric)) == 3 else None,
+            partial=int(values[1]) if len(values := list_allowed_values(rubric)) == 3 else None,
             no=0,
             facts={number: subject.facts[number - 1] for number in rubric.facts},
         )
@@ -115,8 +125,8 @@ def _file(
     )
 
 
-def _write(path: Path, text: str) -> None:
-    """Beside its place first, so that nobody finds half a file there."""
+def _write_file(path: Path, text: str) -> None:
+    """Write beside the target first, so that nobody reads half a file."""
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Errors that a user can set right. Apart from `base`, since no help text may load pydantic."""
+"""Errors that a user can fix. Separate from `base`, since `--help` must not load pydantic."""
 
 
 class ExpectedError(Exception):
-    """Its message is for the user: it names what is wrong, and the way out. `evergreen` shows it
+    """An error whose message tells the user what is wrong and what to do. `evergreen` prints it
     without a traceback and exits with 1."""

@@ -1,8 +1,8 @@
-"""Stage leaderboard: the rows of an edition's leaderboard, then the snapshot."""
+"""Stage leaderboard: an edition's leaderboard, then its snapshot."""
 
 import asyncio
 
-from tasks.scoring.rows import with_statistics
+from tasks.scoring.rows import add_statistics
 from tasks.stage import stage_task
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
@@ -11,11 +11,11 @@ from tasks.warehouse.writer import Change
 
 
 @stage_task("leaderboard · {edition}")
-async def publish_leaderboard(warehouse_path: str, edition: str, rows: list[LeaderboardRow]) -> str:
+async def write_leaderboard(warehouse_path: str, edition: str, rows: list[LeaderboardRow]) -> str:
     """Replace the edition's leaderboard and pairs, with intervals and ranks, and export the
-    snapshot; where it was written."""
+    snapshot; return its folder."""
     warehouse = get_open_warehouse(warehouse_path)
-    whole, pairs = await asyncio.to_thread(with_statistics, warehouse, edition, rows)
+    whole, pairs = await asyncio.to_thread(add_statistics, warehouse, edition, rows)
     changes = []
     for name in sorted({row.protocol for row in rows}):
         replaced = {"edition": edition, "protocol": name}

@@ -1,7 +1,7 @@
-"""Stage assignments, questions: articles turned around, one Prefect task per article.
+"""Stage assignments, questions: make questions from articles, one Prefect task per article.
 
-Every question that was made has a row, whatever became of it; an accepted one is an assignment
-with its ground truth, written together with it.
+Every question has a row, also a rejected one; an accepted question is written together with its
+assignment and ground truth.
 """
 
 import asyncio
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
-from tasks.editions.prompts import day_of
-from tasks.inversion.bench import Bench, Surroundings, surroundings
-from tasks.inversion.checks import Source
-from tasks.inversion.draft import Draft
-from tasks.inversion.record import (
+from tasks.editions.prompts import format_edition_day
+from tasks.inversion.checks import SourceArticle
+from tasks.inversion.context import InversionContext, Surroundings, build_surroundings
+from tasks.inversion.draft import QuestionDraft
+from tasks.inversion.rows import (
     Inversion,
-    answer_form,
-    question_row,
-    row_without_target,
-    truth_row,
+    build_question_row,
+    build_row_without_target,
+    build_truth_row,
+    render_answer_form,
 )
 from tasks.inversion.steps import invert
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judging.session import session
+from tasks.judging.session import get_judge_session
 from tasks.models.errors import Misconfigured
-from tasks.pending.questions import PendingArticle, inverter_named
+from tasks.pending.questions import PendingArticle, get_inverter
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
@@ -33,7 +33,7 @@ from tasks.warehouse.store import Warehouse, get_open_warehouse
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.writer import Change
 
-AROUND = """
+SURROUNDING_PAGES = """
 SELECT p.url, p.text FROM pages AS p
 WHERE p.edition = $1 AND p.status = 'ok' AND p.text <> '' AND p.url IN (
     SELECT url FROM article_links WHERE edition = $1 AND article = $2
@@ -46,65 +46,65 @@ ORDER BY p.url
 
 
 class QuestionsOpen(Exception):
-    """A judge gave no usable answer for some questions; the next run goes on with them."""
+    """A judge gave no usable answer for some questions; the next run continues."""
 
 
 @stage_task("invert · {pending.title}", retry_condition_fn=is_transient)
-async def invert_article(warehouse_path: str, pending: PendingArticle, judge: str) -> None:
-    """The questions of one article that are not decided yet, each written as soon as it is.
+async def make_questions(warehouse_path: str, pending: PendingArticle, judge: str) -> None:
+    """Make the open questions of one article and write each as soon as it is decided.
 
     Needs an open session of the judge (`tasks.judging.session`).
 
     Raises:
-        QuestionsOpen: some are not decided; the others are.
+        QuestionsOpen: some could not be decided; the others are written.
     """
     warehouse = get_open_warehouse(warehouse_path)
-    at_work = session(warehouse, judge)
-    if at_work.gateway is None or not isinstance(at_work.judge, LlmJudge):
-        inverter_named(judge)
+    judge_session = get_judge_session(warehouse, judge)
+    if judge_session.gateway is None or not isinstance(judge_session.judge, LlmJudge):
+        get_inverter(judge)
         raise Misconfigured(f"The judge {judge} has no session with a model.")
-    bench = Bench(
-        *await asyncio.to_thread(_read, warehouse, pending.inversion),
-        inverter=inverter_named(judge, at_work.gateway),
-        matcher=at_work.judge,
+    context = InversionContext(
+        *await asyncio.to_thread(_load_source, warehouse, pending.inversion),
+        inverter=get_inverter(judge, judge_session.gateway),
+        matcher=judge_session.judge,
         settings=load_inversion(),
     )
-    await _Desk(warehouse, pending.inversion, bench).work()
+    await QuestionWriter(warehouse, pending.inversion, context).make_questions()
 
 
 @dataclass(frozen=True)
-class _Desk:
-    """Writes what becomes of one article's questions."""
+class QuestionWriter:
+    """Writes the questions of one article and their outcomes."""
 
     warehouse: Warehouse
     inversion: Inversion
-    bench: Bench
+    context: InversionContext
 
-    async def work(self) -> None:
-        decided = await asyncio.to_thread(self._decided)
-        done = await invert(self.bench, decided, self._keep)
+    async def make_questions(self) -> None:
+        decided = await asyncio.to_thread(self._load_decided)
+        done = await invert(self.context, decided, self._write)
         if not done.found.value:
-            row = row_without_target(self.inversion, done.found)
+            row = build_row_without_target(self.inversion, done.found)
             await self.warehouse.write_async(Change(Question, [row]))
             still_open = [row.detail] if row.state == "open" else []
         else:
             still_open = [d.detail for d in done.drafts.values() if d.state == "open"]
         if still_open:
             raise QuestionsOpen(
-                f"{self.bench.source.title}: {len(still_open)} questions are open: "
-                f"{'; '.join(str(detail) for detail in still_open[:3])}. Run again to go on."
+                f"{self.context.source.title}: {len(still_open)} questions are open: "
+                f"{'; '.join(str(detail) for detail in still_open[:3])}. Run again to continue."
             )
 
-    async def _keep(self, number: int, n_targets: int, draft: Draft) -> None:
-        row = question_row(self.inversion, number, n_targets, draft, self.bench)
+    async def _write(self, number: int, n_targets: int, draft: QuestionDraft) -> None:
+        row = build_question_row(self.inversion, number, n_targets, draft, self.context)
         changes = [Change(Question, [row])]
         if draft.state == "accepted":
-            assignment = await asyncio.to_thread(self._assignment, number, draft)
-            truth = truth_row(self.inversion, number, draft, self.bench)
+            assignment = await asyncio.to_thread(self._build_assignment, number, draft)
+            truth = build_truth_row(self.inversion, number, draft, self.context)
             changes += [Change(Assignment, [assignment]), Change(GroundTruth, [truth])]
         await self.warehouse.write_async(*changes)
 
-    def _decided(self) -> frozenset[int]:
+    def _load_decided(self) -> frozenset[int]:
         frame = self.warehouse.frame(
             "SELECT number FROM questions WHERE edition = $1 AND article = $2 "
             "AND inversion_id = $3 AND state <> 'open' AND n_targets > 0",
@@ -112,12 +112,12 @@ class _Desk:
         )
         return frozenset(frame["number"])
 
-    def _assignment(self, number: int, draft: Draft) -> Assignment:
+    def _build_assignment(self, number: int, draft: QuestionDraft) -> Assignment:
         prompt = StrictTemplate(CONFIGS / "assignments" / "find_claims.md").render(
             question=draft.question,
-            today=day_of(self.warehouse, self.inversion.edition),
-            banned=list(self.bench.settings.banned),
-            answer_form=answer_form(draft),
+            today=format_edition_day(self.warehouse, self.inversion.edition),
+            banned=list(self.context.settings.banned),
+            answer_form=render_answer_form(draft),
         )
         return Assignment(
             edition=self.inversion.edition,
@@ -129,14 +129,14 @@ class _Desk:
         )
 
 
-def _read(warehouse: Warehouse, inversion: Inversion) -> tuple[Source, Surroundings]:
+def _load_source(warehouse: Warehouse, inversion: Inversion) -> tuple[SourceArticle, Surroundings]:
     where = [inversion.edition, inversion.article]
     [article] = warehouse.rows(Article, "edition = $1 AND article = $2", where)
-    source = Source(title=article.title, url=article.url, text=article.text)
+    source = SourceArticle(title=article.title, url=article.url, text=article.text)
     references = warehouse.frame(
         "SELECT url FROM article_links WHERE edition = $1 AND article = $2 ORDER BY number", where
     )
-    archived = warehouse.frame(AROUND, where)
-    return source, surroundings(
+    archived = warehouse.frame(SURROUNDING_PAGES, where)
+    return source, build_surroundings(
         source, archived.iter_rows(), references["url"].to_list(), load_inversion()
     )

@@ -1,4 +1,4 @@
-"""Stage reports: what the agents wrote, asked for one by one or imported as published."""
+"""Stage reports: request them from agents one by one, or import published ones."""
 
 import asyncio
 from hashlib import sha256
@@ -9,14 +9,14 @@ from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
 from tasks.imports.wlc import import_edition
-from tasks.jobs.sessions import asker
-from tasks.pending.reports import Unreported
+from tasks.jobs.sessions import get_job_runner
+from tasks.pending.reports import PendingReport
 from tasks.stage import stage_task
 from tasks.warehouse.store import get_open_warehouse
 
 
-def files_sha(folder: Path) -> str:
-    """Sha-256 over the paths and contents of every file under `folder`."""
+def hash_files(folder: Path) -> str:
+    """Return the sha-256 of the paths and contents of all files under `folder`."""
     digest = sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         digest.update(str(path.relative_to(folder)).encode("utf-8", "surrogateescape") + b"\0")
@@ -24,30 +24,32 @@ def files_sha(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _import_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """The same files into the same warehouse are the same import: Prefect shows `Cached`."""
+def _make_cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
+    """Identify an import by its files and warehouse, so that Prefect shows `Cached`."""
     identity = get_open_warehouse(parameters["warehouse_path"]).id
     agents = " ".join(parameters["agents"])
-    content = files_sha(Path(parameters["folder"]))
+    content = hash_files(Path(parameters["folder"]))
     return f"import {identity} {parameters['edition']} [{agents}] {content}"
 
 
 @stage_task(
     "import · {edition}",
-    cache_policy=CacheKeyFnPolicy(cache_key_fn=_import_key),
+    cache_policy=CacheKeyFnPolicy(cache_key_fn=_make_cache_key),
     persist_result=True,
 )
 async def import_published(
     warehouse_path: str, folder: str, edition: str, agents: list[str]
 ) -> dict[str, Any]:
-    """Import a published edition; the summary as a plain mapping, so that it can be cached."""
+    """Import a published edition; return the summary as a mapping, which can be cached."""
     warehouse = get_open_warehouse(warehouse_path)
     summary = await asyncio.to_thread(import_edition, warehouse, Path(folder), edition, agents)
     return summary.model_dump()
 
 
 @stage_task("report · {item.agent} · {item.title}", retries=0)
-async def get_report(warehouse_path: str, item: Unreported) -> None:
-    """One report, asked or taken up where an earlier run left it. Never retried by Prefect: only
-    the job's own row knows what may be sent again."""
-    await asker(get_open_warehouse(warehouse_path), item.edition, item.agent).report(item)
+async def get_report(warehouse_path: str, item: PendingReport) -> None:
+    """Get one report, continuing an earlier run's job if there is one. Prefect never retries it:
+    only the job's row says what may be sent again."""
+    await get_job_runner(get_open_warehouse(warehouse_path), item.edition, item.agent).get_report(
+        item
+    )

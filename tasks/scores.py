@@ -1,16 +1,22 @@
-"""Stage scores: from verdicts to one row per report and metric, an agent at a time."""
+"""Stage scores: compute one row per report and metric from verdicts, one agent at a time."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from tasks.extraction.urls import same_page
+from tasks.extraction.urls import is_same_page
 from tasks.judges.decisions import Judge
-from tasks.judges.registry import judge
-from tasks.judging.cells import CellPlan, frame_of
-from tasks.protocols.case import ANSWERS, BUNDLES, RUBRICS, Judged, Protocol
-from tasks.protocols.cell import protocol_as
-from tasks.protocols.redirects import Redirects, addresses
+from tasks.judges.registry import load_judge
+from tasks.judging.cells import CellPlan, build_plan_frame
+from tasks.protocols.case import (
+    ANSWER_SCHEMA,
+    BUNDLE_SCHEMA,
+    RUBRIC_SCHEMA,
+    JudgedReports,
+    Protocol,
+)
+from tasks.protocols.cell import get_protocol_version
+from tasks.protocols.redirects import Redirects, redirect_chain
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
@@ -22,11 +28,14 @@ from tasks.warehouse.writer import Change
 async def score_agent(
     warehouse_path: str, protocol_name: str, agent: str, plans: list[CellPlan]
 ) -> None:
-    """Score all reports of one agent under one protocol and replace what was there."""
+    """Replace the scores of one agent's reports under one protocol."""
     warehouse = get_open_warehouse(warehouse_path)
     first = plans[0]
-    scores = scored(
-        warehouse, protocol_as(protocol_name, first.protocol_version), judge(first.judge), plans
+    scores = compute_scores(
+        warehouse,
+        get_protocol_version(protocol_name, first.protocol_version),
+        load_judge(first.judge),
+        plans,
     )
     await warehouse.write_async(
         Change(
@@ -42,23 +51,25 @@ async def score_agent(
     )
 
 
-def scored(
+def compute_scores(
     warehouse: Warehouse, protocol: Protocol, judge: Judge, plans: Sequence[CellPlan]
 ) -> list[Score]:
-    """One score per report and metric; a report that has no verdicts gets null and the reason."""
-    judged = _judged(warehouse, protocol, plans)
+    """Compute one score per report and metric; without verdicts it is null, with a reason."""
+    judged = _load_judged(warehouse, protocol, plans)
     figures = {
         (row["assignment"], row["metric"]): row
-        for row in protocol.figures(judged, judge).iter_rows(named=True)
+        for row in protocol.compute_figures(judged, judge).iter_rows(named=True)
     }
     return [
-        _score(plan, metric.name, figures.get((plan.assignment, metric.name)))
+        _build_score(plan, metric.name, figures.get((plan.assignment, metric.name)))
         for plan in plans
         for metric in protocol.metrics
     ]
 
 
-def _judged(warehouse: Warehouse, protocol: Protocol, plans: Sequence[CellPlan]) -> Judged:
+def _load_judged(
+    warehouse: Warehouse, protocol: Protocol, plans: Sequence[CellPlan]
+) -> JudgedReports:
     first = plans[0]
     verdicts = warehouse.frame(
         "SELECT cell_id, assignment, step, item, status, label, score FROM verdicts "
@@ -66,36 +77,39 @@ def _judged(warehouse: Warehouse, protocol: Protocol, plans: Sequence[CellPlan])
         "ORDER BY assignment, step, item",
         [first.edition, first.protocol, first.agent, first.judge],
     )
-    reports = frame_of(plans)
-    redirects = _redirects(warehouse, first.edition)
-    return Judged(
+    reports = build_plan_frame(plans)
+    redirects = _load_redirects(warehouse, first.edition)
+    return JudgedReports(
         reports=reports,
         verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
-        claims=_claims(warehouse, plans, redirects),
+        claims=_load_claims(warehouse, plans, redirects),
         redirects=redirects,
-        answers=_answers(warehouse, plans)
+        answers=_load_answers(warehouse, plans)
         if "truth" in protocol.inputs
-        else pl.DataFrame(schema=ANSWERS),
-        **(_rubrics(warehouse, plans) if {"rubric", "criteria"} & {*protocol.inputs} else {}),
+        else pl.DataFrame(schema=ANSWER_SCHEMA),
+        **(_load_rubrics(warehouse, plans) if {"rubric", "criteria"} & {*protocol.inputs} else {}),
     )
 
 
-def _rubrics(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, pl.DataFrame]:
+def _load_rubrics(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, pl.DataFrame]:
     first = plans[0]
     of = "edition = $1 AND protocol = $2 AND assignment IN (SELECT unnest($3))"
     key = [first.edition, first.protocol, [plan.assignment for plan in plans]]
     return {
         "rubrics": warehouse.frame(
-            f"SELECT {', '.join(RUBRICS)} FROM rubrics WHERE {of} ORDER BY assignment, number", key
+            f"SELECT {', '.join(RUBRIC_SCHEMA)} FROM rubrics WHERE {of} "
+            "ORDER BY assignment, number",
+            key,
         ),
         "bundles": warehouse.frame(
-            f"SELECT {', '.join(BUNDLES)} FROM rubric_bundles WHERE {of} ORDER BY assignment", key
+            f"SELECT {', '.join(BUNDLE_SCHEMA)} FROM rubric_bundles WHERE {of} ORDER BY assignment",
+            key,
         ),
     }
 
 
-def _answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
-    """The answers of one agent beside what is true."""
+def _load_answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
+    """Load one agent's answers with their ground truths."""
     first = plans[0]
     return warehouse.frame(
         "SELECT r.assignment, r.text, g.category, g.truths, g.settings, s.trace "
@@ -107,12 +121,14 @@ def _answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
     )
 
 
-def _redirects(warehouse: Warehouse, edition: str) -> Redirects:
+def _load_redirects(warehouse: Warehouse, edition: str) -> Redirects:
     query = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
     return dict(warehouse.frame(query, [edition]).iter_rows())
 
 
-def _claims(warehouse: Warehouse, plans: Sequence[CellPlan], redirects: Redirects) -> pl.DataFrame:
+def _load_claims(
+    warehouse: Warehouse, plans: Sequence[CellPlan], redirects: Redirects
+) -> pl.DataFrame:
     first = plans[0]
     urls = {plan.assignment: plan.article_url for plan in plans}
     frame = warehouse.frame(
@@ -124,9 +140,9 @@ def _claims(warehouse: Warehouse, plans: Sequence[CellPlan], redirects: Redirect
     )
     leaked = [
         any(
-            same_page(each, urls[row["assignment"]])
+            is_same_page(each, urls[row["assignment"]])
             for url in row["urls"] or ()
-            for each in addresses(url, redirects)
+            for each in redirect_chain(url, redirects)
         )
         for row in frame.iter_rows(named=True)
     ]
@@ -138,7 +154,7 @@ def _claims(warehouse: Warehouse, plans: Sequence[CellPlan], redirects: Redirect
     )
 
 
-def _score(plan: CellPlan, metric: str, figure: dict[str, object] | None) -> Score:
+def _build_score(plan: CellPlan, metric: str, figure: dict[str, object] | None) -> Score:
     row = figure or {"numerator": None, "n_items": 0, "n_open": 0, "reason": plan.state_reason}
     n_items, numerator = row["n_items"], row["numerator"]
     return Score.model_validate(

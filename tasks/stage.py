@@ -1,4 +1,4 @@
-"""What the Prefect tasks of all stages have in common."""
+"""The settings that all stages' Prefect tasks share."""
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
@@ -15,12 +15,12 @@ R = TypeVar("R")
 
 
 def stage_task(run_name: str, **settings: Any) -> Callable[[Callable[P, R]], Task[P, R]]:
-    """A stage's task: its state is in the warehouse, so Prefect keeps no result and caches none,
-    and tries again twice, a second apart.
+    """Make a function a stage's task. Its state is in the warehouse, so Prefect neither keeps nor
+    caches results; it retries twice, a second apart.
 
     Args:
-        run_name: of its runs, a template of the parameters' names.
-        settings: of `prefect.task`, where they differ.
+        run_name: template of the runs' names, from the parameters' names.
+        settings: overrides for `prefect.task`.
     """
     defaults = {
         "retries": 2, "retry_delay_seconds": 1, "cache_policy": NO_CACHE, "persist_result": False,
@@ -29,6 +29,6 @@ def stage_task(run_name: str, **settings: Any) -> Callable[[Callable[P, R]], Tas
 
 
 async def is_transient(task: Task[..., object], run: TaskRun, state: State[object]) -> bool:
-    """What a second try may heal: the clients have already retried what is theirs."""
+    """Whether a retry may help. Clients have already retried their own errors."""
     error = await state.aresult(raise_on_failure=False)
     return isinstance(error, HelperCrashed)

@@ -1,4 +1,4 @@
-"""Stage verdicts: one Prefect task per cell; everything a cell decides is committed at once."""
+"""Stage verdicts: one Prefect task per cell, whose verdicts are committed at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,15 +9,15 @@ from prefect.tasks import exponential_backoff
 
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan
-from tasks.judging.session import session
+from tasks.judging.session import get_judge_session
 from tasks.processes.pool import HELPERS
-from tasks.protocols.case import Decided
-from tasks.protocols.cell import decide, decide_with
+from tasks.protocols.case import ItemAnswer
+from tasks.protocols.cell import judge_case, judge_case_in_helper
 from tasks.stage import is_transient, stage_task
+from tasks.warehouse.locks import wait_for_lock
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse, get_open_warehouse
-from tasks.warehouse.turns import taken
 from tasks.warehouse.writer import Change
 
 RETRIES = 2
@@ -31,47 +31,51 @@ RETRIES = 2
     retry_condition_fn=is_transient,
 )
 async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
-    """Judge one cell and commit its verdicts; the warehouse, not Prefect, keeps the result."""
+    """Judge one cell and commit its verdicts to the warehouse."""
     warehouse = get_open_warehouse(warehouse_path)
-    decider = session(warehouse, plan.judge).judge
+    decider = get_judge_session(warehouse, plan.judge).judge
     case = await asyncio.to_thread(load_case, warehouse, plan)
     if decider.cpu_bound:
-        decided = await HELPERS.run(decide, plan.protocol, plan.judge, case, plan.protocol_version)
+        decided = await HELPERS.run(
+            judge_case_in_helper, plan.protocol, plan.judge, case, plan.protocol_version
+        )
     else:
-        decided = await decide_with(plan.protocol, decider, case, plan.protocol_version)
+        decided = await judge_case(plan.protocol, decider, case, plan.protocol_version)
     await write_cell(warehouse, plan, decided)
 
 
-Standing = Literal["ours", "taken", "done"]
+CellOwnership = Literal["ours", "taken", "done"]
 
 
 @asynccontextmanager
-async def cell_turn(warehouse: Warehouse, plan: CellPlan, *, wait: bool) -> AsyncIterator[Standing]:
-    """Have a cell to oneself for the block, where other processes judge the same edition.
+async def lock_cell(
+    warehouse: Warehouse, plan: CellPlan, *, wait: bool
+) -> AsyncIterator[CellOwnership]:
+    """Lock a cell while other processes may judge the same edition.
 
     Args:
-        wait: for another process that is at it; without, such a cell is `taken`.
+        wait: wait for another process that holds the cell; otherwise such a cell is `taken`.
 
     Yields:
-        `ours`: it is to be judged here. `done`: another process has judged it since it was
-        planned; what stayed open then is for the next run to ask again.
+        `ours`: judge it here. `done`: another process has judged it since it was planned; the
+        next run asks again for what that left open.
     """
-    turns, key = warehouse.turns, f"cell {plan.cell_id}"
-    if not turns.shared:
+    locks, key = warehouse.locks, f"cell {plan.cell_id}"
+    if not locks.shared:
         yield "ours"
         return
     if wait:
-        await taken(turns, key)
-    elif not await asyncio.to_thread(turns.take, key):
+        await wait_for_lock(locks, key)
+    elif not await asyncio.to_thread(locks.acquire, key):
         yield "taken"
         return
     try:
-        yield await asyncio.to_thread(_standing, warehouse, plan, waited=wait)
+        yield await asyncio.to_thread(_check_ownership, warehouse, plan, waited=wait)
     finally:
-        turns.leave(key)
+        locks.release(key)
 
 
-def _standing(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> Standing:
+def _check_ownership(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> CellOwnership:
     found = warehouse.frame("SELECT status, n_open FROM cells WHERE cell_id = $1", [plan.cell_id])
     if found.is_empty():
         return "ours"
@@ -81,27 +85,29 @@ def _standing(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> Standing
     return "done" if judged or waited or not was_there else "ours"
 
 
-async def write_cell(warehouse: Warehouse, plan: CellPlan, decided: list[Decided]) -> None:
-    """Commit a cell with its verdicts; scores that rested on an older state of it go."""
-    verdicts = [_verdict(plan, item) for item in decided]
+async def write_cell(warehouse: Warehouse, plan: CellPlan, decided: list[ItemAnswer]) -> None:
+    """Commit a cell with its verdicts and delete the scores of its earlier state."""
+    verdicts = [_build_verdict(plan, item) for item in decided]
     n_open = sum(verdict.status in OPEN_STATUSES for verdict in verdicts)
     of_cell = {"cell_id": plan.cell_id}
     await warehouse.write_async(
         Change(Verdict, verdicts, replacing=of_cell),
-        Change(Cell, [_cell(plan, n_verdicts=len(verdicts), n_open=n_open)], replacing=of_cell),
+        Change(
+            Cell, [_build_cell(plan, n_verdicts=len(verdicts), n_open=n_open)], replacing=of_cell
+        ),
         Change(Score, [], replacing=of_cell),
     )
 
 
 async def write_failure(warehouse: Warehouse, plan: CellPlan, error: BaseException) -> None:
-    """Record that a cell could not be judged; the next run tries it again."""
+    """Record that a cell could not be judged; the next run tries again."""
     message = f"{type(error).__name__}: {error}"[:2000]
     await warehouse.write_async(
-        Change(Cell, [_cell(plan, error=message)], replacing={"cell_id": plan.cell_id})
+        Change(Cell, [_build_cell(plan, error=message)], replacing={"cell_id": plan.cell_id})
     )
 
 
-def _cell(
+def _build_cell(
     plan: CellPlan, *, n_verdicts: int = 0, n_open: int = 0, error: str | None = None
 ) -> Cell:
     return Cell(
@@ -122,7 +128,7 @@ def _cell(
     )
 
 
-def _verdict(plan: CellPlan, decided: Decided) -> Verdict:
+def _build_verdict(plan: CellPlan, decided: ItemAnswer) -> Verdict:
     answer = decided.answer
     return Verdict(
         cell_id=plan.cell_id,

@@ -13,14 +13,14 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_judges
 from tasks.imports.wlc import import_edition
-from tasks.judges.forms.replies import FORMS, forms_sha
-from tasks.judges.registry import judge
+from tasks.judges.forms.registry import FORMS, forms_sha
+from tasks.judges.registry import load_judge
 from tasks.judging.cells import plan_cells
-from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
-from tasks.protocols.registry import PROTOCOLS, protocol
-from tasks.warehouse.rubrics import BundleSettings, Rubric, rubric_bundle
+from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
+from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.warehouse.rubrics import BundleSettings, Rubric, make_rubric_bundle
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.truths import TruthClaim, TruthSettings, ground_truth
+from tasks.warehouse.truths import TruthClaim, TruthSettings, make_ground_truth
 
 WRITE = "python -m tests.ids > tests/ids.json"
 SHOWN = 16
@@ -32,18 +32,20 @@ def current() -> dict[str, dict[str, str]]:
     """By group and name, the first digits of what is hashed now."""
     folders = sorted(path.name for path in (CONFIGS / "prompts").iterdir())
     return {
-        "protocol version": {name: protocol(name).version for name in sorted(PROTOCOLS)},
+        "protocol version": {name: get_protocol(name).version for name in sorted(PROTOCOLS)},
         "rubric version": {
-            path.stem: protocol(path.stem).version
+            path.stem: get_protocol(path.stem).version
             for path in sorted((CONFIGS / "rubrics").glob("*.yaml"))
         },
         "forms of answers": {name: forms_sha(name)[:SHOWN] for name in sorted(FORMS)},
         "prompts of a judge": {
-            f"{name} {folder}": judge(name).prompt_sha(folder)[:SHOWN]
+            f"{name} {folder}": load_judge(name).prompt_sha(folder)[:SHOWN]
             for name in sorted(load_judges().judges)
             for folder in (folders if name != "offline" else ["wiki_fact"])
         },
-        "model version": {name: judge(name).model_version for name in sorted(load_judges().judges)},
+        "model version": {
+            name: load_judge(name).model_version for name in sorted(load_judges().judges)
+        },
         "settings": {"inversion": load_inversion().sha[:SHOWN]},
         "rows": {"ground truth": _truth_sha()[:SHOWN], "rubric bundle": _bundle_sha()[:SHOWN]},
         "requests": {"all that is sent": _request().request_id[:SHOWN]},
@@ -58,7 +60,7 @@ def _cells() -> dict[str, str]:
             f"{plan.protocol} {plan.judge} {plan.agent} {plan.assignment}": plan.cell_id[:SHOWN]
             for name in sorted(PROTOCOLS)
             for by in JUDGES
-            for plan in plan_cells(warehouse, "sample", protocol(name), judge(by))
+            for plan in plan_cells(warehouse, "sample", get_protocol(name), load_judge(by))
         }
 
 
@@ -68,7 +70,7 @@ def _truth_sha() -> str:
         value="all", also=("everything",), sub_claims=(part,), sources=("example.org/a",)
     )
     settings = TruthSettings(question="Which?", banned=("example.org",))
-    return ground_truth(
+    return make_ground_truth(
         "e", "a", "novel-datasets-identification", "inverted", [truth], settings
     ).truth_sha
 
@@ -78,7 +80,7 @@ def _bundle_sha() -> str:
         edition="e", assignment="a", protocol="p", item="i", number=1, text="It says so.",
         dimension="d", allowed='["1", "0"]', points=1, explanation="Look twice.",
     )  # fmt: skip
-    return rubric_bundle([rubric], BundleSettings(theme="t"), "drafted").bundle_sha
+    return make_rubric_bundle([rubric], BundleSettings(theme="t"), "drafted").bundle_sha
 
 
 def _request() -> ModelRequest:
@@ -93,7 +95,7 @@ def _request() -> ModelRequest:
         reply_name="step",
         reply_schema="{}",
         system="System",
-        turns=(Turn(role="user", text="Question"), Turn(role="model", text="Answer")),
+        messages=(Message(role="user", text="Question"), Message(role="model", text="Answer")),
         purpose=Purpose(judge="j", protocol="p", step="s", prompt_sha="0"),
     )
 

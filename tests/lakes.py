@@ -19,7 +19,7 @@ def lake_at(postgres: RunningPostgres, path: Path, database: str = DATABASE) -> 
     """A lake of its own for this path: a schema of the catalog's database, files beside it."""
     schema = f"w{sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
     root = path.resolve().parent
-    found = locations.location(
+    found = locations.parse_location(
         f"ducklake:postgres:{postgres.keywords(database)}?files={root}&schema={schema}"
         f"&data={root / 'rows' / path.stem}"
     )

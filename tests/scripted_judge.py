@@ -10,10 +10,10 @@ from tasks.judges.decisions import (
     INCONSISTENT,
     NOT_SUPPORT,
     SUPPORT,
-    Answer,
     CompareArticles,
-    Decision,
+    DecisionRequest,
     GradeValues,
+    JudgeAnswer,
     MatchClaims,
     VerifyAgainstPage,
     VerifyClaims,
@@ -62,11 +62,11 @@ class ScriptedJudge:
     def prompt_sha(self, protocol: str) -> str:
         return f"sha-of-{protocol}"
 
-    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
+    def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
         return ()
 
-    async def decide(self, request: Decision) -> Sequence[Answer]:
-        deciding: dict[type[Decision], Callable[[Any], Awaitable[Sequence[Answer]]]] = {
+    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
+        deciding: dict[type[DecisionRequest], Callable[[Any], Awaitable[Sequence[JudgeAnswer]]]] = {
             VerifyClaims: self.verify_claims,
             VerifyAgainstPage: self.verify_against_page,
             CompareArticles: self.compare_articles,
@@ -78,7 +78,7 @@ class ScriptedJudge:
         }
         return await deciding[type(request)](request)
 
-    async def verify_claims(self, request: VerifyClaims) -> Sequence[Answer]:
+    async def verify_claims(self, request: VerifyClaims) -> Sequence[JudgeAnswer]:
         self.asked.append(request)
         evidence = [" ".join(request.pool[index] for index in found) for found in request.retrieved]
         return [
@@ -86,64 +86,64 @@ class ScriptedJudge:
             for claim, found in zip(request.claims, evidence, strict=True)
         ]
 
-    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
+    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
         self.asked.append(request)
         return [self._answer(c, request.page, SUPPORT, CONFLICT) for c in request.claims]
 
-    async def compare_articles(self, request: CompareArticles) -> Sequence[Answer]:
+    async def compare_articles(self, request: CompareArticles) -> Sequence[JudgeAnswer]:
         self.asked.append(request)
         better = "second" if len(request.second) > len(request.first) else "first"
-        return [Answer(status=Status.OK, label=better)] * len(request.criteria)
+        return [JudgeAnswer(status=Status.OK, label=better)] * len(request.criteria)
 
-    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
+    async def match_claims(self, request: MatchClaims) -> Sequence[JudgeAnswer]:
         """`~X` states the truth whose text begins with X; failing claims are errors."""
         self.asked.append(request)
         return [self._matched(claim, request.truths) for claim in request.answered]
 
-    def _matched(self, claim: str, truths: Sequence[str]) -> Answer:
+    def _matched(self, claim: str, truths: Sequence[str]) -> JudgeAnswer:
         if claim in self.failing:
-            return Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+            return JudgeAnswer(status=Status.JUDGE_ERROR, reason="scripted failure")
         said = claim.replace("~", "")
         for index, truth in enumerate(truths):
             if claim != said and truth.startswith(said):
-                return Answer(status=Status.OK, label=f"truth:{index}")
-        return Answer(status=Status.OK, label="none")
+                return JudgeAnswer(status=Status.OK, label=f"truth:{index}")
+        return JudgeAnswer(status=Status.OK, label="none")
 
-    async def grade_values(self, request: GradeValues) -> Sequence[Answer]:
+    async def grade_values(self, request: GradeValues) -> Sequence[JudgeAnswer]:
         """As many points as the answered value has `~` before the true one; 0 if it is another."""
         self.asked.append(request)
         return [
-            Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+            JudgeAnswer(status=Status.JUDGE_ERROR, reason="scripted failure")
             if value.answered in self.failing
-            else Answer(status=Status.OK, label=_grade(value.answered, value.truth))
+            else JudgeAnswer(status=Status.OK, label=_grade(value.answered, value.truth))
             for value in request.values
         ]
 
-    async def check_points(self, request: CheckPoints) -> Sequence[Answer]:
+    async def check_points(self, request: CheckPoints) -> Sequence[JudgeAnswer]:
         self.asked.append(request)
         return [
             self._answer(point, request.report, SUPPORTED, CONTRADICTED, OMITTED)
             for point in request.points
         ]
 
-    async def verify_support(self, request: VerifySupport) -> Sequence[Answer]:
+    async def verify_support(self, request: VerifySupport) -> Sequence[JudgeAnswer]:
         """`half X` is supported in part where X stands."""
         self.asked.append(request)
         return [
-            Answer(status=Status.OK, label=PARTIAL)
-            if claim.startswith("half ") and claim.removeprefix("half ") in request.together
-            else self._answer(claim, request.together, FULL, NONE, NONE)
+            JudgeAnswer(status=Status.OK, label=PARTIAL)
+            if claim.startswith("half ") and claim.removeprefix("half ") in request.joined_pages
+            else self._answer(claim, request.joined_pages, FULL, NONE, NONE)
             for claim in request.claims
         ]
 
-    async def rate_report(self, request: RateReport) -> Sequence[Answer]:
+    async def rate_report(self, request: RateReport) -> Sequence[JudgeAnswer]:
         """One point of ten a word."""
         self.asked.append(request)
         score = str(min(10, len(request.report.split())))
         return [
-            Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+            JudgeAnswer(status=Status.JUDGE_ERROR, reason="scripted failure")
             if criterion.id in self.failing
-            else Answer(status=Status.OK, label=score)
+            else JudgeAnswer(status=Status.OK, label=score)
             for criterion in request.criteria
         ]
 
@@ -154,13 +154,13 @@ class ScriptedJudge:
         positive: str,
         negative: str,
         neither: str = NOT_SUPPORT,
-    ) -> Answer:
+    ) -> JudgeAnswer:
         if claim in self.failing:
-            return Answer(status=Status.JUDGE_ERROR, reason="scripted failure")
+            return JudgeAnswer(status=Status.JUDGE_ERROR, reason="scripted failure")
         if claim in evidence:
-            return Answer(status=Status.OK, label=positive, score=1.0)
+            return JudgeAnswer(status=Status.OK, label=positive, score=1.0)
         contradicted = claim.startswith("not ") and claim.removeprefix("not ") in evidence
-        return Answer(status=Status.OK, label=negative if contradicted else neither, score=0.0)
+        return JudgeAnswer(status=Status.OK, label=negative if contradicted else neither, score=0.0)
 
 
 def _grade(answered: str, truth: str) -> str:

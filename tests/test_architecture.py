@@ -56,7 +56,7 @@ PURE = {
 """Packages of tasks/ that never open the store."""
 
 ALL_PROTOCOLS = {*PROTOCOLS, "own_rubric"}
-OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reading", "tasks.warehouse.snapshot"}
+OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reader", "tasks.warehouse.snapshot"}
 
 
 def modules() -> list[tuple[str, Path]]:

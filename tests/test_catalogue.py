@@ -9,10 +9,10 @@ import pytest
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import load_rubric
-from tasks.judges.forms.replies import FORMS
+from tasks.judges.forms.registry import FORMS
 from tasks.judges.llm.prompts import load_prompt
 from tasks.protocols.own_rubric import OwnRubric
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN = "own_rubric"
@@ -28,7 +28,7 @@ GOLDEN = {
     "race": f"{TESTS}/test_race.py::test_figures_are_the_report_s_share_of_both_totals_by_hand",
     "research_gym": f"{TESTS}/test_research_gym.py::"
     "test_six_supported_of_thirteen_key_points_is_six_thirteenths_and_none_is_contradicted",
-    "rigorous": "tests/tasks/metrics/test_integrated.py::"
+    "rigorous": "tests/tasks/metrics/test_integrated_score.py::"
     "test_the_published_table_averages_products_and_ratios",
     "rubric_bench": "tests/tasks/benchmarks/test_drb2.py::"
     "test_the_published_file_holds_7204_items_and_none_twice",
@@ -59,7 +59,7 @@ def test_nothing_is_listed_that_is_no_protocol() -> None:
 
 @pytest.mark.parametrize("name", sorted(PROTOCOLS))
 def test_a_protocol_has_a_file_that_says_what_it_measures(name: str) -> None:
-    entry, made = load_protocol(name), protocol(name)
+    entry, made = load_protocol(name), get_protocol(name)
     assert entry.name == name == made.name
     assert entry.source
     assert entry.editions, "what editions is it made for?"
@@ -76,11 +76,11 @@ def test_a_rubric_of_one_s_own_has_an_example() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_protocol_has_prompts_that_load_and_forms_for_the_answers(name: str) -> None:
-    folder = OwnRubric.prompts if name == OWN else protocol(name).prompts
+    folder = OwnRubric.prompts if name == OWN else get_protocol(name).prompts
     steps = sorted(path.stem for path in (CONFIGS / "prompts" / folder).glob("*.md"))
     assert steps, f"write configs/prompts/{folder}/<step>.md"
     assert all(load_prompt(folder, step).system for step in steps)
-    assert FORMS.get(folder), f"list the forms of {folder} in tasks/judges/forms/replies.py"
+    assert FORMS.get(folder), f"list the forms of {folder} in tasks/judges/forms/registry.py"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,8 @@ from pydantic import create_model
 
 from tasks.configuration.loading import CONFIGS
 from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.replies import FORMS, schema_of
+from tasks.judges.forms.registry import FORMS
+from tasks.judges.forms.schemas import render_schema
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.models.exchange import Parameters
 from tasks.warehouse.rows import canonical_values
@@ -43,7 +44,7 @@ def test_a_schema_names_no_class(form: type[ReplyModel]) -> None:
             bool({"$defs", "$ref"} & schema.keys()) or any(map(named, schema.values()))
         )
 
-    assert not named(json.loads(schema_of(form)))
+    assert not named(json.loads(render_schema(form)))
 
 
 def form_called(name: str) -> type[ReplyModel]:
@@ -52,7 +53,7 @@ def form_called(name: str) -> type[ReplyModel]:
 
 
 def test_a_form_may_be_renamed() -> None:
-    assert schema_of(form_called("Verdict")) == schema_of(form_called("Decision"))
+    assert render_schema(form_called("Verdict")) == render_schema(form_called("Decision"))
 
 
 def test_the_order_of_settings_does_not_count() -> None:

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tasks.benchmarks.reports import AgentReports
-from tasks.benchmarks.wlc import PublishedEdition, known_agents, read_agent, read_wlc
-from tasks.extraction.urls import normalise_url, same_page
+from tasks.benchmarks.wlc import PublishedEdition, list_agents, read_agent, read_wlc
+from tasks.extraction.urls import is_same_page, normalise_url
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 AGENTS = ("sample_blogger", "sample_scholar", "sample_sketch")
@@ -56,7 +56,7 @@ def test_the_importer_reads_all_of_it(
 ) -> None:
     issues = [*edition.issues, *(i for read in agents.values() for i in read.issues)]
     assert [i.message for i in issues if i.severity == "unreadable"] == []
-    assert known_agents(SAMPLE) == sorted(AGENTS)
+    assert list_agents(SAMPLE) == sorted(AGENTS)
     assert [a.agent for a in edition.agents] == sorted(AGENTS)
 
 
@@ -112,7 +112,7 @@ def test_only_the_blogger_cites_the_target_article_and_does_so_in_two_reports(
     leaking = [
         path.parts[-3]
         for path, text in texts().items()
-        if any(same_page(url, targets[path.stem]) for url in addresses(text))
+        if any(is_same_page(url, targets[path.stem]) for url in addresses(text))
     ]
     assert leaking == ["sample_blogger", "sample_blogger"]
 
@@ -123,7 +123,7 @@ def test_the_page_of_a_target_article_holds_this_editions_article(
     leaked = [copy for copy in contents() if "wikipedia.org" in copy["url"]]
     assert leaked
     for copy in leaked:
-        article = next(a for a in edition.articles if same_page(copy["url"], a.url))
+        article = next(a for a in edition.articles if is_same_page(copy["url"], a.url))
         assert copy["content"].strip() == article.text.strip()
 
 

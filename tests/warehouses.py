@@ -13,7 +13,7 @@ from uuid import uuid4
 import duckdb
 
 from tasks.warehouse import store
-from tasks.warehouse.migrate import connect
+from tasks.warehouse.schema import connect
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`evergreen annotate` and `evergreen agreement`: people beside the judges."""
+"""`evergreen annotate` and `evergreen agreement`: people's labels, compared with judges."""
 
 import json
 from pathlib import Path
@@ -8,33 +8,33 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
-from flows.cli.options import WarehouseAt
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import WarehouseOption
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.annotation.agreement import JudgeAgreement, judge_agreement
+from tasks.annotation.agreement import JudgeAgreement, compare_judges_and_people
 from tasks.annotation.kinds import KINDS
-from tasks.annotation.labels import FILE_COLUMNS, labels_of_file, stored_labels
-from tasks.annotation.preferences import PreferenceTables, preference_tables
+from tasks.annotation.labels import FILE_COLUMNS, load_labels, read_label_file
+from tasks.annotation.preferences import PreferenceTables, make_preference_tables
 from tasks.annotation.sheets import import_labels, make_annotation_sheet, write_sheet
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 
 LARGEST_SEED = 2**31 - 1
-"""What the warehouse's column holds."""
-PEOPLE_WANTED = 3
-"""Fewer give no majority where they differ."""
+"""The maximum of the warehouse's column."""
+MIN_PEOPLE = 3
+"""With fewer, people who differ have no majority."""
 
-Edition = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 
 
 def make(
-    edition: Edition,
+    edition: EditionOption,
     kind: Annotated[str, typer.Option("--kind", help=f"One of {', '.join(KINDS)}.")],
     agent: Annotated[
         list[str] | None,
-        typer.Option("--agent", help="Only this agent's texts; may be given again."),
+        typer.Option("--agent", help="Only this agent's texts; may be repeated."),
     ] = None,
     size: Annotated[
         int,
@@ -42,22 +42,24 @@ def make(
     ] = 20,
     seed: Annotated[
         int,
-        typer.Option("--seed", min=0, max=LARGEST_SEED, help="Another seed draws another sheet."),
+        typer.Option(
+            "--seed", min=0, max=LARGEST_SEED, help="A different seed draws a different sheet."
+        ),
     ] = 0,
     to: Annotated[Path, typer.Option("--to", help="The folder for the two files.")] = Path(),
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Draw a sheet: SHEET.csv and SHEET.html, the same questions; either can be filled in."""
-    with existing_warehouse(warehouse) as store:
+    """Draw a sheet as SHEET.csv and SHEET.html with the same questions; people fill in either."""
+    with open_existing_warehouse(warehouse) as store:
         sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
     table, page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
-        remark(f"There are {len(sheet.panels)}, not {size}: the sheet holds them all.")
-    remark(f"{sheet.name}: {len(sheet.items)} questions in {len(sheet.panels)} parts.")
-    remark(f"Page  {page}\nCSV   {table}")
-    remark(
-        f"Next: send the page to each person (for {kind}, {PEOPLE_WANTED} or more give a "
-        "majority). It works offline and downloads a filled CSV. For each that comes back:\n"
+        print_message(f"There are only {len(sheet.panels)}, not {size}: the sheet has them all.")
+    print_message(f"{sheet.name}: {len(sheet.items)} questions in {len(sheet.panels)} parts.")
+    print_message(f"Page  {page}\nCSV   {table}")
+    print_message(
+        f"Next: send the page to each person (for {kind}, {MIN_PEOPLE} or more give a "
+        "majority). It works offline and downloads a filled CSV. For each CSV:\n"
         f"  evergreen annotate import {sheet.name}.filled.csv --annotator NAME"
     )
 
@@ -65,23 +67,23 @@ def make(
 def import_filled(
     file: Annotated[Path, typer.Argument(help="A filled CSV.")],
     annotator: Annotated[str, typer.Option("--annotator", help="Who filled it in.")],
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Check and un-blind what a person filled in, and keep it; again changes nothing."""
-    with existing_warehouse(warehouse) as store:
+    """Check, un-blind and import a filled sheet; importing it again changes nothing."""
+    with open_existing_warehouse(warehouse) as store:
         found = import_labels(store, file, annotator)
         edition = store.value(
             "SELECT edition FROM annotation_items WHERE sheet = $1 LIMIT 1", [found.sheet]
         )
-    remark(
+    print_message(
         f"{found.sheet} by {annotator.strip()}: {found.labelled} of {found.items} questions "
         f"labelled ({found.new} new, {found.changed} changed), {found.open} left open."
     )
-    remark(f"Next: evergreen agreement --edition {edition}")
+    print_message(f"Next: evergreen agreement --edition {edition}")
 
 
 def agreement(
-    edition: Edition,
+    edition: EditionOption,
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", help="Only this protocol; may be repeated.")
     ] = None,
@@ -97,27 +99,27 @@ def agreement(
         ),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Agreement of judges with each other and with people, beside dollars per article."""
-    with reading(warehouse) as source:
+    """Show judges' agreement with each other and with people, and their costs per article."""
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
-        imported = stored_labels(source, edition)
-        people = labels_of_file(labels) if labels else imported
-        found = judge_agreement(source, edition, people, protocol or [], judge or [])
-        preferences = preference_tables(source, edition, imported)
+            print_message(source.notice, style="yellow")
+        imported = load_labels(source, edition)
+        people = read_label_file(labels) if labels else imported
+        found = compare_judges_and_people(source, edition, people, protocol or [], judge or [])
+        preferences = make_preference_tables(source, edition, imported)
     tables = {**_judge_tables(found), **_preference_tables(preferences)}
     if form is Format.TABLE:
         _print_tables(tables)
     else:
         _print_for_programs(tables, form)
     if found.n_unmatched:
-        remark(f"{found.n_unmatched} labels are about items that no judge has decided.")
+        print_message(f"{found.n_unmatched} labels are for items that no judge has decided.")
     if preferences.n_tied:
-        remark(f"{preferences.n_tied} forced choices are left out: the votes are tied.")
+        print_message(f"{preferences.n_tied} forced choices are left out: their votes are tied.")
     if imported.n_outdated:
-        remark(f"{imported.n_outdated} labels are left out: the texts they are about have changed.")
+        print_message(f"{imported.n_outdated} labels are left out: their texts have changed.")
 
 
 HEADINGS = {
@@ -130,18 +132,18 @@ HEADINGS = {
     "preference_metrics": "Forced choices: the leaderboard's metrics with people",
 }
 BRACKETS = (
-    "95 % intervals, had other assignments been drawn; none with fewer than five, or where it is "
-    "the same whichever are drawn."
+    "95 % intervals over assignments; none with fewer than five, or if every resample gives the "
+    "same value."
 )
 NOTES = {
     "judges": "alike, kappa: with the people's majority, over n_with_people items that both "
-    "decided; over the criteria of wiki_writing, alike is the papers' PAR. usd_per_article: what "
-    "judging one report cost; – where a price is not known. "
+    "decided; over the criteria of wiki_writing, alike is the papers' PAR. usd_per_article: the "
+    "cost of judging one report; – if a price is not known. "
     f"Brackets: {BRACKETS}",
-    "between_judges": "n_items: items both decided (status ok). kappa: Cohen's; – where all is "
+    "between_judges": "n_items: items both decided (status ok). kappa: Cohen's; – if all have "
     f"one label. Brackets: {BRACKETS}",
-    "with_people": "n_items: items both labelled. n_tied: items left out of the majority, "
-    f"because as many say one thing as another. Brackets: {BRACKETS}",
+    "with_people": "n_items: items both labelled. n_tied: items without a majority, "
+    f"as the votes are tied. Brackets: {BRACKETS}",
     "between_people": f"n_items: items both labelled. Brackets: {BRACKETS}",
     "preference_people": "n_items: questions both answered.",
     "preference_agents": "By the people's majority. n_choices: comparisons the agent was in.",
@@ -169,19 +171,19 @@ def _preference_tables(found: PreferenceTables) -> dict[str, pl.DataFrame]:
 
 
 def _print_tables(tables: dict[str, pl.DataFrame]) -> None:
-    """Those that hold something, each with what its numbers mean."""
+    """Print the tables that are not empty, each with a note on its numbers."""
     for name, frame in tables.items():
         if frame.height:
-            ANSWERS.print(HEADINGS[name], style="bold")
-            rounded = _with_intervals(frame.with_columns(cs.float().round(3).cast(pl.String)))
+            STDOUT.print(HEADINGS[name], style="bold")
+            rounded = _append_intervals(frame.with_columns(cs.float().round(3).cast(pl.String)))
             print_frame(rounded.with_columns(pl.all().cast(pl.String).fill_null("–")), Format.TABLE)
-            ANSWERS.print(NOTES[name] + "\n", style="dim")
+            STDOUT.print(NOTES[name] + "\n", style="dim")
     if not any(frame.height for frame in tables.values()):
-        remark("Nothing has been judged or labelled here yet: evergreen evaluate, or annotate.")
+        print_message("Nothing is judged or labelled yet: run evergreen evaluate, or annotate.")
 
 
-def _with_intervals(frame: pl.DataFrame) -> pl.DataFrame:
-    """Figures with their intervals behind them, `0.8 [0.75 to 0.85]`: programs get columns."""
+def _append_intervals(frame: pl.DataFrame) -> pl.DataFrame:
+    """Append intervals to their figures, `0.8 [0.75 to 0.85]`; programs get columns."""
     shown = frame
     for name in ("alike", "kappa"):
         if f"{name}_low" in frame.columns:
@@ -191,7 +193,7 @@ def _with_intervals(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _print_for_programs(tables: dict[str, pl.DataFrame], form: Format) -> None:
-    """JSON: an object of tables. CSV: one table, whose first column says which row is whose."""
+    """Print JSON as an object of tables, CSV as one table whose first column names the part."""
     if form is Format.JSON:
         rows = {name: frame.to_dicts() for name, frame in tables.items()}
         print(json.dumps(rows, ensure_ascii=False, indent=1))

@@ -1,4 +1,4 @@
-"""`evergreen ask` and `evergreen backfill`: getting the reports that are missing."""
+"""`evergreen ask` and `evergreen backfill`: get pending reports."""
 
 from typing import Annotated
 
@@ -6,32 +6,34 @@ import polars as pl
 import typer
 
 from flows.cli.agents import AgentArgument, EditionOption
-from flows.cli.hints import say_next
-from flows.cli.options import Shown, WarehouseAt
-from flows.cli.output import end
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import remark
+from flows.cli.hints import print_next_step
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from flows.display.leaderboard import ENTRY, leaderboard_frame, print_leaderboard
+from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
 from flows.run import run_flow
 from tasks.configuration.models import load_judges
 from tasks.jobs.estimate import estimate_reports
 from tasks.jobs.sessions import check_agents
-from tasks.pending.reports import check_askable, prompted_editions
+from tasks.pending.reports import check_askable, find_prompted_editions
 from tasks.planning.outcomes import ask_outcome, backfill_outcome
-from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.location import DEFAULT_LOCATION
 
 BudgetOption = Annotated[
     float | None,
-    typer.Option("--budget", min=0.0, help="USD this run may spend at most; what is left waits."),
+    typer.Option(
+        "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
+    ),
 ]
 FirstOption = Annotated[
     int | None,
-    typer.Option("--first", min=1, help="Only so many of the missing reports, to try it out."),
+    typer.Option("--first", min=1, help="Only this many pending reports, to try it out."),
 ]
 EstimateOption = Annotated[
-    bool, typer.Option("--estimate", help="Only say what it would cost; nothing is asked.")
+    bool, typer.Option("--estimate", help="Only show what it would cost; nothing is asked.")
 ]
 
 
@@ -40,21 +42,21 @@ def ask(
     edition: EditionOption,
     assignment: Annotated[
         list[str] | None,
-        typer.Option("--assignment", help="Only this one; may be given again."),
+        typer.Option("--assignment", help="Only this one; may be repeated."),
     ] = None,
     first: FirstOption = None,
     budget: BudgetOption = None,
     estimate: EstimateOption = False,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Get the reports of an edition that agents have not written yet; nothing is bought twice.
+    """Get an edition's pending reports from agents; nothing is bought twice.
 
-    Interrupted or killed, the same command goes on waiting for the jobs under way.
+    After an interruption, run the same command again: it waits for the jobs that are running.
     """
     if not estimate:
         check_agents(names, budget)
-    with existing_warehouse(warehouse, edition) as store:
+    with open_existing_warehouse(warehouse, edition) as store:
         check_askable(store, edition, assignment or ())
         if estimate:
             print_frame(estimate_reports(store, [edition], names, first), form)
@@ -71,15 +73,15 @@ def ask(
             },
             ask_outcome(store, edition, names, assignment or ()),
         )
-        end(complete, outcome, form)
-        say_next(store, edition)
+        print_outcome(complete, outcome, form)
+        print_next_step(store, edition)
 
 
 def backfill(
     agent: AgentArgument,
     edition: Annotated[
         list[str] | None,
-        typer.Option("--edition", help="May be given again; all with prompts if not given."),
+        typer.Option("--edition", help="May be repeated; all with prompts if not given."),
     ] = None,
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", help="All of them if not given.")
@@ -88,7 +90,7 @@ def backfill(
         str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
     ] = None,
     extractor: Annotated[
-        str | None, typer.Option("--extractor", help="As for `evaluate`: a judge that extracts.")
+        str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
     ] = None,
     first: FirstOption = None,
     budget: BudgetOption = None,
@@ -96,24 +98,23 @@ def backfill(
     fetch: Annotated[
         bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
     ] = True,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Bring an agent into editions: its missing reports, the pages they cite, then only its
-    cells, then the ranks.
+    """Add an agent to editions: get its reports and the pages they cite, judge its cells, rank.
 
-    The budget covers reports and verdicts together. No report, verdict or score of another agent
-    is touched.
+    The budget covers reports and verdicts together. Reports, verdicts and scores of other agents
+    stay unchanged.
     """
     if not estimate:
         check_agents([agent], budget)
-    with existing_warehouse(warehouse, *edition or ()) as store:
+    with open_existing_warehouse(warehouse, *edition or ()) as store:
         for name in edition or ():
             check_askable(store, name)
-        names = edition or prompted_editions(store)
+        names = edition or find_prompted_editions(store)
         if estimate:
             print_frame(estimate_reports(store, names, [agent], first), form)
-            remark("Reports only; `evergreen estimate` says what judging them would cost.")
+            print_message("Reports only; `evergreen estimate` shows what judging them would cost.")
             return
         complete, outcome = run_flow(
             "backfill",
@@ -133,8 +134,10 @@ def backfill(
                 fetch_pages=fetch,
             ),
         )  # fmt: skip
-        boards = [leaderboard_frame(store, name).select(ENTRY) for name in names]
+        boards = [load_leaderboard(store, name).select(ENTRY_COLUMNS) for name in names]
         if form is not Format.JSON:
             for name in names:
                 print_leaderboard(store, name, form)
-    end(complete, outcome, form, leaderboard=pl.concat(boards) if boards else pl.DataFrame())
+    print_outcome(
+        complete, outcome, form, leaderboard=pl.concat(boards) if boards else pl.DataFrame()
+    )

@@ -1,4 +1,4 @@
-"""`evergreen backup` and `evergreen restore`: a warehouse with all that belongs to it."""
+"""`evergreen backup` and `evergreen restore`: back up a warehouse with its pages and files."""
 
 import shlex
 from collections.abc import Callable, Iterator
@@ -8,21 +8,20 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import Printed, WarehouseAt
-from flows.display.console import ANSWERS, insist, passing_bars, remark
-from tasks.backup.create import MadeBackup, back_up
-from tasks.backup.manifest import BackupManifest, opened_backup, verify
-from tasks.backup.restore import Restored
-from tasks.backup.restore import restore as restore_backup
-from tasks.warehouse.location import DEFAULT
+from flows.cli.options import TextOrJsonOption, WarehouseOption
+from flows.display.console import STDOUT, print_always, print_message, transient_progress
+from tasks.backup.creation import MadeBackup, create_backup
+from tasks.backup.manifest import BackupManifest, open_backup, verify
+from tasks.backup.restoration import RestoredWarehouse, restore_backup
+from tasks.warehouse.location import DEFAULT_LOCATION
 
-MOST_NAMED = 5
-"""Of what is missing, so many are named."""
+MAX_NAMED = 5
+"""Missing files that a message names."""
 
-Where = Annotated[
+BackupArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="BACKUP", help="A folder of backups (the newest counts), one of them, or a file."
+        metavar="BACKUP", help="A folder of backups (the newest is used), one of them, or a file."
     ),
 ]
 
@@ -33,38 +32,40 @@ def make(
         Path | None,
         typer.Option(
             "--to",
-            help="A folder, for many backups that share their pages; or a new file, NAME.tar.",
+            help="A folder for many backups that share their pages, or a new file, NAME.tar.",
         ),
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option("--keep", min=1, help="Of the backups in the folder only the newest stay."),
+        typer.Option("--keep", min=1, help="Keep only this many of the folder's backups."),
     ] = None,
-    form: Printed = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: TextOrJsonOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Back up a warehouse: its tables as Parquet, its archived pages, its reports' files.
 
-    A run that owns a DuckDB file is waited for; of a lake one moment is copied while others write.
-    Again into the same folder: another backup, with only the pages and files that are new. What is
-    half-written is never taken for a backup. Restored, it becomes either kind of warehouse.
+    It waits for a run that owns the DuckDB file; a lake is copied as of one moment while others
+    write. A further backup into the same folder copies only new pages and files. An unfinished
+    backup is never mistaken for a whole one. It can be restored as either kind of warehouse.
     """
     if context.invoked_subcommand:
         return
     if to is None:
-        raise typer.BadParameter("say where: --to FOLDER, or --to NAME.tar.", param_hint="--to")
-    with _followed() as on_progress:
-        made = back_up(warehouse, to, keep=keep, on_wait=remark, on_progress=on_progress)
-    _say_made(made, form)
+        raise typer.BadParameter("give --to FOLDER or --to NAME.tar.", param_hint="--to")
+    with _show_progress() as on_progress:
+        made = create_backup(
+            warehouse, to, keep=keep, on_wait=print_message, on_progress=on_progress
+        )
+    _print_created(made, form)
     if made.manifest.missing:
-        _say_missing(made.manifest)
+        _warn_about_missing_files(made.manifest)
         raise typer.Exit(1)
-    remark(f"Next: evergreen backup verify {made.place}")
+    print_message(f"Next: evergreen backup verify {made.place}")
 
 
-def verify_backup(where: Where, form: Printed = "table") -> None:
-    """Read all of a backup and compare it with its manifest; exit code 1 if it is not whole."""
-    with opened_backup(where) as found, _followed() as on_progress:
+def verify_backup(where: BackupArgument, form: TextOrJsonOption = "table") -> None:
+    """Read a whole backup and compare it with its manifest; exit code 1 if it is damaged."""
+    with open_backup(where) as found, _show_progress() as on_progress:
         done, total = 0, found.manifest.bytes
 
         def read(n_bytes: int) -> None:
@@ -74,42 +75,42 @@ def verify_backup(where: Where, form: Printed = "table") -> None:
 
         verify(found, read)
         place, manifest = found.place, found.manifest
-    _say(f"{place} is whole: {_brief(manifest)}.", manifest, form)
+    _print_manifest(f"{place} is whole: {_summarize_manifest(manifest)}.", manifest, form)
     if manifest.missing:
-        _say_missing(manifest)
+        _warn_about_missing_files(manifest)
 
 
 def restore(
-    where: Where,
+    where: BackupArgument,
     replace: Annotated[
         bool,
         typer.Option(
             "--replace",
-            help="Also where something is. A file that is there is kept beside the new one.",
+            help="Replace an existing warehouse. An existing file is kept beside the new one.",
         ),
     ] = False,
-    form: Printed = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: TextOrJsonOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Make a warehouse what it was when a backup was taken, as a file or as a lake.
+    """Restore a warehouse from a backup, as a file or as a lake.
 
-    The backup is verified first. A file appears whole or not at all, a lake's tables change in one
-    commit. Pages and files that are there are left, those that are missing or damaged come back.
-    So a warehouse also moves: from a file of one host to a lake of several, and back.
+    It verifies the backup first. A file is written atomically, a lake's tables in one commit.
+    Existing pages and files stay, missing or damaged ones are restored. This also moves a warehouse
+    from a file on one host to a lake for several, and back.
     """
-    with opened_backup(where) as found:
-        with _followed() as on_progress:
+    with open_backup(where) as found:
+        with _show_progress() as on_progress:
             done = restore_backup(
-                found, warehouse, replace=replace, on_wait=remark, on_progress=on_progress
+                found, warehouse, replace=replace, on_wait=print_message, on_progress=on_progress
             )
         place, manifest = found.place, found.manifest
-    _say_restored(place, manifest, done, form)
+    _print_restored(place, manifest, done, form)
 
 
 @contextmanager
-def _followed() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for what is being done."""
-    with passing_bars() as bars:
+def _show_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar; yield the callback that updates it."""
+    with transient_progress() as bars:
         bar = bars.add_task("", total=None)
 
         def on_progress(what: str, done: int, total: int) -> None:
@@ -118,7 +119,7 @@ def _followed() -> Iterator[Callable[[str, int, int], None]]:
         yield on_progress
 
 
-def _brief(manifest: BackupManifest) -> str:
+def _summarize_manifest(manifest: BackupManifest) -> str:
     pages, files = (manifest.stores[store].count for store in ("pages", "files"))
     return (
         f"{manifest.rows:,} rows in {len(manifest.tables)} tables (schema "
@@ -128,39 +129,43 @@ def _brief(manifest: BackupManifest) -> str:
     )
 
 
-def _say(text: str, manifest: BackupManifest, form: str) -> None:
+def _print_manifest(text: str, manifest: BackupManifest, form: str) -> None:
     if form == "json":
         print(manifest.model_dump_json(indent=1))
     else:
-        ANSWERS.print(text, markup=False, highlight=False, soft_wrap=True)
+        STDOUT.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _say_made(made: MadeBackup, form: str) -> None:
-    _say(f"{made.place}: {_brief(made.manifest)}.", made.manifest, form)
+def _print_created(made: MadeBackup, form: str) -> None:
+    _print_manifest(f"{made.place}: {_summarize_manifest(made.manifest)}.", made.manifest, form)
     new = ", ".join(f"{n:,} {store}" for store, n in made.copied.items())
-    remark(f"New in it: {new}.")
+    print_message(f"New in it: {new}.")
     if made.removed:
-        remark(f"Removed: {', '.join(path.name for path in made.removed)}.")
+        print_message(f"Removed: {', '.join(path.name for path in made.removed)}.")
 
 
-def _say_missing(manifest: BackupManifest) -> None:
-    named = ", ".join(manifest.missing[:MOST_NAMED])
-    more = len(manifest.missing) - MOST_NAMED
-    insist(
-        "Of the pages and files that the warehouse's tables name it has lost "
-        f"{len(manifest.missing):,}, or they are damaged; the backup goes without: {named}"
+def _warn_about_missing_files(manifest: BackupManifest) -> None:
+    named = ", ".join(manifest.missing[:MAX_NAMED])
+    more = len(manifest.missing) - MAX_NAMED
+    print_always(
+        "Pages and files that the warehouse's tables name but that are missing or damaged: "
+        f"{len(manifest.missing):,}; the backup does not have them: {named}"
         f"{f' and {more:,} more' if more > 0 else ''}. An older backup may have them: "
-        "`evergreen restore` brings back what is missing.",
+        "`evergreen restore` restores what is missing.",
         style="red",
     )
 
 
-def _say_restored(place: Path, manifest: BackupManifest, done: Restored, form: str) -> None:
-    _say(f"{done.where} is what {place} holds: {_brief(manifest)}.", manifest, form)
+def _print_restored(
+    place: Path, manifest: BackupManifest, done: RestoredWarehouse, form: str
+) -> None:
+    _print_manifest(
+        f"{done.where} is restored from {place}: {_summarize_manifest(manifest)}.", manifest, form
+    )
     brought = ", ".join(f"{n:,} {store}" for store, n in done.copied.items())
-    remark(f"Brought back: {brought}. The others were there.")
+    print_message(f"Restored: {brought}. The others existed.")
     if done.kept_aside:
-        remark(f"What was there before: {done.kept_aside} (remove it when nobody needs it).")
+        print_message(f"Previous warehouse: {done.kept_aside} (delete it when nobody needs it).")
     if manifest.missing:
-        _say_missing(manifest)
-    remark(f"Next: evergreen doctor --warehouse {shlex.quote(str(done.where))}")
+        _warn_about_missing_files(manifest)
+    print_message(f"Next: evergreen doctor --warehouse {shlex.quote(str(done.where))}")

@@ -1,57 +1,61 @@
-"""Commands that take an edition's figures apart: by group of its tasks, by what judging took."""
+"""`evergreen breakdown` and `evergreen tokens`: figures by group of tasks, and judging's cost."""
 
 from typing import Annotated, Any
 
 import polars as pl
 import typer
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from flows.display.leaderboard import say_drafts
-from flows.display.wide import Column, print_wide
+from flows.display.leaderboard import warn_about_drafts
+from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.analysis import breakdown as breakdowns
 from tasks.configuration.models import load_judges
 from tasks.costs import tokens as ledger
 from tasks.editions.names import UnknownName, check_known
 from tasks.protocols.case import Protocol
-from tasks.protocols.registry import named
-from tasks.protocols.registry import protocol as protocol_named
-from tasks.scoring.boards import headings, leading
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import Reading, reading
+from tasks.protocols.registry import get_protocol, resolve_name
+from tasks.scoring.boards import get_headings, select_leading_metrics
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
-ProtocolOption = Annotated[str, typer.Option("--protocol", help="By its name, as `evaluate` has.")]
-NOTHING = "–"
+ProtocolOption = Annotated[
+    str, typer.Option("--protocol", help="A protocol's name, as for `evaluate`.")
+]
+NO_VALUE = "–"
 
 
 def breakdown(
     edition: EditionOption,
     protocol: ProtocolOption,
-    by: Annotated[breakdowns.By, typer.Option("--by", help="What the tasks are grouped by.")],
+    by: Annotated[breakdowns.Grouping, typer.Option("--by", help="How to group the tasks.")],
     judge: Annotated[
-        str | None, typer.Option("--judge", help="Whose scores; the default judge's.")
+        str | None,
+        typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", help="Only this one; may be given again.")
+        list[str] | None, typer.Option("--metric", help="Only this one; may be repeated.")
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """An agent's figures by language or theme of the tasks, each with the reports it rests on."""
-    chosen = protocol_named(named(protocol))
+    """Show agents' figures by language or theme of the tasks, with the reports they rest on."""
+    chosen = get_protocol(resolve_name(protocol))
     _check_metrics(chosen, metric or [])
-    with reading(warehouse) as source:
-        _opened(source, edition)
-        frame = breakdowns.breakdown(source, edition, chosen, by, judge or load_judges().default)
-        say_drafts(source, edition, [chosen.name])
+    with open_for_reading(warehouse) as source:
+        _check_edition(source, edition)
+        frame = breakdowns.compute_breakdown(
+            source, edition, chosen, by, judge or load_judges().default
+        )
+        warn_about_drafts(source, edition, [chosen.name])
     if not metric and form is Format.TABLE:
         shares = [entry.name for entry in chosen.metrics if entry.unit == "share"]
-        metric = leading(chosen.name, shares)
+        metric = select_leading_metrics(chosen.name, shares)
     if frame["value"].is_null().all():
-        remark("Nothing was judged there: no figure has a value. Name another judge with --judge?")
+        print_message("No figure has a value: nothing was judged. Try another judge with --judge.")
     if metric:
         frame = frame.filter(pl.col("metric").is_in(metric))
     if form is Format.TABLE:
@@ -64,26 +68,28 @@ def tokens(
     edition: EditionOption,
     protocol: ProtocolOption,
     by: Annotated[
-        ledger.Level, typer.Option("--by", help="What has a line; a batch is one request.")
+        ledger.TokenLevel, typer.Option("--by", help="What gets a row; a batch is one request.")
     ] = "agent",
-    judge: Annotated[str | None, typer.Option("--judge", help="Only this judge's.")] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    judge: Annotated[str | None, typer.Option("--judge", help="Only calls of this judge.")] = None,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """What judging took: calls, tokens and dollars by agent, report or batch."""
-    chosen = protocol_named(named(protocol))
-    with reading(warehouse) as source:
-        _opened(source, edition)
-        frame = ledger.tokens(source, edition, chosen.name, by, judge)
+    """Show the calls, tokens and dollars of judging by agent, report or batch."""
+    chosen = get_protocol(resolve_name(protocol))
+    with open_for_reading(warehouse) as source:
+        _check_edition(source, edition)
+        frame = ledger.count_tokens(source, edition, chosen.name, by, judge)
     if frame.is_empty():
-        whose = f"the judge {judge}" if judge else "any judge"
-        remark(f"No calls of {whose} for {chosen.name} in {edition}: what is offline makes none.")
+        judges = f"the judge {judge}" if judge else "any judge"
+        print_message(
+            f"No calls of {judges} for {chosen.name} in {edition}; offline judges make none."
+        )
     print_frame(frame.with_columns(pl.col("usd").round(4)), form)
 
 
-def _opened(source: Reading, edition: str) -> None:
+def _check_edition(source: ReadOnlyWarehouse, edition: str) -> None:
     if source.notice:
-        remark(source.notice, style="yellow")
+        print_message(source.notice, style="yellow")
     check_known(source, edition)
 
 
@@ -97,48 +103,47 @@ def _check_metrics(protocol: Protocol, names: list[str]) -> None:
 
 
 def _print_groups(frame: pl.DataFrame, protocol: Protocol, by: str) -> None:
-    titles = headings(protocol)
+    titles = get_headings(protocol)
     metrics = [name for name in titles if name in set(frame["metric"])]
     groups = [
-        (str(agent), str(group or NOTHING), {row["metric"]: row for row in rows.to_dicts()})
+        (str(agent), str(group or NO_VALUE), {row["metric"]: row for row in rows.to_dicts()})
         for (agent, group), rows in frame.group_by("agent", "group", maintain_order=True)
     ]
     agents = [agent for agent, _, _ in groups]
     first = [n == 0 or agent != agents[n - 1] for n, agent in enumerate(agents)]
     most = [max(row["n_reports"] for row in figures.values()) for _, _, figures in groups]
     columns = [
-        Column(
+        WideColumn(
             titles[metric],
             [
-                _cell(figures.get(metric), n)
+                _format_cell(figures.get(metric), n)
                 for (_, _, figures), n in zip(groups, most, strict=True)
             ],
         )
         for metric in metrics
     ]
-    print_wide(
-        ANSWERS,
+    print_wide_table(
+        STDOUT,
         "",
         [
-            Column(
+            WideColumn(
                 "Agent", [a if new else "" for a, new in zip(agents, first, strict=True)], "left"
             ),
-            Column(by.capitalize(), [group for _, group, _ in groups], "left"),
-            Column("Rep.", list(map(str, most)), style="dim"),
+            WideColumn(by.capitalize(), [group for _, group, _ in groups], "left"),
+            WideColumn("Rep.", list(map(str, most)), style="dim"),
         ],
         columns,
         sections=[n for n, new in enumerate(first) if new and n],
     )
-    ANSWERS.print(
-        "Percent. Rep.: reports that a figure rests on; a figure that rests on others says on how "
-        f"many. {NOTHING}: not assessed, or nothing to assess. Headings as on the leaderboard, "
-        "which explains them.",
+    STDOUT.print(
+        "Percent. Rep.: reports that figures rest on; a different number follows its figure. "
+        f"{NO_VALUE}: not assessed, or nothing to assess. The leaderboard explains the headings.",
         style="dim",
     )
 
 
-def _cell(figure: dict[str, Any] | None, most: int) -> str:
+def _format_cell(figure: dict[str, Any] | None, most: int) -> str:
     if figure is None or figure["value"] is None:
-        return NOTHING
+        return NO_VALUE
     value = f"{figure['value'] * 100:.1f}"
     return value if figure["n_reports"] == most else f"{value} ({figure['n_reports']})"

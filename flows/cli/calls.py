@@ -1,4 +1,4 @@
-"""`evergreen calls`: the ledger of what models were asked."""
+"""`evergreen calls`: the ledger of calls to models."""
 
 import json
 from enum import StrEnum
@@ -8,18 +8,18 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.costs.ledger import calls_summary
+from tasks.costs.ledger import summarize_calls
 from tasks.editions.names import UnknownName
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 
 
 class CallStatus(StrEnum):
-    """How calls end."""
+    """The status of a call."""
 
     OK = "ok"
     TRUNCATED = "truncated"
@@ -30,24 +30,24 @@ class CallStatus(StrEnum):
 
 
 def calls(
-    judge: Annotated[str | None, typer.Option("--judge", help="Only this judge's.")] = None,
-    step: Annotated[str | None, typer.Option("--step", help="Only this step's.")] = None,
+    judge: Annotated[str | None, typer.Option("--judge", help="Only calls of this judge.")] = None,
+    step: Annotated[str | None, typer.Option("--step", help="Only calls of this step.")] = None,
     status: Annotated[
-        CallStatus | None, typer.Option("--status", help="Only those that ended so.")
+        CallStatus | None, typer.Option("--status", help="Only calls with this status.")
     ] = None,
     show: Annotated[
-        str | None, typer.Option("--show", help="One call whole, by the start of its id.")
+        str | None, typer.Option("--show", help="Show one call in full, by the start of its id.")
     ] = None,
     export: Annotated[
-        Path | None, typer.Option("--export", help="Write them, a call a line, as JSON Lines.")
+        Path | None, typer.Option("--export", help="Write the calls to this file as JSON Lines.")
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """The ledger: what was asked, what came back, what it took and cost."""
-    with reading(warehouse) as source:
+    """Show the ledger of calls to models: requests, answers, tokens, time and costs."""
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
+            print_message(source.notice, style="yellow")
         if show is not None:
             _show_call(source, show)
             return
@@ -56,12 +56,12 @@ def calls(
         if export is not None:
             _export_calls(source, filters, export)
         elif filters:
-            print_frame(_calls(source, filters, BRIEF), form)
+            print_frame(_load_calls(source, filters, SUMMARY_COLUMNS), form)
         else:
-            print_frame(calls_summary(source), form)
+            print_frame(summarize_calls(source), form)
 
 
-BRIEF = (
+SUMMARY_COLUMNS = (
     "left(call_id, 12) AS call, judge, step, attempt AS nth, status, tries, "
     "prompt_tokens AS in, coalesce(output_tokens, 0) + coalesce(thinking_tokens, 0) AS out, "
     "round(cost_usd, 6) AS usd, round(latency_seconds, 2) AS seconds, "
@@ -69,7 +69,7 @@ BRIEF = (
 )
 
 
-def _calls(source: Any, filters: dict[str, str], columns: str) -> pl.DataFrame:
+def _load_calls(source: Any, filters: dict[str, str], columns: str) -> pl.DataFrame:
     where = " AND ".join(f"{name} = ${n}" for n, name in enumerate(filters, start=1)) or "true"
     frame: pl.DataFrame = source.frame(
         f"SELECT {columns} FROM calls WHERE {where} ORDER BY called_at, call_id",
@@ -86,13 +86,13 @@ def _show_call(source: Any, start: str) -> None:
             "`evergreen calls --status ok` lists their ids."
         )
     for name, value in found.row(0, named=True).items():
-        ANSWERS.print(f"[bold]{name}[/bold]", end="  ")
-        ANSWERS.print("" if value is None else str(value), markup=False, highlight=False)
+        STDOUT.print(f"[bold]{name}[/bold]", end="  ")
+        STDOUT.print("" if value is None else str(value), markup=False, highlight=False)
 
 
 def _export_calls(source: Any, filters: dict[str, str], path: Path) -> None:
-    frame = _calls(source, filters, "*")
+    frame = _load_calls(source, filters, "*")
     with path.open("w", encoding="utf-8") as lines:
         for row in frame.iter_rows(named=True):
             lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    remark(f"{frame.height:,} calls written to {path}.")
+    print_message(f"{frame.height:,} calls written to {path}.")

@@ -1,7 +1,7 @@
-"""Every command of `evergreen`, by the part of the help that lists it.
+"""The commands of `evergreen`, by panel of the help.
 
-Nothing here imports a command: with this table the help, the completion of a word and a mistyped
-name are answered at once. A new command is a function in a module of its kind, and a line here.
+This module imports no command, so that help, completion and mistyped names respond at once. A new
+command is a function in a module of its kind, and an entry here.
 """
 
 from collections.abc import Mapping
@@ -17,164 +17,159 @@ from flows.cli.groups import (
     JUDGES,
     PAGES,
 )
-from flows.cli.lazy import Command, Group
+from flows.cli.lazy_commands import CommandEntry, GroupEntry
 
-PANELS: Mapping[str, Mapping[str, Command | Group]] = {
+PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
     "Begin": {
-        "demo": Command(
+        "demo": CommandEntry(
             "flows.cli.evaluate:demo",
             "Run everything on the bundled sample edition: no key, no network.",
         ),
-        "doctor": Command(
+        "doctor": CommandEntry(
             "flows.cli.doctor:doctor",
-            "Look at everything that can go wrong, and say what to do about it.",
+            "Check everything that can go wrong, and say what to do about it.",
         ),
-        "ui": Command(
+        "ui": CommandEntry(
             "flows.cli.serve:ui",
-            "The Prefect UI over this project's runs, until Ctrl-C.",
+            "Serve the Prefect UI with this project's runs until Ctrl-C.",
         ),
     },
     "Make an edition": {
-        "collect": Command(
+        "collect": CommandEntry(
             "flows.cli.editions:collect",
-            "Make an edition of new Good Articles and freeze it; a frozen one is verified instead.",
+            "Make and freeze an edition of new Good Articles; a frozen one is verified instead.",
         ),
         "import": IMPORTS,
         "edition": EDITION,
-        "assign": Command(
+        "assign": CommandEntry(
             "flows.cli.editions:assign",
-            "Make what agents are asked, kept for good: to write each article, or questions out "
-            "of it.",
+            "Make an edition's assignments: to write each article, or to answer questions about "
+            "it.",
         ),
         "draft": DRAFT,
     },
     "Get reports and the pages they cite": {
         "agents": AGENTS,
-        "ask": Command(
+        "ask": CommandEntry(
             "flows.cli.ask:ask",
-            "Get the reports of an edition that agents have not written yet; nothing is bought "
-            "twice.",
+            "Get an edition's pending reports from agents; nothing is bought twice.",
         ),
-        "backfill": Command(
+        "backfill": CommandEntry(
             "flows.cli.ask:backfill",
-            "Bring an agent into editions: its missing reports, the pages they cite, then only "
-            "its cells, then the ranks.",
+            "Add an agent to editions: get its reports and the pages they cite, judge its cells, "
+            "rank.",
         ),
-        "fetch": Command(
+        "fetch": CommandEntry(
             "flows.cli.pages:fetch",
-            "Fetch every page that an edition's reports cite, once, and keep it for ever.",
+            "Fetch every page that an edition's reports cite, once, into the archive.",
         ),
         "pages": PAGES,
-        "sandbox": Command(
+        "sandbox": CommandEntry(
             "flows.cli.sandbox:sandbox",
-            "Serve an archive's pages to agents: search, fetch, and both as MCP tools.",
+            "Serve archived pages to agents: search and fetch, also as MCP tools.",
         ),
     },
     "Judge": {
         "judges": JUDGES,
-        "estimate": Command(
+        "estimate": CommandEntry(
             "flows.cli.estimate:estimate",
-            "Calls, tokens and dollars of an evaluation before anything is spent.",
+            "Estimate the calls, tokens and dollars of an evaluation; nothing is spent.",
         ),
-        "evaluate": Command(
+        "evaluate": CommandEntry(
             "flows.cli.evaluate:evaluate",
-            "Judge, score and rank what has not been yet; a second run does nothing.",
+            "Judge, score and rank what is pending; a second run does nothing.",
         ),
-        "rejudge": Command(
+        "rejudge": CommandEntry(
             "flows.cli.rejudge:rejudge",
-            "Judge the same reports by another judge, and show how far they agree and what "
-            "changes.",
+            "Judge the same reports with another judge; show their agreement and what changes.",
         ),
-        "calls": Command(
+        "calls": CommandEntry(
             "flows.cli.calls:calls",
-            "The ledger: what was asked, what came back, what it took and cost.",
+            "Show the ledger of calls to models: requests, answers, tokens, time and costs.",
         ),
-        "tokens": Command(
+        "tokens": CommandEntry(
             "flows.cli.breakdown:tokens",
-            "What judging took: calls, tokens and dollars by agent, report or batch.",
+            "Show the calls, tokens and dollars of judging by agent, report or batch.",
         ),
         "annotate": ANNOTATE,
-        "agreement": Command(
+        "agreement": CommandEntry(
             "flows.cli.annotate:agreement",
-            "Agreement of judges with each other and with people, beside dollars per article.",
+            "Show judges' agreement with each other and with people, and their costs per article.",
         ),
     },
     "Look at it": {
-        "leaderboard": Command(
+        "leaderboard": CommandEntry(
             "flows.cli.leaderboard:leaderboard",
-            "The leaderboard of an edition; JSON and CSV hold every metric, as shares 0-1.",
+            "Show an edition's leaderboard; JSON and CSV have every metric, as shares 0-1.",
         ),
-        "status": Command(
+        "status": CommandEntry(
             "flows.cli.status:status",
-            "What is done, pending and failed, per stage; verdicts and scores of one judge.",
+            "Count what is done, pending and failed per stage, for one judge.",
         ),
-        "explain": Command(
+        "explain": CommandEntry(
             "flows.cli.explain:explain",
-            "What a report's figures rest on: each claim and fact with its verdict, evidence and "
+            "Show what a report's scores rest on: each claim and fact with verdict, evidence and "
             "page.",
         ),
-        "breakdown": Command(
+        "breakdown": CommandEntry(
             "flows.cli.breakdown:breakdown",
-            "An agent's figures by language or theme of the tasks, each with the reports it rests "
+            "Show agents' figures by language or theme of the tasks, with the reports they rest "
             "on.",
         ),
-        "differences": Command(
+        "differences": CommandEntry(
             "flows.cli.differences:print_differences",
-            "How any two agents differ by a metric: how much, how surely, and on how many "
-            "articles.",
+            "Compare agents in pairs by a metric: difference, significance, number of articles.",
         ),
-        "compare": Command(
+        "compare": CommandEntry(
             "flows.cli.compare:compare_protocols",
-            "The same reports under all protocols: agents by metrics, and which metrics agree.",
+            "Compare protocols on the same reports: agents by metrics, and which metrics agree.",
         ),
-        "compare-extraction": Command(
+        "compare-extraction": CommandEntry(
             "flows.cli.compare_extraction:compare_extraction",
-            "Published claims against those extracted offline from the same reports.",
+            "Compare published claims with those extracted offline from the same reports.",
         ),
-        "analyse": Command(
+        "analyse": CommandEntry(
             "flows.cli.analyse:analyse",
-            "Difficulty per category and what goes with it, agents over categories, leakage, "
+            "Analyse difficulty per category and its correlates, agents by category, leakage, "
             "conflict, cost, and figures over time.",
         ),
-        "sql": Command(
+        "sql": CommandEntry(
             "flows.cli.sql:sql",
-            "Read-only SQL over the warehouse; while a flow runs, over its last export.",
+            "Run a read-only SQL query on the warehouse; while a flow runs, on its last export.",
             # SQL may begin with a comment, which looks like an option.
             {"ignore_unknown_options": True},
         ),
-        "schema": Command(
+        "schema": CommandEntry(
             "flows.cli.schema:schema",
-            "The tables and views of the warehouse, or the columns of one, with what they mean.",
+            "Describe the warehouse's tables and views, or the columns of one.",
         ),
     },
     "Publish": {
-        "publish": Command(
+        "publish": CommandEntry(
             "flows.cli.publish:publish",
-            "Write an edition's results as a site that needs no server: leaderboard, evidence, "
-            "data.",
+            "Write an edition's results as a static site with leaderboard, evidence and data.",
         ),
         "export": EXPORTS,
     },
     "Operate": {
-        "refresh": Command(
+        "refresh": CommandEntry(
             "flows.cli.refresh:refresh",
-            "Make a month's edition, have it written, judged and published: all that is still to "
-            "be done.",
+            "Collect a month's edition, get its reports, judge and publish them: all that is "
+            "pending.",
         ),
-        "serve": Command(
+        "serve": CommandEntry(
             "flows.cli.serve:serve",
-            "Serve the flows: by schedule (configs/refresh.yaml), or from the Prefect UI by a "
-            "form.",
+            "Serve the flows as deployments: by schedule (configs/refresh.yaml), or from the "
+            "Prefect UI.",
         ),
         "backup": BACKUP,
-        "restore": Command(
+        "restore": CommandEntry(
             "flows.cli.backup:restore",
-            "Make a warehouse what it was when a backup was taken, as a file or as a lake.",
+            "Restore a warehouse from a backup, as a file or as a lake.",
         ),
-        "compact": Command(
+        "compact": CommandEntry(
             "flows.cli.compact:compact",
-            "Put a lake's small files together, forget its earlier states, delete what nothing "
-            "needs.",
+            "Merge a lake's small files, expire its earlier states, delete unused files.",
         ),
     },
 }

@@ -1,4 +1,4 @@
-"""`evergreen compact`: a warehouse's files put in order."""
+"""`evergreen compact`: compact a warehouse's files."""
 
 import json
 from dataclasses import asdict
@@ -8,11 +8,11 @@ import typer
 from rich import box
 from rich.table import Table
 
-from flows.cli.options import Printed, WarehouseAt
-from flows.display.console import ANSWERS, REMARKS, insist, remark
-from tasks.warehouse.compact import Compacted, compact_warehouse
-from tasks.warehouse.lake_maintenance import KEPT_DAYS, Step
-from tasks.warehouse.location import DEFAULT
+from flows.cli.options import TextOrJsonOption, WarehouseOption
+from flows.display.console import STDERR, STDOUT, print_always, print_message
+from tasks.warehouse.compaction import CompactionResult, compact_warehouse
+from tasks.warehouse.lake_maintenance import KEPT_DAYS, CompactionStep
+from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def compact(
@@ -20,41 +20,41 @@ def compact(
         float,
         typer.Option("--keep-days", min=1.0, help="How long a lake's earlier states are kept."),
     ] = KEPT_DAYS,
-    form: Printed = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: TextOrJsonOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Put a lake's small files together, forget its earlier states, delete what nothing needs.
+    """Merge a lake's small files, expire its earlier states, delete unused files.
 
-    Others may go on reading and writing meanwhile; what the tables hold stays the same. Files that
-    are put together today are deleted by the compaction of tomorrow, when no query reads them any
-    more. Of a DuckDB file, what it has not yet written into itself is written.
+    Others may read and write meanwhile; the tables' contents stay the same. Merged files are
+    deleted by the next day's compaction, when no query reads them any more. For a DuckDB file it
+    writes a checkpoint.
     """
 
-    def on_progress(step: Step) -> None:
+    def on_progress(step: CompactionStep) -> None:
         of = f" of {step.table}" if step.table else ""
         if step.error:
-            insist(f"{step.what}{of}: left out ({step.error}).", style="red")
+            print_always(f"{step.what}{of}: left out ({step.error}).", style="red")
         else:
-            remark(f"{step.n:,} {step.what}{of}", style="dim")
+            print_message(f"{step.n:,} {step.what}{of}", style="dim")
 
-    with REMARKS.status("Compacting …"):
+    with STDERR.status("Compacting …"):
         done = compact_warehouse(
-            warehouse, keep_days=keep_days, on_wait=remark, on_progress=on_progress
+            warehouse, keep_days=keep_days, on_wait=print_message, on_progress=on_progress
         )
     if form == "json":
         print(json.dumps(asdict(done), indent=1))
     else:
-        _print(done)
+        _print_sizes(done)
     if done.left_out:
-        insist(f"{len(done.left_out)} steps were left out; run it again.", style="red")
+        print_always(f"{len(done.left_out)} steps were left out; run it again.", style="red")
         raise typer.Exit(1)
 
 
-def _print(done: Compacted) -> None:
+def _print_sizes(done: CompactionResult) -> None:
     table = Table("", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Before", justify="right")
     table.add_column("After", justify="right")
     for name, after in done.after.items():
         before = done.before.get(name)
         table.add_row(name, "–" if before is None else f"{before:,}", f"{after:,}")
-    ANSWERS.print(table)
+    STDOUT.print(table)

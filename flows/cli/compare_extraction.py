@@ -1,4 +1,4 @@
-"""`evergreen compare-extraction`: claims that we extract beside those that were published."""
+"""`evergreen compare-extraction`: compare extracted claims with published ones."""
 
 from typing import Annotated
 
@@ -6,32 +6,32 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.display.console import remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.analysis.extraction import extraction_agreement
+from tasks.analysis.extraction import measure_extraction
 from tasks.editions.names import check_known
-from tasks.extraction.agreement import Agreement
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.extraction.agreement import ExtractionAgreement
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 
 
 def compare_extraction(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Published claims against those extracted offline from the same reports."""
-    with reading(warehouse) as source:
+    """Compare published claims with those extracted offline from the same reports."""
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
+            print_message(source.notice, style="yellow")
         check_known(source, edition)
-        _print(list(extraction_agreement(source, edition)), form)
+        _print_agreements(list(measure_extraction(source, edition)), form)
 
 
-def _print(agreements: list[tuple[str, Agreement]], form: Format) -> None:
-    """Offline against published claims, an agent a row; shares 0-1."""
+def _print_agreements(agreements: list[tuple[str, ExtractionAgreement]], form: Format) -> None:
+    """Print offline against published claims, a row per agent; shares 0-1."""
     rows = [
         {
             "agent": agent,

@@ -1,34 +1,34 @@
-"""`evergreen differences`: any two agents beside each other, and whether it could be chance."""
+"""`evergreen differences`: compare agents in pairs, with significance."""
 
 from typing import Annotated, Any
 
 import polars as pl
 import typer
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from flows.display.leaderboard import say_drafts
-from flows.display.wide import Column, print_wide
-from tasks.analysis.agents import differences
+from flows.display.leaderboard import warn_about_drafts
+from flows.display.wide_table import WideColumn, print_wide_table
+from tasks.analysis.agents import compare_agents
 from tasks.configuration.models import MetricEntry, load_judges
-from tasks.judges.registry import judge_entry
-from tasks.metrics.ranks import SURE
-from tasks.protocols.registry import at_hand, named, title_of
-from tasks.scoring.boards import OPEN
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.judges.registry import load_judge_entry
+from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
+from tasks.protocols.registry import available_protocols, get_protocol_title, resolve_name
+from tasks.scoring.boards import OPEN_NOTE
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 
-LEAST_P = 0.001
-"""Smaller ones are only said to be smaller."""
+MIN_P = 0.001
+"""Smaller p values are printed as `<0.001`."""
 NOTE = (
-    "Difference: the agent's figure minus the other's, over the articles (questions, where they "
-    "have none) of which both have a value; 95 %: its interval, had other articles been drawn. "
-    "Effect size: mean over standard deviation of the articles' differences. Better in: share of "
-    "the articles of which the agent has the better value, equals half. p: how often so large a "
-    "difference comes by swapping the two within articles; corrected by Holm for the number of "
-    f"pairs. °: below {SURE}, significant. {OPEN}."
+    "Difference: the agent's figure minus the other's, over the articles (or questions) for which "
+    "both have a value; 95 %: its interval over articles. Effect size: mean over standard "
+    "deviation of the articles' differences. Better in: share of the articles in which the agent "
+    "has the better value, ties count half. p: how often swapping the two within articles gives so "
+    "large a difference; Holm-corrected for the number of pairs. "
+    f"°: below {SIGNIFICANCE_LEVEL}, significant. {OPEN_NOTE}."
 )
 
 
@@ -36,42 +36,44 @@ def print_differences(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", help="Only this one; may be given again. All if not given."),
+        typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", help="By this metric; may be given again. Headline metrics if not given."
+            "--metric", help="By this metric; may be repeated. Headline metrics if not given."
         ),
     ] = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            "--agent", help="Only this agent's; given twice, these two. All pairs if not given."
+            "--agent",
+            help="Only this agent's pairs; given twice, these two. All pairs if not given.",
         ),
     ] = None,
     judge: Annotated[
-        str | None, typer.Option("--judge", help="Whose scores; the default judge's if not given.")
+        str | None,
+        typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """How any two agents differ by a metric: how much, how surely, and on how many articles."""
-    name, _ = judge_entry(judge)
-    protocols = [named(each) for each in protocol or ()]
-    with reading(warehouse) as source:
+    """Compare agents in pairs by a metric: difference, significance, number of articles."""
+    name, _ = load_judge_entry(judge)
+    protocols = [resolve_name(each) for each in protocol or ()]
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
-        found = differences(source, edition, name, protocols, metric or (), agent or ())
-        say_drafts(source, edition, found["protocol"])
+            print_message(source.notice, style="yellow")
+        found = compare_agents(source, edition, name, protocols, metric or (), agent or ())
+        warn_about_drafts(source, edition, found["protocol"])
     if form is not Format.TABLE:
         print_frame(found, form)
         return
-    known = at_hand(found["protocol"].to_list())
+    known = available_protocols(found["protocol"].to_list())
     entries = {(p, entry.name): entry for p, of in known.items() for entry in of.metrics}
     for key, rows in found.group_by("protocol", "metric", maintain_order=True):
         _print_metric(rows, str(key[0]), entries.get((str(key[0]), str(key[1]))))
-    ANSWERS.print(NOTE, style="dim")
+    STDOUT.print(NOTE, style="dim")
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:
@@ -80,50 +82,53 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
     judge = judges[first["judge"]].title if first["judge"] in judges else first["judge"]
     metric = entry.title if entry else first["metric"]
     number = entry is not None and entry.unit == "number"
-    said = [_said(row, 1 if number else 100) for row in rows.iter_rows(named=True)]
+    pairs = [_format_pair(row, 1 if number else 100) for row in rows.iter_rows(named=True)]
     better = "lower" if entry and entry.better == "lower" else "higher"
-    print_wide(
-        ANSWERS,
-        f"{first['edition']} · {title_of(protocol)} · {metric}, {better} is better · {judge}",
+    print_wide_table(
+        STDOUT,
+        f"{first['edition']} · {get_protocol_title(protocol)} · {metric}, "
+        f"{better} is better · {judge}",
         [
-            Column("Agent", rows["agent"].to_list(), "left"),
-            Column("Other", rows["other"].to_list(), "left"),
+            WideColumn("Agent", rows["agent"].to_list(), "left"),
+            WideColumn("Other", rows["other"].to_list(), "left"),
         ],
-        [Column(heading, [cells[heading] for cells in said]) for heading in said[0]],
+        [WideColumn(heading, [cells[heading] for cells in pairs]) for heading in pairs[0]],
     )
     unit = "In the metric's own numbers" if number else "Percentage points"
-    said_too = f"{unit}. Corrected for {first['n_pairs']} pairs, shown or not.{_reasons(rows)}"
-    ANSWERS.print(f"{said_too}\n", style="dim")
+    note = f"{unit}. Corrected for {first['n_pairs']} pairs, shown or not.{_format_reasons(rows)}"
+    STDOUT.print(f"{note}\n", style="dim")
 
 
-def _said(row: dict[str, Any], times: int) -> dict[str, str]:
-    """Heading → cell of one pair."""
+def _format_pair(row: dict[str, Any], times: int) -> dict[str, str]:
+    """Format one pair as cells by heading."""
     low, high = row["low"], row["high"]
     interval = "–" if low is None else f"{low * times:+.1f} to {high * times:+.1f}"
-    sure = "°" if row["p_adjusted"] is not None and row["p_adjusted"] < SURE else " "
+    sure = "°" if row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANCE_LEVEL else " "
     return {
-        "Difference": _number(row["difference"], "+.1f", times, "*" if row["provisional"] else " "),
+        "Difference": _format_number(
+            row["difference"], "+.1f", times, "*" if row["provisional"] else " "
+        ),
         "95 %": interval,
-        "Effect size": _number(row["effect_size"], "+.2f"),
-        "Better in": _number(row["better_share"], ".0f", 100, " %"),
-        "p": _p(row["p"]),
-        "p corrected": f"{_p(row['p_adjusted'])}{sure}",
+        "Effect size": _format_number(row["effect_size"], "+.2f"),
+        "Better in": _format_number(row["better_share"], ".0f", 100, " %"),
+        "p": _format_p(row["p"]),
+        "p corrected": f"{_format_p(row['p_adjusted'])}{sure}",
         "Articles": str(row["n_articles"]),
     }
 
 
-def _number(value: float | None, form: str, times: int = 1, unit: str = "") -> str:
+def _format_number(value: float | None, form: str, times: int = 1, unit: str = "") -> str:
     return "–" if value is None else f"{value * times:{form}}{unit}"
 
 
-def _p(value: float | None) -> str:
+def _format_p(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"<{LEAST_P}" if value < LEAST_P else f"{value:.3f}"
+    return f"<{MIN_P}" if value < MIN_P else f"{value:.3f}"
 
 
-def _reasons(rows: pl.DataFrame) -> str:
-    """Why something is missing, and for how many pairs."""
+def _format_reasons(rows: pl.DataFrame) -> str:
+    """Format why values are missing, and for how many pairs."""
     counted = rows["reason"].drop_nulls().value_counts(name="n").sort("reason")
     return "".join(
         f" –: {reason} ({n} {'pair' if n == 1 else 'pairs'})." for reason, n in counted.iter_rows()

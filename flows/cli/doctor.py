@@ -1,4 +1,4 @@
-"""`evergreen doctor`: whether everything stands on which the next run will stand."""
+"""`evergreen doctor`: check everything that the next run needs."""
 
 import json
 import os
@@ -10,87 +10,93 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from flows.cli.options import Printed, WarehouseAt
-from flows.display.console import ANSWERS, REMARKS
+from flows.cli.options import TextOrJsonOption, WarehouseOption
+from flows.display.console import STDERR, STDOUT
 from flows.runtime.server import is_healthy, read_record
 from flows.runtime.settings import prefect_home
-from tasks.doctor.finding import Finding, counted
-from tasks.warehouse.location import DEFAULT
+from tasks.doctor.finding import Finding, count_by_status
+from tasks.warehouse.location import DEFAULT_LOCATION
 
-WORDS = {"ok": "ok", "warn": "to look at", "fail": "failed", "skipped": "skipped"}
-STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red", "skipped": "dim"}
+STATUS_LABELS = {"ok": "ok", "warn": "to look at", "fail": "failed", "skipped": "skipped"}
+STATUS_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red", "skipped": "dim"}
 
 
 def doctor(
     offline: Annotated[
-        bool, typer.Option("--offline", help="Ask nobody outside: no model, no agent, no wiki.")
+        bool,
+        typer.Option(
+            "--offline", help="No requests: neither to models nor to agents nor to the wiki."
+        ),
     ] = False,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Read every row and unpack every page; may take minutes.")
+        bool,
+        typer.Option("--deep", help="Read every row and decompress every page; may take minutes."),
     ] = False,
     edition: Annotated[
         str | None,
-        typer.Option("--edition", help="Whose work is looked through; the newest if not given."),
+        typer.Option(
+            "--edition", help="The edition to check for open work; the newest if not given."
+        ),
     ] = None,
-    form: Printed = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: TextOrJsonOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Look at everything that can go wrong, and say what to do about it.
+    """Check everything that can go wrong, and say what to do about it.
 
-    Versions, configuration, keys (whether they are set, nothing else), models that end, addresses,
+    Checks versions, configuration, keys (only whether they are set), retiring models, addresses,
     the clock, the Prefect server, the warehouse and its archive, open work, disks. Nothing is
-    written, bought or sent. Exit code 0 when no check failed; warnings do not count.
+    written, bought or sent. Exit code 0 if no check failed; warnings do not count.
     """
-    from tasks.doctor.run import Looked, examine  # with a good part of all there is
+    from tasks.doctor.run import DoctorScope, examine  # with a good part of all there is
 
-    looked = Looked(
+    looked = DoctorScope(
         where=warehouse,
         prefect_home=prefect_home(),
-        api_url=_api_url(),
+        api_url=_find_api_url(),
         edition=edition,
         offline=offline,
         deep=deep,
     )
-    with REMARKS.status("Looking …"):
+    with STDERR.status("Checking …"):
         findings = list(examine(looked))
-    counts = counted(findings)
+    counts = count_by_status(findings)
     if form == "json":
         listed = [found.model_dump() for found in findings]
         print(json.dumps({"counts": counts, "findings": listed}, ensure_ascii=False, indent=1))
     else:
-        _print(findings)
-        named = ", ".join(f"{n} {WORDS[status]}" for status, n in counts.items() if n)
-        ANSWERS.print(f"{named}.", highlight=False)
+        _print_findings(findings)
+        named = ", ".join(f"{n} {STATUS_LABELS[status]}" for status, n in counts.items() if n)
+        STDOUT.print(f"{named}.", highlight=False)
     if counts["fail"]:
         raise typer.Exit(1)
 
 
-def _api_url() -> str | None:
-    """Of the server that is configured, else of ours if it runs."""
+def _find_api_url() -> str | None:
+    """Return the API's URL: that of the configured server, else of ours if it runs."""
     if configured := os.environ.get("PREFECT_API_URL"):
         return configured
     record = read_record(prefect_home())
     return record.api_url if record and is_healthy(record.api_url) else None
 
 
-def _print(findings: Sequence[Finding]) -> None:
+def _print_findings(findings: Sequence[Finding]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("")
     table.add_column("Check", overflow="fold", max_width=26)  # a folder's path would take half
     table.add_column("Found, and what to do", overflow="fold", ratio=1)
-    for group, of_group in _grouped(findings):
+    for group, of_group in _group_findings(findings):
         table.add_row("", f"[bold]{escape(group)}[/bold]", "")
         for found in of_group:
-            said = escape(found.finding)
+            text = escape(found.finding)
             if found.advice:
-                said += f"\n[dim]→ {escape(found.advice)}[/dim]"
-            style = STYLES[found.status]
-            table.add_row(f"[{style}]{found.status}[/{style}]", escape(found.check), said)
-    ANSWERS.print(table)
+                text += f"\n[dim]→ {escape(found.advice)}[/dim]"
+            style = STATUS_STYLES[found.status]
+            table.add_row(f"[{style}]{found.status}[/{style}]", escape(found.check), text)
+    STDOUT.print(table)
 
 
-def _grouped(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
-    """By group, in the order of each one's first finding."""
+def _group_findings(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
+    """Group the findings, in the order of each group's first one."""
     groups: dict[str, list[Finding]] = {}
     for found in findings:
         groups.setdefault(found.group, []).append(found)

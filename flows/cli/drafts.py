@@ -1,5 +1,5 @@
-"""`evergreen draft rubrics` and `evergreen import rigorous-draft`: bundles that a model drafts and
-a person reviews."""
+"""`evergreen draft rubrics` and `evergreen import rigorous-draft`: rubrics that a model drafts
+and a person reviews."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +7,10 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.cli.output import end
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.run import run_flow
@@ -18,39 +18,39 @@ from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.rigorous_drafts import read_draft
 from tasks.imports.drafts import import_draft
 from tasks.judging.preconditions import check_judges
-from tasks.pending.drafts import drafter_named, pending_drafts
+from tasks.pending.drafts import find_pending_drafts, get_drafter
 from tasks.planning.outcomes import draft_outcome
-from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def draft_rubrics(
-    edition: Annotated[str, typer.Option("--edition", help="One with articles and their facts.")],
-    judge: Annotated[str, typer.Option("--judge", help="What drafts: a judge with a model.")],
-    to: Annotated[Path, typer.Option("--to", help="A folder; made if it is not there.")],
+    edition: Annotated[
+        str, typer.Option("--edition", help="An edition with articles and their facts.")
+    ],
+    judge: Annotated[str, typer.Option("--judge", help="The judge that drafts; it needs a model.")],
+    to: Annotated[Path, typer.Option("--to", help="The output folder; created if missing.")],
     assignment: Annotated[
         list[str] | None,
-        typer.Option("--assignment", help="Only this one's article; may be given again."),
+        typer.Option("--assignment", help="Only this one's article; may be repeated."),
     ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
-            "--budget", min=0.0, help="USD this run may spend at most; what is left waits."
+            "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
         ),
     ] = None,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Ask models through their batch APIs.")
-    ] = False,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    batch: Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")] = False,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, links
-    from its references, and a test of difficulty. A file that is there is never written over."""
-    drafter_named(judge)
+    from its references, and a test of difficulty. Existing files are never overwritten."""
+    get_drafter(judge)
     check_judges([judge], budget, batch=batch)
     if to.exists() and not to.is_dir():
-        raise typer.BadParameter(f"{to} is no folder.", param_hint="to")
-    with existing_warehouse(warehouse, edition) as store:
-        todo = pending_drafts(store, edition, to, assignment or [])
+        raise typer.BadParameter(f"{to} is not a folder.", param_hint="to")
+    with open_existing_warehouse(warehouse, edition) as store:
+        todo = find_pending_drafts(store, edition, to, assignment or [])
         complete, outcome = run_flow(
             "draft",
             {
@@ -64,50 +64,51 @@ def draft_rubrics(
             },
             draft_outcome(edition, to, todo),
         )
-    rows = [_row(pending.path) for pending in todo if pending.path.exists()]
+    rows = [_summarize_draft(pending.path) for pending in todo if pending.path.exists()]
     drafts = pl.DataFrame(rows)
     if rows and form is not Format.JSON:
         print_frame(drafts, form)
-    remark(
-        "Next: read and correct each file, put your name at `reviewed_by`, and\n"
+    print_message(
+        "Next: review and correct each file, put your name into `reviewed_by`, and run\n"
         f"  evergreen import rigorous-draft FILE --edition {edition} --general ENTRIES\n"
-        "(ENTRIES: the published file with the general rubrics; not needed if it was imported.)"
+        "(ENTRIES: the published file with the general rubrics, if not imported before.)"
     )
-    end(complete, outcome, form, drafts=drafts)
+    print_outcome(complete, outcome, form, drafts=drafts)
 
 
 def import_rigorous_draft(
     paths: Annotated[
-        list[Path], typer.Argument(help="Files of `evergreen draft rubrics`, reviewed.")
+        list[Path], typer.Argument(help="Reviewed files of `evergreen draft rubrics`.")
     ],
-    edition: Annotated[str, typer.Option("--edition", help="The one they were drafted for.")],
+    edition: Annotated[str, typer.Option("--edition", help="The edition they were drafted for.")],
     as_draft: Annotated[
         bool,
         typer.Option(
-            "--as-draft", help="Also take what nobody has reviewed; its scores are marked."
+            "--as-draft",
+            help="Also import files that nobody has reviewed; their scores are marked.",
         ),
     ] = False,
     general: Annotated[
         Path | None,
         typer.Option(
-            help="The published JSON file with the general rubrics; those that the warehouse "
-            "already has if not given."
+            help="The published JSON file with the general rubrics; those of the warehouse if not "
+            "given."
         ),
     ] = None,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Take in drafted bundles that a person has reviewed; again changes nothing.
+    """Import drafted rubrics that a person has reviewed; idempotent.
 
-    Exit code 1 when any was not taken in.
+    Exit code 1 if any was not imported.
     """
     refused = 0
-    with existing_warehouse(warehouse, edition) as store:
+    with open_existing_warehouse(warehouse, edition) as store:
         for path in paths:
             try:
                 found = import_draft(store, path, edition, general, as_draft=as_draft)
             except EditionError as error:
                 refused += 1
-                remark(f"error: {error}", style="red")
+                print_message(f"error: {error}", style="red")
                 continue
             by = f"reviewed by {found.reviewed_by}" if found.reviewed_by else "as a draft"
             easy = (
@@ -115,16 +116,16 @@ def import_rigorous_draft(
                 if found.too_easy
                 else ""
             )
-            remark(
+            print_message(
                 f"{found.assignment}: {found.rubrics} rubrics, {by}"
                 f"{'' if found.changed else ' (unchanged)'}{easy}."
             )
     if refused:
         raise typer.Exit(1)
-    remark(f"Next: evergreen evaluate --edition {edition} --protocol rigorous --judge JUDGE")
+    print_message(f"Next: evergreen evaluate --edition {edition} --protocol rigorous --judge JUDGE")
 
 
-def _row(path: Path) -> dict[str, object]:
+def _summarize_draft(path: Path) -> dict[str, object]:
     draft = read_draft(path)
     return {
         "file": path.name,

@@ -1,4 +1,4 @@
-"""Commands about editions: collect, assign, and what a frozen edition is made of."""
+"""`evergreen collect`, `assign` and `edition`: make, show and compare editions."""
 
 import json
 from datetime import UTC, datetime
@@ -6,29 +6,35 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.cli.output import end
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.run import run_flow
 from tasks.benchmarks.errors import EditionError
-from tasks.collection.request import CollectionRequest, begin, forget
+from tasks.collection.request import CollectionRequest, begin_collection, forget_collection
 from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.editions.manifest import MADE, differences, manifest_sha, stored_manifest, verify
+from tasks.editions.manifest import (
+    MADE,
+    compare_manifests,
+    find_changes,
+    hash_manifest,
+    load_edition_manifest,
+)
 from tasks.judging.preconditions import check_judges
-from tasks.pending.questions import inverter_named
+from tasks.pending.questions import get_inverter
 from tasks.planning.outcomes import assign_outcome, collect_outcome
-from tasks.protocols.registry import protocol as protocol_named
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.protocols.registry import get_protocol
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
 
-Name = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
-Which = Annotated[str, typer.Argument(help="A frozen edition.")]
+EditionOption = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
+EditionArgument = Annotated[str, typer.Argument(help="A frozen edition.")]
 DAYS = ["%Y-%m-%d"]
 QUESTIONS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
@@ -36,8 +42,8 @@ SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*)
     round(avg(n_units), 1) AS units, round(avg(minutes), 0) AS minutes
 FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 """
-QUESTIONS_READ = "question, category, reason, closed_book_f1 FROM questions"
-LISTED = """
+QUESTION_COLUMNS = "question, category, reason, closed_book_f1 FROM questions"
+EDITION_LIST = """
 SELECT e.edition, e.source, e.title,
     (SELECT count(*) FROM articles AS a WHERE a.edition = e.edition) AS articles,
     (SELECT count(*) FROM assignments AS s WHERE s.edition = e.edition) AS assignments,
@@ -53,7 +59,7 @@ ORDER BY edition
 
 
 def collect(
-    name: Name,
+    name: EditionOption,
     since: Annotated[
         datetime | None,
         typer.Option(
@@ -71,33 +77,33 @@ def collect(
     ] = None,
     wiki_api: Annotated[
         str | None,
-        typer.Option("--wiki-api", help="Another wiki's api.php; the English Wikipedia's if not."),
+        typer.Option("--wiki-api", help="Another wiki's api.php; English Wikipedia if not given."),
     ] = None,
     spread: Annotated[
         bool | None,
-        typer.Option("--spread/--no-spread", help="Choose over the categories in turn."),
+        typer.Option("--spread/--no-spread", help="Choose from the categories in turn."),
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Make an edition of new Good Articles and freeze it; a frozen one is verified instead.
+    """Make and freeze an edition of new Good Articles; a frozen one is verified instead.
 
-    Interrupted, it goes on where it was: run it again with the same name.
+    After an interruption, run it again with the same name: it resumes where it was.
     """
     settings = load_wikipedia()
-    settings.named_operator()
+    settings.get_operator()
     asked = CollectionRequest(
-        edition=name, since=_utc(since), until=_utc(until), articles=articles, api_url=wiki_api,
-        spread=spread,
+        edition=name, since=_to_utc(since), until=_to_utc(until), articles=articles,
+        api_url=wiki_api, spread=spread,
     )  # fmt: skip
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        collection = begin(store, asked, settings, utc_now())  # what is wrong is said at once
+    with open_warehouse(warehouse, on_wait=print_message) as store:
+        collection = begin_collection(store, asked, settings, utc_now())  # fail early
         complete, outcome = run_flow(
             "collect",
             {
                 "edition": name,
-                "created_from": _utc(since),
-                "created_to": _utc(until),
+                "created_from": _to_utc(since),
+                "created_to": _to_utc(until),
                 "articles": articles,
                 "wiki_api": wiki_api,
                 "spread": spread,
@@ -106,45 +112,45 @@ def collect(
             collect_outcome(store, collection),
         )
         if complete and form is not Format.JSON:
-            _describe(store, name, form)
-    end(complete, outcome, form)
-    remark(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
+            _print_edition(store, name, form)
+    print_outcome(complete, outcome, form)
+    print_message(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
 
 
 def assign(
-    name: Name,
+    name: EditionOption,
     protocol: Annotated[
-        str, typer.Option("--protocol", help="What the reports will be judged by.")
+        str, typer.Option("--protocol", help="The protocol that will judge the reports.")
     ] = "wiki_writing",
     judge: Annotated[
         str | None,
-        typer.Option("--judge", help="What makes questions (claim_discovery): a model."),
+        typer.Option("--judge", help="The judge that makes questions (claim_discovery); a model."),
     ] = None,
     articles: Annotated[
         int | None,
-        typer.Option(min=1, help="Questions of so many articles, drawn by lot; all if not given."),
+        typer.Option(min=1, help="Questions for this many random articles; all if not given."),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option("--budget", min=0.0, help="USD this run may spend at most.")
+        float | None, typer.Option("--budget", min=0.0, help="The most USD this run may spend.")
     ] = None,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Ask models through their batch APIs.")
-    ] = False,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    batch: Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")] = False,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Make what agents are asked, kept for good: to write each article, or questions out of it.
+    """Make an edition's assignments: to write each article, or to answer questions about it.
 
-    Run it again to go on; what is decided is neither asked nor paid for again.
+    After an interruption, run it again to resume; nothing is asked or paid for twice.
     """
-    asks_questions = "find_claims" in protocol_named(protocol).kinds
+    asks_questions = "find_claims" in get_protocol(protocol).kinds
     if asks_questions:
         chosen = judge or load_judges().default
-        inverter_named(chosen)
+        get_inverter(chosen)
         check_judges([chosen], budget, batch=batch)
     else:
-        _refuse({"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch})
-    with existing_warehouse(warehouse, name) as store:
+        _reject_question_options(
+            {"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch}
+        )
+    with open_existing_warehouse(warehouse, name) as store:
         complete, outcome = run_flow(
             "assign",
             {
@@ -161,78 +167,85 @@ def assign(
         became = store.frame(QUESTIONS, [name])
     if asks_questions and form is not Format.JSON:
         print_frame(became, form)
-    what = QUESTIONS_READ if asks_questions else "prompt FROM assignments"
-    remark(
-        f"Read them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" "
-        "--format json",
+    what = QUESTION_COLUMNS if asks_questions else "prompt FROM assignments"
+    print_message(
+        f"See them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" --format json",
     )
-    end(complete, outcome, form, **({"questions": became} if asks_questions else {}))
+    print_outcome(complete, outcome, form, **({"questions": became} if asks_questions else {}))
 
 
-def _refuse(options: dict[str, object]) -> None:
-    """Raise typer.BadParameter for options that assignments to write do not have."""
+def _reject_question_options(options: dict[str, object]) -> None:
+    """Raise typer.BadParameter for options that writing assignments do not have."""
     if given := [option for option, value in options.items() if value]:
         raise typer.BadParameter(
-            f"{', '.join(given)}: only --protocol claim_discovery has questions to make."
+            f"{', '.join(given)}: only with --protocol claim_discovery, which makes questions."
         )
 
 
-def list_editions(form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) -> None:
-    """The editions there are, collected and imported."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        print_frame(source.frame(LISTED), form)
+def list_editions(
+    form: FormatOption = Format.TABLE, warehouse: WarehouseOption = DEFAULT_LOCATION
+) -> None:
+    """List the editions, collected and imported."""
+    with open_for_reading(warehouse) as source:
+        _print_notice(source.notice)
+        print_frame(source.frame(EDITION_LIST), form)
 
 
-def show(name: Which, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT) -> None:
-    """What a frozen edition consists of; JSON is its whole manifest."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        _describe(source, name, form)
+def show(
+    name: EditionArgument,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
+) -> None:
+    """Show a frozen edition; JSON is its whole manifest."""
+    with open_for_reading(warehouse) as source:
+        _print_notice(source.notice)
+        _print_edition(source, name, form)
 
 
-def verify_edition(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
+def verify_edition(name: EditionArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
     """Compare every text, link and decision of a frozen edition with its manifest."""
-    with existing_warehouse(warehouse) as store:
-        problems = verify(store, name)
-        document = stored_manifest(store, name)
+    with open_existing_warehouse(warehouse) as store:
+        problems = find_changes(store, name)
+        document = load_edition_manifest(store, name)
     if problems:
         listed = "\n  ".join(problems)
-        raise EditionError(f"{name} is not as it was frozen:\n  {listed}")
-    ANSWERS.print(
-        f"{name} is as it was frozen: {len(document['articles'])} articles, manifest "
-        f"{manifest_sha(json.dumps(document))}",
+        raise EditionError(f"{name} has changed since it was frozen:\n  {listed}")
+    STDOUT.print(
+        f"{name} is unchanged since it was frozen: {len(document['articles'])} articles, manifest "
+        f"{hash_manifest(json.dumps(document))}",
         markup=False,
         highlight=False,
     )
 
 
-def drop(name: Which, warehouse: WarehouseAt = DEFAULT) -> None:
-    """Forget a collection that is not frozen, so that its name is free again."""
-    with existing_warehouse(warehouse) as store:
-        forget(store, name)
-    ANSWERS.print(f"{name} is forgotten: what was collected for it is gone.", markup=False)
+def drop(name: EditionArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
+    """Drop a collection that is not frozen, so that its name is free again."""
+    with open_existing_warehouse(warehouse) as store:
+        forget_collection(store, name)
+    STDOUT.print(f"{name} is dropped with all that was collected for it.", markup=False)
 
 
 def diff(
-    first: Which,
+    first: EditionArgument,
     second: Annotated[str, typer.Argument(help="Another frozen edition.")],
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """What two frozen editions have that the other has not. Exit code 1 if they differ."""
-    with reading(warehouse) as source:
-        _notice(source.notice)
-        found = differences(stored_manifest(source, first), stored_manifest(source, second))
+    """Show the differences of two frozen editions. Exit code 1 if they differ."""
+    with open_for_reading(warehouse) as source:
+        _print_notice(source.notice)
+        found = compare_manifests(
+            load_edition_manifest(source, first), load_edition_manifest(source, second)
+        )
     for line in found:
-        ANSWERS.print(line, markup=False, highlight=False)
+        STDOUT.print(line, markup=False, highlight=False)
     if found:
         raise typer.Exit(1)
-    ANSWERS.print(f"{first} and {second} have the same content.", markup=False)
+    STDOUT.print(f"{first} and {second} have the same content.", markup=False)
 
 
-def _describe(source: Any, name: str, form: Format) -> None:
-    """Its articles with the numbers they were chosen by, and what became of the others."""
-    document = stored_manifest(source, name)
+def _print_edition(source: Any, name: str, form: Format) -> None:
+    """Print the articles with the numbers they were chosen by, and the decisions on the others."""
+    document = load_edition_manifest(source, name)
     if form is Format.JSON:
         print(json.dumps(document, ensure_ascii=False, indent=1))
         return
@@ -252,20 +265,20 @@ def _describe(source: Any, name: str, form: Format) -> None:
         [name],
     )
     counts = ", ".join(f"{n:,} {decision}" for decision, n in decided.iter_rows())
-    ANSWERS.print(
+    STDOUT.print(
         f"Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
         f"{document[MADE]['snapshot_at'][:16].replace('T', ' ')} UTC, created "
         f"{document['created'][0][:10]} to before {document['created'][1][:10]}. "
-        f"Manifest {manifest_sha(json.dumps(document))}",
+        f"Manifest {hash_manifest(json.dumps(document))}",
         markup=False,
         highlight=False,
     )
 
 
-def _utc(day: datetime | None) -> datetime | None:
+def _to_utc(day: datetime | None) -> datetime | None:
     return day.replace(tzinfo=UTC) if day else None
 
 
-def _notice(text: str | None) -> None:
+def _print_notice(text: str | None) -> None:
     if text:
-        remark(text, style="yellow")
+        print_message(text, style="yellow")

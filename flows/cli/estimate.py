@@ -1,42 +1,45 @@
-"""`evergreen estimate`: what judging will cost."""
+"""`evergreen estimate`: estimate what judging will cost."""
 
 from typing import Annotated
 
 import typer
 
-from flows.cli.hints import say_idle, say_unfetched
-from flows.cli.options import Shown, WarehouseAt
-from flows.cli.protocol_option import Protocols
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import remark
+from flows.cli.hints import warn_about_idle_protocols, warn_about_pending_pages
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.protocol_option import ProtocolsOption
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import print_message
 from flows.display.formats import Format
 from tasks.editions.names import check_selection
-from tasks.judging.protocols import protocols_for
-from tasks.warehouse.location import DEFAULT
+from tasks.judging.protocols import choose_protocols
+from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def estimate(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
     judge: Annotated[str, typer.Option("--judge", help="A judge of configs/judges.yaml.")],
-    protocols: Protocols = None,
+    protocols: ProtocolsOption = None,
     agents: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
+        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
     ] = None,
     extractor: Annotated[
-        str | None, typer.Option("--extractor", help="As for `evaluate`: a judge that extracts.")
+        str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Calls, tokens and dollars of an evaluation before anything is spent."""
-    from flows.display.estimate import estimated, print_estimate  # with judges and their prompts
+    """Estimate the calls, tokens and dollars of an evaluation; nothing is spent."""
+    from flows.display.estimate import (  # slow: loads judges and prompts
+        estimate_evaluation,
+        print_estimate,
+    )
 
-    with existing_warehouse(warehouse) as store:
-        chosen = protocols_for(store, edition, protocols or ())
+    with open_existing_warehouse(warehouse) as store:
+        chosen = choose_protocols(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
-        say_idle(store, edition, chosen)
-        frame, remarks = estimated(store, edition, judge, chosen, agents or [], extractor)
-        say_unfetched(store, edition, chosen)
+        warn_about_idle_protocols(store, edition, chosen)
+        frame, remarks = estimate_evaluation(store, edition, judge, chosen, agents or [], extractor)
+        warn_about_pending_pages(store, edition, chosen)
     print_estimate(frame, form)
-    for said in remarks:
-        remark(said, "dim")
+    for remark in remarks:
+        print_message(remark, "dim")

@@ -1,4 +1,4 @@
-"""`evergreen evaluate` and `evergreen demo`: judging, and a first look at all of it."""
+"""`evergreen evaluate`, and `evergreen demo`, which runs everything on a sample."""
 
 import os
 from typing import Annotated
@@ -6,39 +6,39 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.hints import say_idle, say_unfetched
-from flows.cli.options import Shown, WarehouseAt
-from flows.cli.output import end
-from flows.cli.protocol_option import Protocols
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import remark
+from flows.cli.hints import warn_about_idle_protocols, warn_about_pending_pages
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.protocol_option import ProtocolsOption
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import print_message
 from flows.display.formats import Format
-from flows.display.leaderboard import ENTRY, leaderboard_frame, print_leaderboard
+from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
 from flows.run import run_flow
 from flows.runtime.settings import prefect_home
-from tasks.configuration.editions import edition_folder
+from tasks.configuration.editions import find_edition_folder
 from tasks.configuration.models import load_judges
-from tasks.editions.names import check_selection, known_editions
+from tasks.editions.names import check_selection, list_editions
 from tasks.imports.wlc import import_edition
 from tasks.judging.preconditions import check_judges
-from tasks.judging.protocols import protocols_for
-from tasks.pending.evaluation import Evaluation, outcome_if_done
-from tasks.protocols.registry import by_default
-from tasks.warehouse.location import DEFAULT, Location
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.evaluation import Evaluation, describe_if_done
+from tasks.protocols.registry import default_protocols
+from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 
-def demo(warehouse: WarehouseAt = DEFAULT) -> None:
+def demo(warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
     """Run everything on the bundled sample edition: no key, no network."""
-    with open_warehouse(warehouse, on_wait=remark) as store:
-        protocols = (*by_default("wlc"), "reader")
+    with open_warehouse(warehouse, on_wait=print_message) as store:
+        protocols = (*default_protocols("wlc"), "reader")
         chosen = {"edition": "sample", "protocols": [*protocols], "warehouse": store.url}
-        complete, outcome = run_flow("bring_in", chosen, _demo_outcome(store, protocols))
+        complete, outcome = run_flow("bring_in", chosen, _find_demo_outcome(store, protocols))
         print_leaderboard(store, "sample", Format.TABLE)
-    _say_where(warehouse, "sample")
-    end(complete, outcome)
-    remark(
+    _print_locations(warehouse, "sample")
+    print_outcome(complete, outcome)
+    print_message(
         "Next:\n"
         "  evergreen ui                            this run, its tasks and tables in the browser\n"
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
@@ -54,19 +54,19 @@ def demo(warehouse: WarehouseAt = DEFAULT) -> None:
     )
 
 
-def _demo_outcome(store: Warehouse, protocols: tuple[str, ...]) -> str | None:
-    """How the demonstration ends where it was shown before and nothing has changed since."""
-    if "sample" not in known_editions(store):
+def _find_demo_outcome(store: Warehouse, protocols: tuple[str, ...]) -> str | None:
+    """Return the demo's outcome if it ran before and nothing has changed since."""
+    if "sample" not in list_editions(store):
         return None
-    import_edition(store, edition_folder("sample"), "sample")
-    return outcome_if_done(Evaluation(store.url, "sample", protocols, (), load_judges().default))
+    import_edition(store, find_edition_folder("sample"), "sample")
+    return describe_if_done(Evaluation(store.url, "sample", protocols, (), load_judges().default))
 
 
 def evaluate(
     edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
-    protocol: Protocols = None,
+    protocol: ProtocolsOption = None,
     agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
+        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
     ] = None,
     judge: Annotated[
         str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
@@ -75,35 +75,35 @@ def evaluate(
         str | None,
         typer.Option(
             "--extractor",
-            help="A judge that extracts the facts and claims nobody has published; the offline "
+            help="A judge that extracts facts and claims that are not published; the offline "
             "extraction if not given.",
         ),
     ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
-            "--budget", min=0.0, help="USD this run may spend at most; what is left waits."
+            "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
         ),
     ] = None,
     batch: Annotated[
         bool,
         typer.Option(
             "--batch",
-            help="Ask models through their batch APIs: half the price, up to 24 hours; can be "
-            "interrupted, and the same command goes on where it was.",
+            help="Use the models' batch APIs: half the price, up to 24 hours; after an "
+            "interruption, run the same command again.",
         ),
     ] = False,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Judge, score and rank what has not been yet; a second run does nothing."""
+    """Judge, score and rank what is pending; a second run does nothing."""
     agents = agent or []
     judge_name = judge or load_judges().default
-    with existing_warehouse(warehouse) as store:
-        protocols = protocols_for(store, edition, protocol or ())
+    with open_existing_warehouse(warehouse) as store:
+        protocols = choose_protocols(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
         check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)
-        say_idle(store, edition, protocols)
+        warn_about_idle_protocols(store, edition, protocols)
         run = Evaluation(store.url, edition, protocols, tuple(agents), judge_name, extractor)
         complete, outcome = run_flow(
             "evaluate",
@@ -117,19 +117,19 @@ def evaluate(
                 "budget_usd": budget,
                 "batch": batch,
             },
-            outcome_if_done(run),
+            describe_if_done(run),
         )
-        board = leaderboard_frame(store, edition)
+        board = load_leaderboard(store, edition)
         if form is not Format.JSON:
             print_leaderboard(store, edition, form, protocols, judge_name)
-        say_unfetched(store, edition, protocols)
+        warn_about_pending_pages(store, edition, protocols)
     of_judge = board.filter(pl.col("protocol").is_in(protocols) & (pl.col("judge") == judge_name))
-    _say_where(warehouse, edition)
-    end(complete, outcome, form, leaderboard=of_judge.select(ENTRY))
+    _print_locations(warehouse, edition)
+    print_outcome(complete, outcome, form, leaderboard=of_judge.select(ENTRY_COLUMNS))
 
 
-def _say_where(warehouse: Location, edition: str) -> None:
-    remark(f"Warehouse  {warehouse}")
-    remark(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}")
+def _print_locations(warehouse: Location, edition: str) -> None:
+    print_message(f"Warehouse  {warehouse}")
+    print_message(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}")
     server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"
-    remark(f"Prefect    {server}")
+    print_message(f"Prefect    {server}")

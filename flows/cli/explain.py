@@ -1,4 +1,4 @@
-"""`evergreen explain`: one report down to the sentence, as its page on the site shows it."""
+"""`evergreen explain`: one report with all its verdicts, as its page on the site shows it."""
 
 import json
 import re
@@ -8,29 +8,29 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from flows.cli.options import Printed, WarehouseAt
-from flows.display.console import remark
-from flows.display.explanation import print_explained
+from flows.cli.options import TextOrJsonOption, WarehouseOption
+from flows.display.console import print_message
+from flows.display.explanation import print_report
 from tasks.analysis.explanation import (
-    Decision,
     ExplainedClaim,
     ExplainedFact,
     ExplainedReport,
-    explained,
+    ExplainedVerdict,
+    explain_reports,
     find_report,
 )
 from tasks.editions.names import UnknownName, check_known
-from tasks.judges.registry import judge as judge_named
-from tasks.protocols.registry import named
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.judges.registry import load_judge as judge_named
+from tasks.protocols.registry import resolve_name
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import OPEN_STATUSES
 
-Numbered = TypeVar("Numbered", ExplainedClaim, ExplainedFact)
+NumberedItem = TypeVar("NumberedItem", ExplainedClaim, ExplainedFact)
 OPEN_OUTCOMES = {"open", "never_fetched"}
-"""Of claims that a later run may decide: `fetch`, then `evaluate`."""
+"""Outcomes of claims that a later `fetch` and `evaluate` may decide."""
 OPEN_STATES = {"pending", "failed"}
-_ACT_UNSEEN = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_INVISIBLE_CONTROLS = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def explain(
@@ -38,72 +38,76 @@ def explain(
         str, typer.Option("--report", help="AGENT/ASSIGNMENT, AGENT/TITLE, or the report's id.")
     ],
     edition: Annotated[
-        str | None, typer.Option("--edition", help="Of this edition; of any if not given.")
+        str | None, typer.Option("--edition", help="The report's edition; any if not given.")
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", help="Only what this one said; may be given again."),
+        typer.Option("--judge", help="Only this judge's verdicts; may be repeated."),
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", help="Only what was decided under this one; again for more."),
+        typer.Option("--protocol", help="Only this protocol's verdicts; may be repeated."),
     ] = None,
     claim: Annotated[
-        int | None, typer.Option("--claim", help="One claim whole, by its number.")
+        int | None, typer.Option("--claim", help="Show one claim in full, by its number.")
     ] = None,
     fact: Annotated[
-        int | None, typer.Option("--fact", help="One fact whole, by its number.")
+        int | None, typer.Option("--fact", help="Show one fact in full, by its number.")
     ] = None,
     only_open: Annotated[
-        bool, typer.Option("--open", help="Only what a later run may still decide.")
+        bool, typer.Option("--open", help="Only items that a later run may still decide.")
     ] = False,
-    form: Printed = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: TextOrJsonOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """What a report's figures rest on: each claim and fact with its verdict, evidence and page."""
+    """Show what a report's scores rest on: each claim and fact with verdict, evidence and page."""
     judges = [judge_named(name).name for name in judge or ()]
-    protocols = [named(name) for name in protocol or ()]
-    with reading(warehouse) as source:
+    protocols = [resolve_name(name) for name in protocol or ()]
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
+            print_message(source.notice, style="yellow")
         if edition:
             check_known(source, edition)
         key = find_report(source, edition, report)
-        (found,) = explained(source, *key[:2], [key[2]], judges, protocols)
+        (found,) = explain_reports(source, *key[:2], [key[2]], judges, protocols)
     if protocols and not found.scores:
         raise UnknownName(
-            f"{report} has no figures of {', '.join(protocols)}. Without --protocol all are shown."
+            f"{report} has no scores of {', '.join(protocols)}. Omit --protocol to show all."
         )
-    found = _narrowed(found, claim, fact)
+    found = _select_by_number(found, claim, fact)
     if only_open:
-        found = _still_open(found)
+        found = _select_open(found)
         if not (found.scores or found.claims or found.facts or found.others):
-            remark("Nothing of it is open.")
+            print_message("No item of the report is open.")
     if form == "json":
-        print(as_json(found))
+        print(format_json(found))
     else:
-        print_explained(found, whole=claim is not None or fact is not None, brief=not protocols)
+        print_report(found, whole=claim is not None or fact is not None, brief=not protocols)
 
 
-def as_json(report: ExplainedReport) -> str:
-    """The whole object. What would act on a terminal unseen is escaped, as JSON allows."""
+def format_json(report: ExplainedReport) -> str:
+    """Format a report as JSON, with invisible control characters escaped."""
     text = json.dumps(asdict(report), ensure_ascii=False, default=str, indent=1)
-    return _ACT_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _INVISIBLE_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _narrowed(report: ExplainedReport, claim: int | None, fact: int | None) -> ExplainedReport:
-    """Only the claim and the fact of these numbers, where one is given."""
+def _select_by_number(
+    report: ExplainedReport, claim: int | None, fact: int | None
+) -> ExplainedReport:
+    """Return the report with only the given claim and fact, if any."""
     if claim is None and fact is None:
         return report
     return replace(
         report,
-        claims=_numbered(report.claims, claim, "claim"),
-        facts=_numbered(report.facts, fact, "fact"),
+        claims=_find_numbered(report.claims, claim, "claim"),
+        facts=_find_numbered(report.facts, fact, "fact"),
         others=(),
     )
 
 
-def _numbered(of: Sequence[Numbered], number: int | None, name: str) -> tuple[Numbered, ...]:
+def _find_numbered(
+    of: Sequence[NumberedItem], number: int | None, name: str
+) -> tuple[NumberedItem, ...]:
     found = tuple(each for each in of if each.number == number)
     if number is None or found:
         return found
@@ -111,10 +115,10 @@ def _numbered(of: Sequence[Numbered], number: int | None, name: str) -> tuple[Nu
     raise UnknownName(f"The report has no {name} {number}; {known}.")
 
 
-def _still_open(report: ExplainedReport) -> ExplainedReport:
+def _select_open(report: ExplainedReport) -> ExplainedReport:
     waiting = any(score.state in OPEN_STATES for score in report.scores)
-    undecided: Callable[[Sequence[Decision]], bool] = lambda said: any(  # noqa: E731
-        decision.status in OPEN_STATUSES for decision in said
+    undecided: Callable[[Sequence[ExplainedVerdict]], bool] = lambda decisions: any(  # noqa: E731
+        decision.status in OPEN_STATUSES for decision in decisions
     )
     return replace(
         report,

@@ -1,79 +1,79 @@
-"""Commands of two words, as `evergreen pages show`: a part of the table in commands.py."""
+"""Groups of commands, such as `evergreen pages show`: a part of the table in commands.py."""
 
-from flows.cli.lazy import Command, Group
+from flows.cli.lazy_commands import CommandEntry, GroupEntry
 
-IMPORTS = Group(
-    "Bring in editions, reports and answers.",
+IMPORTS = GroupEntry(
+    "Import editions, reports and answers.",
     {
-        "wlc": Command(
+        "wlc": CommandEntry(
             "flows.cli.import_wlc:import_wlc",
-            "Import an edition in the published Wiki Live Challenge layout; again changes nothing.",
+            "Import an edition in the published Wiki Live Challenge layout; idempotent.",
         ),
-        "reports": Command(
+        "reports": CommandEntry(
             "flows.cli.import_reports:import_report_files",
-            "Import reports from files; again changes nothing.",
+            "Import reports from files; idempotent.",
         ),
-        "livedrbench": Command(
+        "livedrbench": CommandEntry(
             "flows.cli.import_questions:import_livedrbench",
-            "Import questions in LiveDRBench's published format; again changes nothing.",
+            "Import questions in LiveDRBench's published format; idempotent.",
         ),
-        "answers": Command(
+        "answers": CommandEntry(
             "flows.cli.import_questions:import_agent_answers",
-            "Import one agent's answers to an edition's questions; again changes nothing.",
+            "Import one agent's answers to an edition's questions; idempotent.",
         ),
-        "drgym": Command(
+        "drgym": CommandEntry(
             "flows.cli.import_queries:import_drgym",
-            "Import DeepResearchGym's queries with their key points; again changes nothing.",
+            "Import DeepResearchGym's queries with their key points; idempotent.",
         ),
-        "drb2": Command(
+        "drb2": CommandEntry(
             "flows.cli.import_queries:import_drb2",
-            "Import DeepResearch Bench II's tasks with their rubrics; again changes nothing.",
+            "Import DeepResearch Bench II's tasks with their rubrics; idempotent.",
         ),
-        "deepresearch_bench": Command(
+        "deepresearch_bench": CommandEntry(
             "flows.cli.import_queries:import_deepresearch_bench",
-            "Import DeepResearch Bench's tasks, criteria and references; again changes nothing.",
+            "Import DeepResearch Bench's tasks, criteria and references; idempotent.",
         ),
-        "rigorous": Command(
+        "rigorous": CommandEntry(
             "flows.cli.import_queries:import_rigorous",
-            "Import queries in Rigorous Bench's published format; again changes nothing.",
+            "Import queries in Rigorous Bench's published format; idempotent.",
         ),
-        "rigorous-draft": Command(
+        "rigorous-draft": CommandEntry(
             "flows.cli.drafts:import_rigorous_draft",
-            "Take in drafted bundles that a person has reviewed; again changes nothing.",
+            "Import drafted rubrics that a person has reviewed; idempotent.",
         ),
     },
 )
 
-EDITION = Group(
-    "Editions: list, show, verify what was frozen, compare two.",
+EDITION = GroupEntry(
+    "List, show, verify and compare editions.",
     {
-        "list": Command(
+        "list": CommandEntry(
             "flows.cli.editions:list_editions",
-            "The editions there are, collected and imported.",
+            "List the editions, collected and imported.",
         ),
-        "show": Command(
+        "show": CommandEntry(
             "flows.cli.editions:show",
-            "What a frozen edition consists of; JSON is its whole manifest.",
+            "Show a frozen edition; JSON is its whole manifest.",
         ),
-        "verify": Command(
+        "verify": CommandEntry(
             "flows.cli.editions:verify_edition",
             "Compare every text, link and decision of a frozen edition with its manifest.",
         ),
-        "drop": Command(
+        "drop": CommandEntry(
             "flows.cli.editions:drop",
-            "Forget a collection that is not frozen, so that its name is free again.",
+            "Drop a collection that is not frozen, so that its name is free again.",
         ),
-        "diff": Command(
+        "diff": CommandEntry(
             "flows.cli.editions:diff",
-            "What two frozen editions have that the other has not.",
+            "Show the differences of two frozen editions.",
         ),
     },
 )
 
-DRAFT = Group(
-    "Let a model draft what reports are measured by; a person reviews.",
+DRAFT = GroupEntry(
+    "Let a model draft rubrics; a person reviews them.",
     {
-        "rubrics": Command(
+        "rubrics": CommandEntry(
             "flows.cli.drafts:draft_rubrics",
             "Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, "
             "links from its references, and a test of difficulty.",
@@ -81,101 +81,101 @@ DRAFT = Group(
     },
 )
 
-AGENTS = Group(
-    "The agents there are; `check` one with a cheap call, look at their `jobs`, enter a `cost`.",
+AGENTS = GroupEntry(
+    "List the agents; `check` one with a cheap call, see their `jobs`, record a `cost`.",
     {
-        "check": Command(
+        "check": CommandEntry(
             "flows.cli.agents:check",
-            "Make one cheap call to an agent, and say what is wrong if it cannot be asked.",
+            "Make one cheap call to an agent, and report what is wrong if it fails.",
         ),
-        "jobs": Command(
+        "jobs": CommandEntry(
             "flows.cli.agents:jobs",
-            "Every report that was asked for: its job, what became of it, what it cost; one whole.",
+            "List the jobs, their states and costs, or show some of them in full.",
         ),
-        "cost": Command(
+        "cost": CommandEntry(
             "flows.cli.agents:cost",
-            "Enter what it cost people to get reports by hand; again replaces.",
+            "Record what it cost people to get reports by hand; replaces earlier entries.",
         ),
     },
-    alone="flows.cli.agents:list_agents",
+    callback="flows.cli.agents:list_agents",
 )
 
-PAGES = Group(
-    "The archive: pages as they were when they were fetched.",
+PAGES = GroupEntry(
+    "Show, export and read the archive of cited pages.",
     {
-        "counts": Command(
+        "counts": CommandEntry(
             "flows.cli.pages:counts",
-            "What became of the cited pages, by status and by the way they came.",
+            "Count the cited pages by status and by source.",
         ),
-        "references": Command(
+        "references": CommandEntry(
             "flows.cli.pages:references",
-            "Per agent: claims that cite nothing, whose pages did not come, and what the others "
-            "said.",
+            "Count each agent's claims: uncited, without a page, and what the pages of the others "
+            "say.",
         ),
-        "show": Command(
+        "show": CommandEntry(
             "flows.cli.pages:show",
-            "One page of the archive: how it was had, and what it says.",
+            "Show one page of the archive: its fetches and its text.",
         ),
-        "export": Command(
+        "export": CommandEntry(
             "flows.cli.pages:export",
             "Write an edition's archive as one file: WARC with bytes and texts, or texts alone.",
         ),
-        "read": Command(
+        "read": CommandEntry(
             "flows.cli.pages:read",
-            "Take the text out of all fetched pages anew, after a change of the reader; fetches "
+            "Extract the texts of all fetched pages again, after a change of the reader; fetches "
             "nothing.",
         ),
-        "walls": Command(
+        "walls": CommandEntry(
             "flows.cli.pages:walls",
-            "Look at the texts that a published edition brought as at those that we fetch: tests "
-            "for robots and the like are no pages.",
+            "Find walls, such as bot checks, among the page texts that came with a published "
+            "edition.",
         ),
     },
 )
 
-JUDGES = Group(
-    "The judges there are; `check` asks one a cheap question.",
+JUDGES = GroupEntry(
+    "List the judges; `check` asks one a cheap question.",
     {
-        "check": Command(
+        "check": CommandEntry(
             "flows.cli.judges:check",
-            "Ask a judge one cheap question, and say what is wrong if it cannot answer.",
+            "Ask a judge one cheap question, and report what is wrong if it fails.",
         ),
     },
-    alone="flows.cli.judges:list_judges",
+    callback="flows.cli.judges:list_judges",
 )
 
-ANNOTATE = Group(
-    "Blinded sheets that people label, and their way back.",
+ANNOTATE = GroupEntry(
+    "Make blinded sheets for people to label, and import them.",
     {
-        "make": Command(
+        "make": CommandEntry(
             "flows.cli.annotate:make",
-            "Draw a sheet: SHEET.csv and SHEET.html, the same questions; either can be filled in.",
+            "Draw a sheet as SHEET.csv and SHEET.html with the same questions; people fill in "
+            "either.",
         ),
-        "import": Command(
+        "import": CommandEntry(
             "flows.cli.annotate:import_filled",
-            "Check and un-blind what a person filled in, and keep it; again changes nothing.",
+            "Check, un-blind and import a filled sheet; importing it again changes nothing.",
         ),
     },
 )
 
-EXPORTS = Group(
-    "Write results in the forms of other benches.",
+EXPORTS = GroupEntry(
+    "Export results in other benchmarks' formats.",
     {
-        "drb2": Command(
+        "drb2": CommandEntry(
             "flows.cli.export:export_results",
             "Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv.",
         ),
     },
 )
 
-BACKUP = Group(
-    "Copy a warehouse, its pages and its files, as one moment left them; `verify` a copy.",
+BACKUP = GroupEntry(
+    "Back up a warehouse with its pages and files, as of one moment; `verify` a backup.",
     {
-        "verify": Command(
+        "verify": CommandEntry(
             "flows.cli.backup:verify_backup",
-            "Read all of a backup and compare it with its manifest; exit code 1 if it is not "
-            "whole.",
+            "Read a whole backup and compare it with its manifest; exit code 1 if it is damaged.",
         ),
     },
-    alone="flows.cli.backup:make",
+    callback="flows.cli.backup:make",
 )

@@ -1,4 +1,4 @@
-"""`evergreen import reports`: reports that people already have, as files of any kind."""
+"""`evergreen import reports`: import existing reports from files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from flows.cli.hints import say_next
-from flows.cli.options import WarehouseAt
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import REMARKS, passing_bars, remark
+from flows.cli.hints import print_next_step
+from flows.cli.options import WarehouseOption
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import STDERR, print_message, transient_progress
 from tasks.configuration.agents import load_agents
-from tasks.imports.matching import Given, Matched, match_reports
+from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
-from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def import_report_files(
@@ -24,12 +24,12 @@ def import_report_files(
             "assignment: its id, its title, or a number (idx-12.pdf)."
         ),
     ],
-    edition: Annotated[str, typer.Option("--edition", help="What they are reports for.")],
+    edition: Annotated[str, typer.Option("--edition", help="The reports' edition.")],
     agent: Annotated[
         str | None,
         typer.Option(
             "--agent",
-            help="Whose they are; if not given, each agent has a folder of its own in PATH or in "
+            help="The reports' agent; if not given, each agent has a folder in PATH or in "
             "PATH/report.",
         ),
     ] = None,
@@ -37,72 +37,74 @@ def import_report_files(
         bool,
         typer.Option(
             "--yes",
-            help="Also take what is only guessed: numbers that no id holds, and names alike.",
+            help="Accept guesses: numbers that are in no id, and similar names.",
         ),
     ] = False,
     replace: Annotated[
         bool,
         typer.Option("--replace", help="Also replace reports that an agent was asked for."),
     ] = False,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Import reports from files; again changes nothing.
+    """Import reports from files; idempotent.
 
-    Exit code 0 when every file is in, 1 when any was left out or could not be read.
+    Exit code 0 if every file is imported, 1 if any was left out or could not be read.
     """
-    bars = passing_bars()
-    with existing_warehouse(warehouse) as store:
+    bars = transient_progress()
+    with open_existing_warehouse(warehouse) as store:
         matched = match_reports(store, path, edition, agent)
-        _preview(matched)
+        _print_guesses(matched)
         with bars:
-            bar = bars.add_task("reading", total=len(matched.given))
+            bar = bars.add_task("reading", total=len(matched.files))
 
             def on_progress(outcome: FileOutcome, done: int, total: int) -> None:
                 bars.update(bar, completed=done, total=total, description=outcome.path)
 
             summary = import_reports(store, matched, yes, replace, on_progress)
-        _say(summary, matched, yes)
+        _print_summary(summary, matched, yes)
         if summary.count("new", "changed", "unchanged"):
-            say_next(store, summary.edition)
+            print_next_step(store, summary.edition)
     if not summary.complete:
         raise typer.Exit(1)
 
 
-def _preview(matched: Matched) -> None:
-    """What is only guessed, for somebody to agree to."""
-    guesses = [given for given in matched.given if given.match.guessed]
+def _print_guesses(matched: MatchedFiles) -> None:
+    """Print the guessed assignments, for a person to accept."""
+    guesses = [given for given in matched.files if given.match.is_guess]
     if not guesses:
         return
     table = Table(title="Guesses", box=None, pad_edge=False)
     for name in ("File", "Assignment", "By", "Likeness", "Next best"):
         table.add_column(name, justify="right" if name == "Likeness" else "left", overflow="fold")
     for given in guesses:
-        table.add_row(*_cells(given))
-    REMARKS.print(table, markup=False)
+        table.add_row(*_format_guess(given))
+    STDERR.print(table, markup=False)
 
 
-def _cells(given: Given) -> tuple[str, ...]:
+def _format_guess(given: MatchedFile) -> tuple[str, ...]:
     match = given.match
     runner_up = f"{match.runner_up} ({match.runner_up_score:.0f})" if match.runner_up else "–"
     score = "–" if match.score is None else f"{match.score:.0f}"
     return given.path, str(match.assignment), str(match.how), score, runner_up
 
 
-def _say(summary: ReportsSummary, matched: Matched, yes: bool) -> None:
+def _print_summary(summary: ReportsSummary, matched: MatchedFiles, yes: bool) -> None:
     for outcome in summary.outcomes:
         if outcome.outcome in ("left out", "unreadable"):
-            said = "left out" if outcome.outcome == "left out" else "not read"
-            remark(f"{said}: {outcome.path}: {'; '.join(outcome.remarks)}", "red")
+            result = "left out" if outcome.outcome == "left out" else "not read"
+            print_message(f"{result}: {outcome.path}: {'; '.join(outcome.remarks)}", "red")
         elif outcome.remarks:
-            remark(f"{outcome.path}: {'; '.join(outcome.remarks)}", "yellow")
+            print_message(f"{outcome.path}: {'; '.join(outcome.remarks)}", "yellow")
     agents = sorted({o.agent for o in summary.outcomes})
-    remark(
+    print_message(
         f"{summary.edition}: {len(summary.outcomes)} files of {', '.join(agents)}: "
         f"{summary.count('new')} new, {summary.count('changed')} changed, "
         f"{summary.count('unchanged')} unchanged, {summary.count('unreadable')} not read, "
         f"{summary.count('left out')} left out."
     )
     if strangers := sorted(set(agents) - set(load_agents().agents)):
-        remark(f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}.")
-    if not yes and any(given.match.guessed for given in matched.given):
-        remark("Agree to the guesses with --yes, or rename the files by assignment.")
+        print_message(
+            f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}."
+        )
+    if not yes and any(given.match.is_guess for given in matched.files):
+        print_message("Accept the guesses with --yes, or rename the files by assignment.")

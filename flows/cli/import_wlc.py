@@ -1,31 +1,31 @@
-"""`evergreen import wlc`: a published edition with all its pages."""
+"""`evergreen import wlc`: import a published edition with all its pages."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flows.cli.options import WarehouseAt
-from flows.display.console import passing_bars, remark
+from flows.cli.options import WarehouseOption
+from flows.display.console import print_message, transient_progress
 from tasks.imports.wlc import import_edition
-from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import open_warehouse
 
 
 def import_wlc(
     path: Annotated[Path, typer.Argument(help="The edition's folder (wiki_data, test_data).")],
     edition: Annotated[
-        str | None, typer.Option(help="What to call it; the folder's name if not given.")
+        str | None, typer.Option(help="The edition's name; the folder's name if not given.")
     ] = None,
     agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
+        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
     ] = None,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Import an edition in the published Wiki Live Challenge layout; again changes nothing."""
+    """Import an edition in the published Wiki Live Challenge layout; idempotent."""
     name = edition or path.resolve().name
-    bars = passing_bars()
-    with open_warehouse(warehouse, on_wait=remark) as store, bars:
+    bars = transient_progress()
+    with open_warehouse(warehouse, on_wait=print_message) as store, bars:
         bar = bars.add_task(f"import {name}", total=None)
 
         def on_progress(agent_id: str, done: int, total: int) -> None:
@@ -37,17 +37,17 @@ def import_wlc(
             "AND severity = 'unreadable' ORDER BY path",
             [name],
         )
-    remark(
+    print_message(
         f"{name}: {summary.articles} articles, {summary.facts:,} facts, {summary.agents} agents, "
         f"{summary.reports} reports ({summary.new_reports} new or changed), "
         f"{summary.claims:,} published claims, {summary.pages:,} pages.",
     )
     for row in issues.iter_rows(named=True):
-        remark(f"not read: {row['path']}: {row['message']}", style="red")
+        print_message(f"not read: {row['path']}: {row['message']}", style="red")
     if summary.remarks:
-        remark(
+        print_message(
             f'{summary.remarks} remarks: evergreen sql "SELECT kind, path, message FROM '
             f"import_issues WHERE edition = '{name}'\"",
             style="dim",
         )
-    remark(f"Next: evergreen evaluate --edition {name}")
+    print_message(f"Next: evergreen evaluate --edition {name}")

@@ -1,4 +1,4 @@
-"""`evergreen judges`: who there is, and a cheap question."""
+"""`evergreen judges`: list judges, check one."""
 
 import asyncio
 from typing import Annotated, Any
@@ -6,42 +6,44 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import Shown
-from flows.display.console import ANSWERS
+from flows.cli.options import FormatOption
+from flows.display.console import STDOUT
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import LlmJudgeEntry, load_judges
-from tasks.judges.registry import judge_entry
-from tasks.judging.preconditions import price_today
+from tasks.judges.registry import load_judge_entry
+from tasks.judging.preconditions import find_current_price
 from tasks.warehouse.rows import utc_now
 
 
-def list_judges(context: typer.Context, form: Shown = Format.TABLE) -> None:
-    """The judges of configs/judges.yaml, with price and state."""
+def list_judges(context: typer.Context, form: FormatOption = Format.TABLE) -> None:
+    """List the judges of configs/judges.yaml, with price and state."""
     if context.invoked_subcommand:
         return
     known = load_judges()
-    rows = [_judge_row(name, entry, name == known.default) for name, entry in known.judges.items()]
+    rows = [
+        _format_judge(name, entry, name == known.default) for name, entry in known.judges.items()
+    ]
     print_frame(pl.DataFrame(rows), form)
 
 
 def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.yaml.")]) -> None:
-    """Ask a judge one cheap question, and say what is wrong if it cannot answer."""
-    found, entry = judge_entry(name)
+    """Ask a judge one cheap question, and report what is wrong if it fails."""
+    found, entry = load_judge_entry(name)
     if not isinstance(entry, LlmJudgeEntry):
-        ANSWERS.print(f"{found}: ready (it needs no model).", markup=False)
+        STDOUT.print(f"{found}: ready (it needs no model).", markup=False)
         return
-    from tasks.judging.check import check_judge_live  # loads what speaks HTTP
+    from tasks.judging.check import check_judge_live  # slow: loads HTTP clients
 
     checked = asyncio.run(check_judge_live(found, entry))
-    ANSWERS.print(f"{found}: {checked}", markup=False, highlight=False)
+    STDOUT.print(f"{found}: {checked}", markup=False, highlight=False)
 
 
-def _judge_row(name: str, entry: Any, is_default: bool) -> dict[str, Any]:
+def _format_judge(name: str, entry: Any, is_default: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"judge": name + (" (default)" if is_default else "")}
     if not isinstance(entry, LlmJudgeEntry):
         return row | {"model": "–", "answers as": "–", "in": 0.0, "out": 0.0, "state": "ready"}
-    price = price_today(entry)
+    price = find_current_price(entry)
     retired = entry.retires is not None and entry.retires <= utc_now().date()
     state = f"retired on {entry.retires}" if retired else f"retires {entry.retires}"
     return row | {

@@ -1,44 +1,44 @@
-"""How much libraries say on stderr, Prefect above all: `--log-level`, or EVERGREEN_LOG_LEVEL.
+"""The log level of libraries on stderr, mainly of Prefect: `--log-level` or EVERGREEN_LOG_LEVEL.
 
-What Evergreen itself says to people is no log: `--quiet` leaves it out. Whatever is said here,
-runs log into their history from INFO on.
+Evergreen's own messages are no log: `--quiet` mutes them. Whatever the level, runs log into their
+history from INFO on.
 """
 
 import os
 from enum import StrEnum
 
-LOG_LEVEL = "EVERGREEN_LOG_LEVEL"
-CONSOLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+LOG_LEVEL_VARIABLE = "EVERGREEN_LOG_LEVEL"
+CONSOLE_LEVEL_VARIABLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
 
 
 class LogLevel(StrEnum):
-    """From what level on it is said."""
+    """The lowest level that is shown."""
 
     ERROR = "error"
     WARNING = "warning"
-    """Unless somebody says."""
+    """The default."""
     INFO = "info"
-    """Also what runs and their tasks log."""
+    """Also the logs of runs and tasks."""
     DEBUG = "debug"
-    """Everything, also into the history and the log of a server of ours."""
+    """Everything, also in the history and in the log of a local server."""
 
 
 LOG_LEVEL_HELP = (
-    f"What Prefect and other libraries may say on stderr; info shows what runs log, debug all "
-    f"({LOG_LEVEL})."
+    f"The log level of Prefect and other libraries on stderr; info shows the logs of runs, debug "
+    f"everything ({LOG_LEVEL_VARIABLE})."
 )
 
 
 def set_log_level(level: LogLevel) -> None:
-    """Have Prefect log from this level on, here and in the processes that this one starts. Prefect
-    reads it when it is imported: before that."""
+    """Set Prefect's log level, here and in the processes that this one starts; call it before
+    Prefect is imported, which reads it."""
     name = level.value.upper()
-    os.environ[LOG_LEVEL] = level.value
-    os.environ[CONSOLE] = name
+    os.environ[LOG_LEVEL_VARIABLE] = level.value
+    os.environ[CONSOLE_LEVEL_VARIABLE] = name
     os.environ["PREFECT_LOGGING_LEVEL"] = "DEBUG" if level is LogLevel.DEBUG else "INFO"
     os.environ["PREFECT_SERVER_LOGGING_LEVEL"] = name
 
 
-def shows_runs() -> bool:
-    """Whether what runs log is wanted on stderr, too; otherwise it is in their history alone."""
-    return os.environ.get(CONSOLE, "WARNING").upper() in ("INFO", "DEBUG")
+def shows_run_logs() -> bool:
+    """Whether stderr shows the logs of runs, too, not only their history."""
+    return os.environ.get(CONSOLE_LEVEL_VARIABLE, "WARNING").upper() in ("INFO", "DEBUG")

@@ -1,4 +1,4 @@
-"""The `evergreen` command: what stands before a command's name, and how it ends."""
+"""The `evergreen` command: its global options and exit codes."""
 
 import os
 import sys
@@ -8,16 +8,16 @@ import typer
 from typer.core import TyperGroup
 
 from flows.cli.commands import PANELS
-from flows.cli.lazy import add_commands
-from flows.cli.log_level import LOG_LEVEL, LOG_LEVEL_HELP, LogLevel, set_log_level
+from flows.cli.lazy_commands import add_commands
+from flows.cli.log_level import LOG_LEVEL_HELP, LOG_LEVEL_VARIABLE, LogLevel, set_log_level
 from flows.cli.options import WAREHOUSE_OPTION
 from flows.runtime.settings import prefect_environment, prefect_home
 from tasks.errors import ExpectedError
 from tasks.warehouse.location import Location
 
 
-class Evergreen(TyperGroup):
-    """All commands, none of them imported yet."""
+class EvergreenGroup(TyperGroup):
+    """The group of all commands, none of them imported yet."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -26,20 +26,20 @@ class Evergreen(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Evergreen,
+    cls=EvergreenGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A live benchmark for deep-research agents: collect or import an edition, assign, "
     "evaluate, publish, read the leaderboard.",
-    epilog="Answers go to stdout, progress and remarks to stderr. Exit codes: 0 all was done; 1 "
-    "something failed, an input is wrong, or not everything could be done (the message says what; "
-    "run it again); 2 wrong usage; 130 and 143 it was interrupted or ended: what was done is kept.",
+    epilog="Results go to stdout, progress and messages to stderr. Exit codes: 0 everything was "
+    "done; 1 something failed, an input is wrong, or something is pending (the message says what; "
+    "run it again); 2 wrong usage; 130 and 143 interrupted or terminated; finished work is kept.",
 )
 
 
-def _say_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # takes longer than to complete a word
+        from importlib.metadata import version  # too slow for completion
 
         typer.echo(version("evergreen-bench"))
         raise typer.Exit
@@ -53,36 +53,36 @@ def options(
         typer.Option(
             "--quiet",
             "-q",
-            help="No progress and no remarks, only answers and errors (EVERGREEN_QUIET=1).",
+            help="Print only results and errors, no progress or messages (EVERGREEN_QUIET=1).",
         ),
     ] = False,
     log_level: Annotated[
-        LogLevel | None, typer.Option("--log-level", envvar=LOG_LEVEL, help=LOG_LEVEL_HELP)
+        LogLevel | None, typer.Option("--log-level", envvar=LOG_LEVEL_VARIABLE, help=LOG_LEVEL_HELP)
     ] = None,
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Say the version and exit."
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
-    from flows.display.console import be_quiet, wants_quiet  # no word of help needs it
+    from flows.display.console import is_quiet_requested, mute_messages  # the help does not need it
 
-    if quiet or wants_quiet():
-        be_quiet()
+    if quiet or is_quiet_requested():
+        mute_messages()
     if log_level:
         set_log_level(log_level)
-    if warehouse:  # given before the command's name: the command reads it from the environment
+    if warehouse:  # given before the command's name; the command reads it from the environment
         os.environ["EVERGREEN_WAREHOUSE"] = str(warehouse)
 
 
 def main() -> None:
-    """Entry point: what a user can set right is told in its own words, exit code 1."""
+    """Run the command; print an `ExpectedError` as a message and exit with 1."""
     os.environ.update(prefect_environment(prefect_home()))
     try:
         app()
     except ExpectedError as error:
-        from flows.display.console import insist
+        from flows.display.console import print_always
 
-        insist(f"error: {error}", style="red")
+        print_always(f"error: {error}", style="red")
         sys.exit(1)

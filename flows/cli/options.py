@@ -1,4 +1,4 @@
-"""Options that several commands have. Nothing here is slow to load: every help text needs it."""
+"""Options shared by several commands. It must load fast: every help text imports it."""
 
 from typing import Annotated, Literal
 
@@ -6,12 +6,12 @@ import typer
 
 from flows.display.formats import Format
 from tasks.warehouse.errors import WarehouseError
-from tasks.warehouse.location import Location, location
+from tasks.warehouse.location import Location, parse_location
 
 
-def _located(text: str) -> Location:
+def _parse_location(text: str) -> Location:
     try:
-        return location(text)
+        return parse_location(text)
     except WarehouseError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -19,16 +19,16 @@ def _located(text: str) -> Location:
 WAREHOUSE_OPTION = typer.Option(
     "--warehouse",
     envvar="EVERGREEN_WAREHOUSE",
-    parser=_located,
+    parser=_parse_location,
     metavar="PATH|URL",
-    help="What holds everything: a DuckDB file, or ducklake:postgres:…?files=… for several hosts.",
+    help="The warehouse: a DuckDB file, or ducklake:postgres:…?files=… for several hosts.",
 )
-WarehouseAt = Annotated[Location, WAREHOUSE_OPTION]
-Ended = Annotated[
-    Literal["table", "json"], typer.Option("--format", help="How to say what the run did.")
+WarehouseOption = Annotated[Location, WAREHOUSE_OPTION]
+RunFormatOption = Annotated[
+    Literal["table", "json"], typer.Option("--format", help="The output format.")
 ]
-Printed = Annotated[
-    Literal["table", "json"], typer.Option("--format", help="How to print the answer.")
+TextOrJsonOption = Annotated[
+    Literal["table", "json"], typer.Option("--format", help="The output format.")
 ]
-"""Of what is no table: CSV could not hold it."""
-Shown = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+"""The format of results that are no table, so not CSV."""
+FormatOption = Annotated[Format, typer.Option("--format", help="The output format.")]

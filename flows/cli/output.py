@@ -1,4 +1,4 @@
-"""How an answer is written, to the terminal or a file, and how a command that ran a flow ends."""
+"""Write results to the terminal or a file, and print the outcome of a flow's run."""
 
 import json
 from collections.abc import Callable
@@ -9,17 +9,19 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from flows.display.console import ANSWERS, remark
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 
 
-def end(complete: bool, outcome: str, form: Format = Format.TABLE, **answers: pl.DataFrame) -> None:
-    """Say how the run ended; exit code 1 unless everything was done.
+def print_outcome(
+    complete: bool, outcome: str, form: Format = Format.TABLE, **answers: pl.DataFrame
+) -> None:
+    """Print how the run ended; exit with 1 unless everything was done.
 
     Args:
-        outcome: in words; a remark, and part of the answer as JSON.
+        outcome: a message about how the run ended, also part of the JSON.
         form: JSON prints one object: `complete`, `outcome`, and each of the answers as a list of
-            records. In the other forms they have been printed before.
+            records. In other formats the caller has printed the answers.
 
     Raises:
         typer.Exit: not everything was done.
@@ -28,35 +30,35 @@ def end(complete: bool, outcome: str, form: Format = Format.TABLE, **answers: pl
         record = {"complete": complete, "outcome": outcome}
         listed = {name: frame.to_dicts() for name, frame in answers.items()}
         print(json.dumps(record | listed, ensure_ascii=False, default=str, indent=1))
-    remark(outcome)
+    print_message(outcome)
     if not complete:
         raise typer.Exit(1)
 
 
-ToFile = Annotated[
+OutputFileOption = Annotated[
     Path | None,
-    typer.Option("--to", help="Write it to this file, in the format chosen or its name's."),
+    typer.Option("--to", help="Write to this file, in the given format or that of its name."),
 ]
-WIDE = 120
-"""Characters of a table in a file."""
+FILE_WIDTH = 120
+"""The width of a table in a file, in characters."""
 
 
-def answer(to: Path | None, form: Format, write: Callable[[Format, Console], None]) -> None:
-    """Have it written: to stdout without a file.
+def write_output(to: Path | None, form: Format, write: Callable[[Format, Console], None]) -> None:
+    """Call `write` with a file's console, or with stdout if no file is given.
 
     Raises:
-        typer.BadParameter: the file cannot be written to.
+        typer.BadParameter: the file is not writable.
     """
     if to is None:
-        write(form, ANSWERS)
+        write(form, STDOUT)
         return
     if form is Format.TABLE and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
         form = Format(to.suffix.lstrip("."))
     try:
         with to.open("w", encoding="utf-8") as file:
-            write(form, Console(file=file, width=WIDE))
+            write(form, Console(file=file, width=FILE_WIDTH))
     except OSError as error:
         raise typer.BadParameter(
-            f"{to} cannot be written to: {error.strerror or error}", param_hint="to"
+            f"cannot write to {to}: {error.strerror or error}", param_hint="to"
         ) from None
-    remark(f"Written to {to}.")
+    print_message(f"Written to {to}.")

@@ -1,4 +1,4 @@
-"""`evergreen fetch` and `evergreen pages`: the archive of what reports cite."""
+"""`evergreen fetch` and `evergreen pages`: the archive of cited pages."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,25 +9,25 @@ from typing import Annotated, Any
 import typer
 
 from flows.cli.hints import PAGE_COUNTS
-from flows.cli.options import Shown, WarehouseAt
-from flows.cli.output import end
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import ANSWERS, REMARKS, remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import STDERR, STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.references import print_references
 from flows.run import run_flow
 from tasks.archive.export import write_export
 from tasks.configuration.web import load_web
-from tasks.editions.names import UnknownName, check_known, check_reported
+from tasks.editions.names import UnknownName, check_known, check_reports
 from tasks.extraction.urls import normalise_url
-from tasks.imports.walls import find_walls
-from tasks.judges.registry import judge as check_judge
+from tasks.imports.walls import mark_walls
+from tasks.judges.registry import load_judge as check_judge
 from tasks.planning.outcomes import fetch_outcome, read_outcome
-from tasks.warehouse.location import DEFAULT, Location
+from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.reading import Reading, reading
+from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 from tasks.warehouse.store import Readable
 
 EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
@@ -36,56 +36,56 @@ SELECT source, asked_url, outcome, http_status, final_url, redirects, n_bytes, t
     fetched_at, round(seconds, 2) AS seconds, headers, sha
 FROM fetches WHERE edition = $1 AND url = $2 ORDER BY fetched_at
 """
-REFUSED = """
+REFUSED_PAGES = """
 SELECT count(*) OVER () AS n, p.url, p.error
 FROM pages AS p WHERE p.edition = $1 AND p.status = 'refused' ORDER BY p.url LIMIT 1
 """
-IN_VAIN = """
+FAILED_PAGES = """
 SELECT count(*) FROM pages AS p
 WHERE p.edition = $1 AND p.status <> 'ok'
     AND p.url IN (SELECT c.url FROM citations AS c WHERE c.edition = $1)
 """
-SHOWN_CHARACTERS = 3000
+MAX_CHARACTERS = 3000
 
 
 def fetch(
     edition: EditionOption,
     agent: Annotated[
         list[str] | None,
-        typer.Option("--agent", help="Only what this one's reports cite; may be given again."),
+        typer.Option(
+            "--agent", help="Only the pages that this agent's reports cite; may be repeated."
+        ),
     ] = None,
     fallback: Annotated[
         list[str] | None,
         typer.Option(
             "--fallback",
-            help="Another way to pages that do not come: jina, wayback; `none` for none. Those of "
+            help="A fallback for pages that fail: jina, wayback, or `none`. Those of "
             "configs/web.yaml if not given.",
         ),
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Also ask for pages that were asked for in vain.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Retry pages that failed before.")] = False,
     extractor: Annotated[
         str | None,
-        typer.Option("--extractor", help="A judge that extracts the claims nobody has."),
+        typer.Option("--extractor", help="A judge that extracts missing claims."),
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Fetch every page that an edition's reports cite, once, and keep it for ever.
+    """Fetch every page that an edition's reports cite, once, into the archive.
 
-    Interrupted or killed, the same command goes on. `evergreen evaluate` judges by what is here.
+    After an interruption, run the same command again. `evergreen evaluate` judges by these pages.
     """
-    ways = None if fallback is None else _ways(fallback)
+    ways = None if fallback is None else _parse_fallbacks(fallback)
     if extractor is not None:
         check_judge(extractor)
-    with existing_warehouse(warehouse, edition) as store:
-        check_reported(store, edition, agent or ())
+    with open_existing_warehouse(warehouse, edition) as store:
+        check_reports(store, edition, agent or ())
         done = fetch_outcome(store, edition, agent or (), ways, extractor, again=again)
-    if not load_web().named_operator():
-        remark(
-            "Nobody is named in the User-Agent; say whom site owners can write to: "
-            "EVERGREEN_OPERATOR, or `operator` in configs/web.yaml.",
+    if not load_web().get_operator():
+        print_message(
+            "The User-Agent names no contact for site owners; set EVERGREEN_OPERATOR, or "
+            "`operator` in configs/web.yaml.",
             style="yellow",
         )
     complete, outcome = run_flow(
@@ -96,48 +96,51 @@ def fetch(
         },
         done,
     )  # fmt: skip
-    with reading(warehouse) as source:
+    with open_for_reading(warehouse) as source:
         counted = source.frame(PAGE_COUNTS, [edition])
         if form is not Format.JSON:
             print_frame(counted, form)
-        _say_in_vain(source, edition)
-    end(complete, outcome, form, pages=counted)
-    remark(f"Next: evergreen evaluate --edition {edition}")
+        _print_failed_pages(source, edition)
+    print_outcome(complete, outcome, form, pages=counted)
+    print_message(f"Next: evergreen evaluate --edition {edition}")
 
 
 def counts(
-    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT
+    edition: EditionOption,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """What became of the cited pages, by status and by the way they came."""
-    with _reading(warehouse, edition) as source:
+    """Count the cited pages by status and by source."""
+    with _open_edition(warehouse, edition) as source:
         print_frame(source.frame(PAGE_COUNTS, [edition]), form)
 
 
 def references(
     edition: EditionOption,
     judge: Annotated[
-        str | None, typer.Option("--judge", help="Whose verdicts; the default judge's.")
+        str | None,
+        typer.Option("--judge", help="The judge of the verdicts; the default judge if not given."),
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Per agent: claims that cite nothing, whose pages did not come, and what the others said."""
-    with _reading(warehouse, edition) as source:
+    """Count each agent's claims: uncited, without a page, and what the pages of the others say."""
+    with _open_edition(warehouse, edition) as source:
         print_references(source, edition, judge, form)
 
 
 def show(
-    url: Annotated[str, typer.Argument(help="A cited address, in any spelling.")],
+    url: Annotated[str, typer.Argument(help="A cited URL, in any spelling.")],
     edition: EditionOption,
-    whole: Annotated[bool, typer.Option("--whole", help="All of its text.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Print its whole text.")] = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Its bytes as they came, to standard output.")
+        bool, typer.Option("--raw", help="Write its bytes as fetched to standard output.")
     ] = False,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """One page of the archive: how it was had, and what it says."""
-    with _reading(warehouse, edition) as source:
-        key = _key(url)
+    """Show one page of the archive: its fetches and its text."""
+    with _open_edition(warehouse, edition) as source:
+        key = _normalise_page_url(url)
         page = source.frame(
             "SELECT * FROM pages WHERE edition = $1 AND url = $2", [edition, key]
         ).to_dicts()
@@ -154,100 +157,105 @@ def show(
     for record in [*page, *fetches]:
         _print_record(record)
     if text:
-        shown = text if whole else text[:SHOWN_CHARACTERS]
-        ANSWERS.print(shown, markup=False, highlight=False, soft_wrap=True)
+        shown = text if whole else text[:MAX_CHARACTERS]
+        STDOUT.print(shown, markup=False, highlight=False, soft_wrap=True)
         if len(shown) < len(text):
-            remark(f"({len(text) - len(shown):,} characters more: --whole)")
+            print_message(f"({len(text) - len(shown):,} characters more: --whole)")
 
 
 def export(
     edition: EditionOption,
     to: Annotated[
-        Path, typer.Option("--to", help="A file: NAME.warc.gz, or NAME.jsonl.gz with texts only.")
+        Path,
+        typer.Option(
+            "--to", help="The output file: NAME.warc.gz, or NAME.jsonl.gz with texts only."
+        ),
     ],
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Write an edition's archive as one file: WARC with bytes and texts, or texts alone."""
     if not to.name.endswith((".warc.gz", ".jsonl.gz")):
         raise typer.BadParameter("give a name that ends in .warc.gz or .jsonl.gz", param_hint="to")
-    with _reading(warehouse, edition) as source:
+    with _open_edition(warehouse, edition) as source:
         try:
             n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
         except OSError as error:
             raise typer.BadParameter(
-                f"{to} cannot be written: {error.strerror or error}", param_hint="to"
+                f"cannot write to {to}: {error.strerror or error}", param_hint="to"
             ) from None
-    remark(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.")
+    print_message(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.")
 
 
-def read(edition: EditionOption, warehouse: WarehouseAt = DEFAULT) -> None:
-    """Take the text out of all fetched pages anew, after a change of the reader; fetches nothing.
+def read(edition: EditionOption, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
+    """Extract the texts of all fetched pages again, after a change of the reader; fetches nothing.
 
-    Cells whose pages say something else now are judged again by the next evaluation.
+    The next evaluation judges cells again whose pages' texts have changed.
     """
-    with existing_warehouse(warehouse, edition) as store:
+    with open_existing_warehouse(warehouse, edition) as store:
         done = read_outcome(store, edition)
     complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)}, done)
-    end(complete, outcome)
+    print_outcome(complete, outcome)
 
 
 def walls(
-    edition: EditionOption, form: Shown = Format.TABLE, warehouse: WarehouseAt = DEFAULT
+    edition: EditionOption,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Look at the texts that a published edition brought as at those that we fetch: tests for
-    robots and the like are no pages. Nothing is asked; doing it again changes nothing."""
-    with existing_warehouse(warehouse, edition) as store:
-        with REMARKS.status("Reading the published texts …"):
-            n = find_walls(store, edition)
+    """Find walls, such as bot checks, among the page texts that came with a published edition.
+    Sends no request; idempotent."""
+    with open_existing_warehouse(warehouse, edition) as store:
+        with STDERR.status("Reading the published texts …"):
+            n = mark_walls(store, edition)
         print_frame(store.frame(PAGE_COUNTS, [edition]), form)
-    following = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
-    remark(f"{n:,} pages have another status now. {following}")
+    next_step = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
+    print_message(f"{n:,} pages have a new status. {next_step}")
 
 
-def _say_in_vain(source: Readable, edition: str) -> None:
-    """Why pages did not come, where a person may change that."""
-    refused = source.frame(REFUSED, [edition]).to_dicts()
+def _print_failed_pages(source: Readable, edition: str) -> None:
+    """Print why pages failed, where a person may change that."""
+    refused = source.frame(REFUSED_PAGES, [edition]).to_dicts()
     if refused:
-        of = refused[0]
-        remark(
-            f"Refused: {of['n']:,} pages, such as {of['url']}: {of['error']}. (For test servers "
-            "of your own: `allowed.hosts` in configs/web.yaml.)",
+        first = refused[0]
+        print_message(
+            f"Refused: {first['n']:,} pages, such as {first['url']}: {first['error']}. (For your "
+            "own test servers: `allowed.hosts` in configs/web.yaml.)",
             style="yellow",
         )
-    in_vain = source.frame(IN_VAIN, [edition]).item()
-    if in_vain:
-        remark(
-            f"Pages that did not come: {in_vain:,}; `evergreen pages show URL --edition {edition}` "
-            "says why, `fetch --again` asks for them once more.",
+    failed = source.frame(FAILED_PAGES, [edition]).item()
+    if failed:
+        print_message(
+            f"Pages that failed: {failed:,}; `evergreen pages show URL --edition {edition}` says "
+            "why, `fetch --again` retries them.",
         )
 
 
-def _key(url: str) -> str:
-    """The name under which a page is archived."""
+def _normalise_page_url(url: str) -> str:
+    """Return the normalised URL under which a page is archived."""
     key = normalise_url(url) or normalise_url(f"https://{url}")
     if key is None:
         raise typer.BadParameter(
-            f"{url!r} is no address that a citation can have: http or https, and a host with a "
-            "dot in its name.", param_hint="URL",
+            f"{url!r} is no URL that a citation can have: expected http or https, and a host with "
+            "a dot in its name.", param_hint="URL",
         )  # fmt: skip
     return key
 
 
-def _ways(named: Sequence[str]) -> list[FetchSource]:
+def _parse_fallbacks(named: Sequence[str]) -> list[FetchSource]:
     ways: dict[str, FetchSource] = {"jina": "jina", "wayback": "wayback"}
     wanted = [way for way in dict.fromkeys(named) if way != "none"]
     if unknown := sorted(set(wanted) - set(ways)):
         raise typer.BadParameter(
-            f"{unknown[0]!r} is no other way; there are jina and wayback.", param_hint="--fallback"
+            f"{unknown[0]!r} is no fallback; choose jina or wayback.", param_hint="--fallback"
         )
     return [ways[way] for way in wanted]
 
 
 @contextmanager
-def _reading(warehouse: Location, edition: str) -> Iterator[Reading]:
-    with reading(warehouse) as source:
+def _open_edition(warehouse: Location, edition: str) -> Iterator[ReadOnlyWarehouse]:
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
+            print_message(source.notice, style="yellow")
         check_known(source, edition)
         yield source
 
@@ -255,12 +263,12 @@ def _reading(warehouse: Location, edition: str) -> Iterator[Reading]:
 def _print_record(record: dict[str, Any]) -> None:
     for name, value in record.items():
         if value not in (None, "", "[]", "{}") and name not in ("edition", "text_sha"):
-            ANSWERS.print(f"{name:<13} {value}", markup=False, highlight=False, soft_wrap=True)
-    ANSWERS.print()
+            STDOUT.print(f"{name:<13} {value}", markup=False, highlight=False, soft_wrap=True)
+    STDOUT.print()
 
 
 def _print_bytes(warehouse: Location, url: str, fetches: Sequence[dict[str, Any]]) -> None:
     shas = [fetch["sha"] for fetch in fetches if fetch["sha"]]
     if not shas:
-        raise UnknownName(f"{url}: nobody has its bytes; only its text, or nothing, came.")
+        raise UnknownName(f"{url}: its bytes are not archived; only its text, or nothing, came.")
     sys.stdout.buffer.write(PageStore(pages_folder(warehouse)).get(shas[0]))

@@ -1,4 +1,4 @@
-"""The option of commands that judge by several protocols: to name them takes their registry."""
+"""The option for several protocols, apart from the others because it loads the registry."""
 
 from typing import Annotated
 
@@ -6,11 +6,11 @@ import typer
 
 from tasks.protocols.registry import PROTOCOLS
 
-Protocols = Annotated[
+ProtocolsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--protocol",
-        help=f"One of {', '.join(sorted(PROTOCOLS))}, or a rubric of your own by its file or name; "
-        "may be given again. Those made for its kind of edition if not given.",
+        help=f"One of {', '.join(sorted(PROTOCOLS))}, or your own rubric by its file or name; "
+        "may be repeated. Those made for the edition's source if not given.",
     ),
 ]

@@ -1,23 +1,23 @@
-"""`evergreen publish`: an edition as a site."""
+"""`evergreen publish`: publish an edition as a site."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flows.cli.options import Ended, WarehouseAt
-from flows.cli.output import end
-from flows.cli.warehouse import existing_warehouse
+from flows.cli.options import RunFormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.warehouse import open_existing_warehouse
 from flows.display.formats import Format
 from flows.run import run_flow
-from flows.runtime.parameters import MOST_HOURS
+from flows.runtime.parameters import MAX_HOURS
 from tasks.editions.names import check_scored
 from tasks.publishing.material import Snapshots
 from tasks.site.mark import check_target
-from tasks.warehouse.location import DEFAULT
+from tasks.warehouse.location import DEFAULT_LOCATION
 
 
-def _positive(hours: float) -> float:
+def _check_positive(hours: float) -> float:
     if hours <= 0:
         raise typer.BadParameter("It must be more than 0.")
     return hours
@@ -28,36 +28,42 @@ def publish(
     to: Annotated[Path, typer.Option("--to", help="The site's folder; replaced as a whole.")],
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", help="Only its figures; may be given again. All if not given."),
+        typer.Option(
+            "--judge", help="Only this judge's figures; may be repeated. All if not given."
+        ),
     ] = None,
     snapshots: Annotated[
         Snapshots,
-        typer.Option(help="Of archived pages: the passages that verdicts rest on, or all text."),
+        typer.Option(
+            help="What to publish of archived pages: passages that verdicts rest on, or all text."
+        ),
     ] = "passages",
     approve: Annotated[
         bool,
         typer.Option(
             "--approve",
-            help="Show in the Prefect UI what would be published, and wait there for a decision.",
+            help="Show in the Prefect UI what would be published, and wait for approval there.",
         ),
     ] = False,
     approval_hours: Annotated[
         float,
-        typer.Option(callback=_positive, max=MOST_HOURS, help="How long to wait for it."),
+        typer.Option(
+            callback=_check_positive, max=MAX_HOURS, help="How long to wait for approval."
+        ),
     ] = 72.0,
-    form: Ended = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: RunFormatOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Write an edition's results as a site that needs no server: leaderboard, evidence, data.
+    """Write an edition's results as a static site with leaderboard, evidence and data.
 
-    Exit code 1, and nothing written, when a person declines or nobody decides in time.
+    Exit code 1, and nothing written, if a person declines or nobody decides in time.
     """
     check_target(to)
-    with existing_warehouse(warehouse, edition) as store:
+    with open_existing_warehouse(warehouse, edition) as store:
         check_scored(store, edition)
         for name in judge or ():
             check_scored(store, edition, judge_name=name)
-    # The flow opens the warehouse itself: while a person decides nothing holds it.
+    # The flow opens the warehouse itself, so that it is closed while a person decides.
     complete, outcome = run_flow(
         "publish",
         {
@@ -70,4 +76,4 @@ def publish(
             "warehouse": warehouse.url,
         },
     )
-    end(complete, outcome, Format(form))
+    print_outcome(complete, outcome, Format(form))

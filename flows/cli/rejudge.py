@@ -1,4 +1,4 @@
-"""`evergreen rejudge`: another judge on the same reports, and what that changes."""
+"""`evergreen rejudge`: judge the same reports with another judge, and compare the two."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,31 +7,46 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import Ended, WarehouseAt
-from flows.cli.output import end
-from flows.cli.protocol_option import Protocols
-from flows.cli.warehouse import existing_warehouse
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import RunFormatOption, WarehouseOption
+from flows.cli.output import print_outcome
+from flows.cli.protocol_option import ProtocolsOption
+from flows.cli.warehouse import open_existing_warehouse
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.rejudge import (
-    agreement_message,
     agreement_rows,
     changed_rows,
     figure_change_rows,
     figure_rows,
-    leading_figures,
+    format_agreement,
+    select_leading_figures,
 )
-from flows.display.wide import Column, print_wide
+from flows.display.wide_table import WideColumn, print_wide_table
 from flows.run import run_flow
-from tasks.analysis.judges import Rejudged, Selection, chosen_report, rejudged, selected
+from tasks.analysis.judges import (
+    JudgeComparison,
+    Selection,
+    compare_judges,
+    find_report_key,
+    select_reports,
+)
 from tasks.judging.preconditions import check_judges
-from tasks.pending.evaluation import Evaluation, outcome_if_done
-from tasks.publishing.changes import SiteChanges, read_changes
-from tasks.warehouse.location import DEFAULT
+from tasks.pending.evaluation import Evaluation, describe_if_done
+from tasks.publishing.changes import SiteChanges, load_changes
+from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Warehouse
 
-SHOWN_VERDICTS, SHOWN_FILES = 20, 20
-NUMBERS = {"items", "assignments", "alike", "kappa", "change", "exchanged", "before", "after"}
+MAX_VERDICTS, MAX_FILES = 20, 20
+NUMERIC_COLUMNS = {
+    "items",
+    "assignments",
+    "alike",
+    "kappa",
+    "change",
+    "exchanged",
+    "before",
+    "after",
+}
 
 
 def rejudge(
@@ -41,48 +56,48 @@ def rejudge(
         str | None,
         typer.Option(
             "--against",
-            help="The one it is compared with: the default judge, or the only other, if not given.",
+            help="The judge to compare with; the default judge, or the only other, if not given.",
         ),
     ] = None,
     agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be given again.")
+        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
     ] = None,
     report: Annotated[
         str | None,
         typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
     ] = None,
-    protocol: Protocols = None,
+    protocol: ProtocolsOption = None,
     budget: Annotated[
-        float | None, typer.Option("--budget", min=0.0, help="USD this run may spend at most.")
+        float | None, typer.Option("--budget", min=0.0, help="The most USD this run may spend.")
     ] = None,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Ask models through their batch APIs.")
-    ] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")] = False,
     publish: Annotated[
         Path | None,
         typer.Option(
             "--publish",
-            help="A folder for the site before and after; says which figures and files differ.",
+            help="A folder for the site before and after, with the figures and files that differ.",
         ),
     ] = None,
-    form: Ended = "table",
-    warehouse: WarehouseAt = DEFAULT,
+    form: RunFormatOption = "table",
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Judge the same reports by another judge, and show how far they agree and what changes.
+    """Judge the same reports with another judge; show their agreement and what changes.
 
-    No verdict of the other judge is touched; what has been judged already is not judged again.
+    The other judge's verdicts stay unchanged; cells judged before are not judged again.
     """
     if agent and report:
-        raise typer.BadParameter("--report names its agent: leave --agent out.")
-    with existing_warehouse(warehouse) as store:
+        raise typer.BadParameter("--report names its agent: omit --agent.")
+    with open_existing_warehouse(warehouse) as store:
         agents, assignments = agent, None
         if report:
-            one, assignment = chosen_report(store, edition, report)
+            one, assignment = find_report_key(store, edition, report)
             agents, assignments = [one], [assignment]
-        chosen, other = selected(store, edition, judge, against, agents, assignments, protocol)
+        chosen, other = select_reports(
+            store, edition, judge, against, agents, assignments, protocol
+        )
         check_judges([judge], budget, batch=batch)
-        # With --publish there is a site to be written, whatever was judged before.
-        found = None if publish else _judged_before(store, chosen, judge, other)
+        # --publish writes a site even if nothing is pending.
+        found = None if publish else _compare_if_judged(store, chosen, judge, other)
         complete, outcome = run_flow(
             "rejudge",
             {
@@ -97,29 +112,33 @@ def rejudge(
                 "publish_to": str(publish) if publish else None,
                 "warehouse": store.url,
             },
-            agreement_message(found) if found else None,
+            format_agreement(found) if found else None,
         )
-        found = found or rejudged(store, chosen, other, judge)
-    changes = read_changes(publish) if publish else None
+        found = found or compare_judges(store, chosen, other, judge)
+    changes = load_changes(publish) if publish else None
     if form == "json":
-        end(complete, outcome, Format.JSON, **_answers(found, changes))
+        print_outcome(complete, outcome, Format.JSON, **_collect_answers(found, changes))
         return
-    _print(edition, found)
+    _print_comparison(edition, found)
     if changes and publish:
         _print_changes(changes, publish)
-    end(complete, outcome)
+    print_outcome(complete, outcome)
 
 
-def _judged_before(store: Warehouse, chosen: Selection, judge: str, other: str) -> Rejudged | None:
-    """The comparison where nothing is pending; None where the judge has something to do."""
+def _compare_if_judged(
+    store: Warehouse, chosen: Selection, judge: str, other: str
+) -> JudgeComparison | None:
+    """Return the comparison if nothing is pending, else None."""
     run = Evaluation(
         store.url, chosen.edition, chosen.protocols, chosen.agents, judge,
         assignments=chosen.assignments,
     )  # fmt: skip
-    return rejudged(store, chosen, other, judge) if outcome_if_done(run) else None
+    return compare_judges(store, chosen, other, judge) if describe_if_done(run) else None
 
 
-def _answers(found: Rejudged, changes: SiteChanges | None) -> dict[str, pl.DataFrame]:
+def _collect_answers(
+    found: JudgeComparison, changes: SiteChanges | None
+) -> dict[str, pl.DataFrame]:
     answers = {"agreement": found.agreement, "changed": found.changed, "figures": found.figures}
     if changes:
         answers["changed_figures"] = pl.DataFrame([each.model_dump() for each in changes.figures])
@@ -127,31 +146,33 @@ def _answers(found: Rejudged, changes: SiteChanges | None) -> dict[str, pl.DataF
     return answers
 
 
-def _print(edition: str, found: Rejudged) -> None:
+def _print_comparison(edition: str, found: JudgeComparison) -> None:
     before, after = found.before, found.after
-    _table(f"{edition}: do {before} and {after} agree?", agreement_rows(found))
-    remark(
-        f"On the items that both decided; {found.only_before:,} only {before} did, "
-        f"{found.only_after:,} only {after}. Alike in percent; kappa: beyond chance, -1 to 1.\n",
+    _print_table(f"{edition}: do {before} and {after} agree?", agreement_rows(found))
+    print_message(
+        f"Over items that both decided; {found.only_before:,} were decided only by {before}, "
+        f"{found.only_after:,} only by {after}. Alike in percent; kappa: beyond chance, -1 to 1.\n",
         "dim",
     )
     n_changed = found.changed.height
     if n_changed:
-        shown = [_brief(row) for row in changed_rows(found.changed.head(SHOWN_VERDICTS))]
-        _table(f"What {after} says otherwise than {before}", shown)
-        more = n_changed - SHOWN_VERDICTS
-        rest = f" and {more:,} more: --format json names every one" if more > 0 else ""
-        remark(f"{n_changed:,} verdicts differ{rest}.\n", "dim")
-    _table(f"{edition}: the figures of both", figure_rows(leading_figures(found), before, after))
-    remark(
-        f"Percent. Exchanged: the figure of {before} with the verdicts of {after} in place of its "
-        f"own wherever {after} has judged; change: from {before} to that.\n",
+        shown = [_format_change(row) for row in changed_rows(found.changed.head(MAX_VERDICTS))]
+        _print_table(f"Verdicts of {after} that differ from {before}", shown)
+        more = n_changed - MAX_VERDICTS
+        rest = f" and {more:,} more: --format json lists all" if more > 0 else ""
+        print_message(f"{n_changed:,} verdicts differ{rest}.\n", "dim")
+    _print_table(
+        f"{edition}: the figures of both", figure_rows(select_leading_figures(found), before, after)
+    )
+    print_message(
+        f"Percent. Exchanged: the figure of {before} with its verdicts replaced by those of "
+        f"{after} where {after} has judged; change: from {before} to that.\n",
         "dim",
     )
 
 
-def _brief(row: dict[str, str]) -> dict[str, str]:
-    """A changed verdict in a line; the JSON form names its item whole."""
+def _format_change(row: dict[str, str]) -> dict[str, str]:
+    """Format a changed verdict as a row; JSON has the full item."""
     return {
         "report": f"{row['agent']}/{row['report']}",
         "verdict": row["verdict"],
@@ -161,32 +182,36 @@ def _brief(row: dict[str, str]) -> dict[str, str]:
 
 
 def shorten_middle(text: str, most: int = 36) -> str:
-    """A long text with its middle left out: addresses differ at their ends."""
+    """Shorten a long text in the middle: URLs differ at their ends."""
     half = (most - 1) // 2
     return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
 
 
 def _print_changes(changes: SiteChanges, folder: Path) -> None:
-    _table("The leaderboard before and after", figure_change_rows(changes.figures))
-    remark("Percent. *: provisional, as not all of the edition's reports are judged so.\n", "dim")
+    _print_table("The leaderboard before and after", figure_change_rows(changes.figures))
+    print_message("Percent. *: provisional: not all of the edition's reports are judged.\n", "dim")
     files = [{"file": f.path, "change": f.change} for f in changes.files]
     if files:
-        _table(f"{folder}: what differs between both sites", files[:SHOWN_FILES])
-    more = f"; all are in {folder / 'changes.json'}" if len(files) > SHOWN_FILES else ""
-    remark(f"{len(files):,} of {changes.n_files:,} files differ{more}.\n", "dim")
+        _print_table(f"{folder}: differences of both sites", files[:MAX_FILES])
+    more = f"; all are in {folder / 'changes.json'}" if len(files) > MAX_FILES else ""
+    print_message(f"{len(files):,} of {changes.n_files:,} files differ{more}.\n", "dim")
 
 
-def _table(title: str, rows: Sequence[dict[str, Any]]) -> None:
+def _print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:
     if not rows:
-        ANSWERS.print(f"{title} – nothing to show.", markup=False, highlight=False)
+        STDOUT.print(f"{title} – nothing to show.", markup=False, highlight=False)
         return
     names = list(rows[0])
-    print_wide(
-        ANSWERS,
+    print_wide_table(
+        STDOUT,
         title,
-        [Column(names[0], [str(row[names[0]]) for row in rows], "left")],
+        [WideColumn(names[0], [str(row[names[0]]) for row in rows], "left")],
         [
-            Column(name, [str(row[name]) for row in rows], "right" if name in NUMBERS else "left")
+            WideColumn(
+                name,
+                [str(row[name]) for row in rows],
+                "right" if name in NUMERIC_COLUMNS else "left",
+            )
             for name in names[1:]
         ],
     )

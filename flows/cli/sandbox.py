@@ -1,4 +1,4 @@
-"""`evergreen sandbox`: an archive of pages, served to agents."""
+"""`evergreen sandbox`: serve archived pages to agents."""
 
 import asyncio
 import os
@@ -12,31 +12,38 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.options import WarehouseAt
-from flows.cli.sandbox_messages import Told, check_served, log, say_address, say_open
-from flows.display.console import passing_bars, remark
+from flows.cli.options import WarehouseOption
+from flows.cli.sandbox_messages import (
+    LimitedWarnings,
+    check_served,
+    print_addresses,
+    print_log_line,
+    warn_about_open_access,
+)
+from flows.display.console import print_message, transient_progress
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_known
-from tasks.warehouse.location import DEFAULT, Location
-from tasks.warehouse.reading import reading
+from tasks.warehouse.location import DEFAULT_LOCATION, Location
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.snapshot import latest_snapshot
 
 if TYPE_CHECKING:
+    from tasks.sandbox.access import AccessRules
     from tasks.sandbox.bans import Ban
-    from tasks.sandbox.calls import Served
-    from tasks.sandbox.index import Built
-    from tasks.sandbox.opening import Source
+    from tasks.sandbox.index import BuildResult
+    from tasks.sandbox.source import PageSource
 
-NAMED = 5
-"""Assignments of an edition, where one that it does not have is asked for."""
+MAX_NAMED = 5
+"""Assignments that the message about an unknown one names."""
 
 
 def sandbox(
     edition: Annotated[
-        str | None, typer.Option("--edition", help="Whose pages and assignments are served.")
+        str | None,
+        typer.Option("--edition", help="The edition whose pages and assignments to serve."),
     ] = None,
     corpus: Annotated[
         Path | None,
@@ -46,158 +53,168 @@ def sandbox(
     ] = None,
     as_of: Annotated[
         str | None,
-        typer.Option("--as-of", help="Leave out pages of later than this day (2025-11-30)."),
+        typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
     ] = None,
     assignment: Annotated[
         str | None,
-        typer.Option("--assignment", help="Serve this assignment only: what it bans is not there."),
+        typer.Option(
+            "--assignment", help="Serve only this assignment, without the pages that it bans."
+        ),
     ] = None,
     without_banned: Annotated[
         bool,
         typer.Option(
             "--without-banned",
-            help="To requests that name no assignment, give nothing that any assignment bans.",
+            help="Hide pages that any assignment bans from requests that name no assignment.",
         ),
     ] = False,
     ranking: Annotated[
-        Ranking | None, typer.Option("--ranking", help="As in configs/sandbox.yaml if not given.")
+        Ranking | None, typer.Option("--ranking", help="That of configs/sandbox.yaml if not given.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any.")] = 8100,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
     api_key_env: Annotated[
         str | None,
-        typer.Option("--api-key-env", help="The variable with the key, or keys with commas."),
+        typer.Option("--api-key-env", help="The variable with the key, or several by commas."),
     ] = None,
     per_minute: Annotated[
-        int | None, typer.Option("--per-minute", min=1, help="Requests of one key or address.")
+        int | None, typer.Option("--per-minute", min=1, help="Requests per key or address.")
     ] = None,
     log_queries: Annotated[
-        bool, typer.Option("--log-queries", help="Print every query; otherwise none is kept.")
+        bool, typer.Option("--log-queries", help="Print every query; none is stored.")
     ] = False,
     build_only: Annotated[
-        bool, typer.Option("--build-only", help="Build or update the index, then end.")
+        bool, typer.Option("--build-only", help="Build or update the index, then exit.")
     ] = False,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Serve an archive's pages to agents: search, fetch, and both as MCP tools.
+    """Serve archived pages to agents: search and fetch, also as MCP tools.
 
-    The index is made of the edition's last export, or of a corpus, and updated at each start.
+    The index is built from the edition's last export, or from a corpus, and updated at each start.
     """
-    # What serves takes a second to load: not for those who ask for something else.
-    from tasks.sandbox.calls import Served
-    from tasks.sandbox.gate import is_loopback
-    from tasks.sandbox.opening import Source
-    from tasks.sandbox.serving import bound
+    # Imported here because the server takes a second to load.
+    from tasks.sandbox.access import AccessRules
+    from tasks.sandbox.middleware import is_loopback
+    from tasks.sandbox.server import open_socket
+    from tasks.sandbox.source import PageSource
 
     if edition is None and corpus is None:
-        raise typer.BadParameter("say --edition, --corpus, or both.")
+        raise typer.BadParameter("give --edition, --corpus, or both.")
     if edition is None and (assignment or without_banned):
-        raise typer.BadParameter("assignments belong to an edition: say --edition, too.")
-    settings = _settings(ranking, per_minute)
-    snapshot = _snapshot(warehouse, edition) if edition else None
-    source = Source(edition=edition, snapshot=snapshot, corpus=corpus)
-    bans = source.bans()
-    served = Served(
+        raise typer.BadParameter("assignments belong to an edition: give --edition, too.")
+    settings = _load_settings(ranking, per_minute)
+    snapshot = _find_snapshot(warehouse, edition) if edition else None
+    source = PageSource(edition=edition, snapshot=snapshot, corpus=corpus)
+    bans = source.read_bans()
+    served = AccessRules(
         name=source.name,
         bans=bans,
-        ban=_ban(bans, edition, assignment, without_banned=without_banned),
+        ban=_select_ban(bans, edition, assignment, without_banned=without_banned),
         assignment=assignment,
-        as_of=_day(as_of),
-        keys=_keys(api_key_env),
+        as_of=_parse_day(as_of),
+        keys=_read_keys(api_key_env),
     )
-    listening = None if build_only else bound(host, port)  # before the long work
-    folder = _built_or_stopped(source, settings, warehouse)
+    listening = None if build_only else open_socket(host, port)  # fail before the long build
+    folder = _build_or_exit(source, settings, warehouse)
     if listening is None:
         return
     if not served.keys and not is_loopback(host):
-        say_open(host)
+        warn_about_open_access(host)
     with suppress(KeyboardInterrupt):
         asyncio.run(
-            _served(folder, served, settings, listening, host, log if log_queries else None)
+            _serve_index(
+                folder, served, settings, listening, host, print_log_line if log_queries else None
+            )
         )
-    remark("Ended.")
+    print_message("Stopped.")
 
 
-async def _served(
+async def _serve_index(
     folder: Path,
-    served: "Served",
+    served: "AccessRules",
     settings: SandboxSettings,
     listening: socket,
     host: str,
-    told: Callable[[str], None] | None,
+    on_query: Callable[[str], None] | None,
 ) -> None:
-    """Serve until Ctrl-C. told: every query."""
-    from tasks.sandbox.calls import Calls
+    """Serve until Ctrl-C. on_query: called with every query."""
+    from tasks.sandbox.access import Sandbox
     from tasks.sandbox.search import open_index
-    from tasks.sandbox.service import application
-    from tasks.sandbox.serving import address_of, serve
+    from tasks.sandbox.server import serve, server_url
+    from tasks.sandbox.service import create_app
 
-    calls = Calls(await open_index(folder, settings), served, settings, told)
-    check_served(calls)
-    address = address_of(listening)
-    await serve(application(calls, host), listening, lambda: say_address(address, served))
+    sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query)
+    check_served(sandbox)
+    address = server_url(listening)
+    await serve(create_app(sandbox, host), listening, lambda: print_addresses(address, served))
 
 
-def _built_or_stopped(source: "Source", settings: SandboxSettings, warehouse: Location) -> Path:
+def _build_or_exit(source: "PageSource", settings: SandboxSettings, warehouse: Location) -> Path:
     try:
-        return asyncio.run(_built(source, settings, warehouse))
+        return asyncio.run(_build_index(source, settings, warehouse))
     except KeyboardInterrupt:
-        remark("Stopped. What is built is kept; run again to go on.")
+        print_message("Interrupted. The built part is kept; run again to resume.")
         raise typer.Exit(130) from None
 
 
-async def _built(source: "Source", settings: SandboxSettings, warehouse: Location) -> Path:
+async def _build_index(
+    source: "PageSource", settings: SandboxSettings, warehouse: Location
+) -> Path:
     began = time.monotonic()
-    left_out, no_day = Told("left out"), Told("date not read")
+    left_out, no_day = LimitedWarnings("left out"), LimitedWarnings("date not read")
     try:
-        folder, built = await _followed(source, settings, warehouse, left_out, no_day)
+        folder, built = await _build_with_progress(source, settings, warehouse, left_out, no_day)
     finally:
-        left_out.say(most=5)
-        no_day.say(most=1)
-    now = built.current
-    done = (f"{built.new:,} new or changed, {built.gone:,} gone, "
+        left_out.print(limit=5)
+        no_day.print(limit=1)
+    now = built.version
+    done = (f"{built.n_changed:,} new or changed, {built.n_removed:,} gone, "
             f"{time.monotonic() - began:.1f} s")  # fmt: skip
-    remark(
+    print_message(
         f"{source.name}: {now.n_pages:,} pages in {now.n_passages:,} passages, "
-        f"{_megabytes(folder):.0f} MB ({done})",
+        f"{_measure_megabytes(folder):.0f} MB ({done})",
     )
-    remark(f"Index      {folder}")
+    print_message(f"Index      {folder}")
     return folder
 
 
-async def _followed(
-    source: "Source", settings: SandboxSettings, warehouse: Location, left_out: Told, no_day: Told
-) -> tuple[Path, "Built"]:
-    """Build under a bar."""
+async def _build_with_progress(
+    source: "PageSource",
+    settings: SandboxSettings,
+    warehouse: Location,
+    left_out: LimitedWarnings,
+    no_day: LimitedWarnings,
+) -> tuple[Path, "BuildResult"]:
+    """Build the index with a progress bar."""
     from tasks.sandbox.index import IndexProgress
-    from tasks.sandbox.opening import build, sandboxes_folder
+    from tasks.sandbox.source import build_index, sandbox_folder
 
-    with passing_bars() as bars:
-        bar = bars.add_task("reading pages", total=source.n_pages())
+    with transient_progress() as bars:
+        bar = bars.add_task("reading pages", total=source.count_pages())
 
         def on_progress(state: IndexProgress) -> None:
-            bars.update(bar, completed=state.pages, description=state.doing)
+            bars.update(bar, completed=state.n_pages, description=state.step)
 
-        return await build(
+        return await build_index(
             source,
-            sandboxes_folder(warehouse),
+            sandbox_folder(warehouse),
             settings,
             load_inversion(),
             load_web().reading,
             on_progress=on_progress,
-            left_out=left_out,
-            no_day=no_day,
-            wait=lambda: remark("Another process builds this index; waiting for it."),
+            on_skipped=left_out,
+            on_bad_date=no_day,
+            on_wait=lambda: print_message("Another process builds this index; waiting for it."),
         )
 
 
-def _settings(ranking: Ranking | None, per_minute: int | None) -> SandboxSettings:
-    said = {"ranking": ranking, "per_minute": per_minute}
-    return load_sandbox().model_copy(update={n: v for n, v in said.items() if v is not None})
+def _load_settings(ranking: Ranking | None, per_minute: int | None) -> SandboxSettings:
+    options = {"ranking": ranking, "per_minute": per_minute}
+    return load_sandbox().model_copy(update={n: v for n, v in options.items() if v is not None})
 
 
-def _snapshot(warehouse: Location, edition: str) -> Path:
-    """The edition's last export.
+def _find_snapshot(warehouse: Location, edition: str) -> Path:
+    """Return the edition's last export.
 
     Raises:
         WarehouseError: there is no warehouse.
@@ -205,27 +222,27 @@ def _snapshot(warehouse: Location, edition: str) -> Path:
     """
     snapshot = latest_snapshot(warehouse, edition)
     if not snapshot.exists():
-        with reading(warehouse) as source:
+        with open_for_reading(warehouse) as source:
             check_known(source, edition)
     return snapshot
 
 
-def _ban(
+def _select_ban(
     bans: dict[str, "Ban"], edition: str | None, assignment: str | None, *, without_banned: bool
 ) -> "Ban | None":
-    from tasks.sandbox.bans import united
+    from tasks.sandbox.bans import merge_bans
 
     if assignment is not None and assignment not in bans:
-        raise UnknownName(_no_assignment(bans, str(edition), assignment))
+        raise UnknownName(_format_unknown_assignment(bans, str(edition), assignment))
     if assignment is not None:
         return bans[assignment]
-    return united(bans.values()) if without_banned else None
+    return merge_bans(bans.values()) if without_banned else None
 
 
-def _no_assignment(bans: dict[str, "Ban"], edition: str, assignment: str) -> str:
+def _format_unknown_assignment(bans: dict[str, "Ban"], edition: str, assignment: str) -> str:
     if not bans:
-        return f"{edition} has no assignments. `evergreen assign --edition {edition}` makes them."
-    names = ", ".join(sorted(bans)[:NAMED])
+        return f"{edition} has no assignments. Run `evergreen assign --edition {edition}`."
+    names = ", ".join(sorted(bans)[:MAX_NAMED])
     quoted = edition.replace("'", "''")
     return (
         f"{edition} has no assignment {assignment!r}; it has {len(bans):,}, such as {names}. All: "
@@ -233,27 +250,27 @@ def _no_assignment(bans: dict[str, "Ban"], edition: str, assignment: str) -> str
     )
 
 
-def _day(said: str | None) -> date | None:
+def _parse_day(text: str | None) -> date | None:
     try:
-        return date.fromisoformat(said) if said else None
+        return date.fromisoformat(text) if text else None
     except ValueError:
-        raise typer.BadParameter(f"--as-of: expected a day as 2025-11-30, not {said!r}.") from None
+        raise typer.BadParameter(f"--as-of: expected a day as 2025-11-30, not {text!r}.") from None
 
 
-def _keys(variable: str | None) -> tuple[str, ...]:
+def _read_keys(variable: str | None) -> tuple[str, ...]:
     if variable is None:
         return ()
     keys = tuple(key.strip() for key in os.environ.get(variable, "").split(",") if key.strip())
     if not keys:
         raise ConfigurationError(
-            f"{variable} is not set or empty; export the key that agents are to send."
+            f"{variable} is not set or empty; set it to the key that agents send."
         )
     if not all(key.isascii() and key.isprintable() for key in keys):
         raise ConfigurationError(
-            f"{variable} holds characters that no HTTP header carries; choose a key of ASCII."
+            f"{variable} has characters that an HTTP header cannot carry; choose an ASCII key."
         )
     return keys
 
 
-def _megabytes(folder: Path) -> float:
+def _measure_megabytes(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20

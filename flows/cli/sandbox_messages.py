@@ -1,17 +1,17 @@
-"""What `evergreen sandbox` says to people."""
+"""The messages of `evergreen sandbox`."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from flows.display.console import ANSWERS, remark
+from flows.display.console import STDOUT, print_message
 
 if TYPE_CHECKING:
-    from tasks.sandbox.calls import Calls, Served
+    from tasks.sandbox.access import AccessRules, Sandbox
 
 
-class Told:
-    """Remarks of one kind: the first few, and how many there are."""
+class LimitedWarnings:
+    """Collects warnings of one kind: the first ten, and their number."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -23,64 +23,64 @@ class Told:
         if self._n <= 10:
             self._first.append(line)
 
-    def say(self, most: int) -> None:
-        """most: are named, at most ten; the others are counted."""
-        for line in self._first[:most]:
-            _warn(f"{self._kind}: {line}")
-        if self._n > most:
-            _warn(f"{self._kind}: {self._n - most:,} more")
+    def print(self, limit: int) -> None:
+        """Print the first `limit` warnings, at most ten, and count the others."""
+        for line in self._first[:limit]:
+            _print_warning(f"{self._kind}: {line}")
+        if self._n > limit:
+            _print_warning(f"{self._kind}: {self._n - limit:,} more")
 
 
-def check_served(calls: "Calls") -> None:
-    """Say how many pages are served where that is not all of them.
+def check_served(sandbox: "Sandbox") -> None:
+    """Print how many pages are served, unless all are.
 
     Raises:
-        SandboxError: there is none.
+        SandboxError: no page is served.
     """
     from tasks.sandbox.errors import SandboxError
 
-    served, settings, catalogue = calls.served, calls.settings, calls.index.catalogue
+    served, settings, catalogue = sandbox.rules, sandbox.settings, sandbox.index.catalogue
     n, as_of, undated = len(catalogue.rows), served.as_of, catalogue.n_undated
     if as_of and undated:
-        what = "are left out" if settings.undated == "leave_out" else "are served all the same"
-        _warn(
-            f"{undated:,} of {n:,} pages say neither when they were published nor when they were "
-            f"fetched; they {what} (`undated` in configs/sandbox.yaml)."
+        treatment = "are left out" if settings.undated == "leave_out" else "are served anyway"
+        _print_warning(
+            f"{undated:,} of {n:,} pages have neither a date of publication nor one of fetching; "
+            f"they {treatment} (`undated` in configs/sandbox.yaml)."
         )
     rules = [f"as of {as_of}"] if as_of else []
-    rules += ["without what is banned"] if served.ban else []
-    said = f"{calls.n_served:,} of {n:,} pages are served {' and '.join(rules)}"
-    if not calls.n_served:
+    rules += ["without banned ones"] if served.ban else []
+    message = f"{sandbox.n_served:,} of {n:,} pages are served {' and '.join(rules)}"
+    if not sandbox.n_served:
         raise SandboxError(
-            f"{said}: there is nothing to search. Choose a later --as-of, keep pages without a "
+            f"{message}: there is nothing to search. Choose a later --as-of, keep pages without a "
             "date (`undated: keep` in configs/sandbox.yaml), or name more pages with --corpus."
         )
     if rules:
-        remark(f"{said}.")
+        print_message(f"{message}.")
 
 
-def say_address(address: str, served: "Served") -> None:
+def print_addresses(address: str, served: "AccessRules") -> None:
     query = urlencode({"query": "history", "k": 3, "format": "json"})
     key = ' -H "x-api-key: $KEY"' if served.keys else ""
-    ANSWERS.print(f"Search     {address}/search?query=&k=", markup=False, highlight=False)
-    ANSWERS.print(f"Fetch      {address}/fetch?url=", markup=False, highlight=False)
-    ANSWERS.print(f"MCP        {address}/mcp", markup=False, highlight=False)
-    ANSWERS.print(f"Try        curl{key} '{address}/search?{query}'", markup=False,
+    STDOUT.print(f"Search     {address}/search?query=&k=", markup=False, highlight=False)
+    STDOUT.print(f"Fetch      {address}/fetch?url=", markup=False, highlight=False)
+    STDOUT.print(f"MCP        {address}/mcp", markup=False, highlight=False)
+    STDOUT.print(f"Try        curl{key} '{address}/search?{query}'", markup=False,
                   highlight=False, soft_wrap=True)  # fmt: skip
-    remark("Ctrl-C ends it.")
+    print_message("Press Ctrl-C to stop.")
 
 
-def say_open(host: str) -> None:
-    _warn(
-        f"Everybody who reaches {host} can read these texts, which are other people's: set a key "
-        "with --api-key-env. Other machines ask for this one's name or address."
+def warn_about_open_access(host: str) -> None:
+    _print_warning(
+        f"Anybody who can reach {host} can read these texts, which belong to others: set a key "
+        "with --api-key-env. Other machines have to use this one's name or address."
     )
 
 
-def log(line: str) -> None:
+def print_log_line(line: str) -> None:
     now = datetime.now(UTC)
-    remark(f"{now:%Y-%m-%d %H:%M:%S} {line}")
+    print_message(f"{now:%Y-%m-%d %H:%M:%S} {line}")
 
 
-def _warn(line: str) -> None:
-    remark(line, style="yellow")
+def _print_warning(line: str) -> None:
+    print_message(line, style="yellow")

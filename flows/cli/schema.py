@@ -1,25 +1,25 @@
-"""`evergreen schema`: what the tables and views hold, for those who ask their own questions."""
+"""`evergreen schema`: describe the warehouse's tables and views, for SQL queries."""
 
 from typing import Annotated
 
 import polars as pl
 import typer
 
-from flows.cli.options import Shown
+from flows.cli.options import FormatOption
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import UnknownName
-from tasks.warehouse.descriptions import Described, described
+from tasks.warehouse.descriptions import TableDescription, load_descriptions
 
 
 def schema(
     name: Annotated[
         str | None, typer.Argument(help="A table or view: its columns. All of them if not given.")
     ] = None,
-    form: Shown = Format.TABLE,
+    form: FormatOption = Format.TABLE,
 ) -> None:
-    """The tables and views of the warehouse, or the columns of one, with what they mean."""
-    known = described()
+    """Describe the warehouse's tables and views, or the columns of one."""
+    known = load_descriptions()
     if name is None:
         rows = [
             {"name": each.name, "kind": each.kind, "columns": len(each.columns), "what": each.text}
@@ -28,16 +28,16 @@ def schema(
         print_frame(pl.DataFrame(rows), form)
         return
     if name not in known:
-        from rapidfuzz import process  # only who mistypes needs it
+        from rapidfuzz import process  # only for typing errors
 
         near = ", ".join(found for found, *_ in process.extract(name, [*known], limit=4))
         raise UnknownName(
             f"There is no table or view {name!r}. Near: {near}. `evergreen schema` lists all."
         )
-    print_frame(_columns(known[name]), form)
+    print_frame(_list_columns(known[name]), form)
 
 
-def _columns(of: Described) -> pl.DataFrame:
+def _list_columns(of: TableDescription) -> pl.DataFrame:
     return pl.DataFrame(
         [{"column": c.name, "type": c.kind, "what": c.text or ""} for c in of.columns]
     )

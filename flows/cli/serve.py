@@ -1,4 +1,4 @@
-"""`evergreen serve` and `evergreen ui`: the flows as deployments, and Prefect's UI."""
+"""`evergreen serve` and `evergreen ui`: serve the flows as deployments, and Prefect's UI."""
 
 import asyncio
 import warnings
@@ -8,40 +8,38 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import WarehouseAt
-from flows.display.console import REMARKS, insist
-from flows.registry import NAMES, RESUMES
+from flows.cli.options import WarehouseOption
+from flows.display.console import STDERR, print_always
+from flows.registry import MAX_RESUMES, SERVED_FLOWS
 from flows.runtime.server import UI_PORT, local_server, serve_ui
 from flows.runtime.settings import prefect_home
 from tasks.configuration.refresh import load_refresh
-from tasks.warehouse.location import DEFAULT, Location
+from tasks.warehouse.location import DEFAULT_LOCATION, Location
 
-AT_ONCE = 3
-"""One works, and those that wait for the warehouse say so in their states."""
+MAX_CONCURRENT_RUNS = 3
+"""One works; the states of the others show that they wait for the warehouse."""
 
 
-Times = Annotated[
+ResumesOption = Annotated[
     int,
-    typer.Option("--resumes", min=0, max=100, help="How often a run that was killed goes on."),
+    typer.Option("--resumes", min=0, max=100, help="How often a killed run is restarted."),
 ]
 
 
 def serve(
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help=f"One of {', '.join(NAMES)}; may be given again."),
+        typer.Option("--only", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."),
     ] = None,
     name: Annotated[
         str,
-        typer.Option(
-            "--name", help="What the deployments are called; the warehouse's name if not."
-        ),
+        typer.Option("--name", help="The deployments' name; the warehouse's name if not given."),
     ] = "",
     pool: Annotated[
         str,
         typer.Option(
             "--pool",
-            help="Take runs from this work pool, as other hosts do; it is made if it is not there.",
+            help="Take runs from this work pool, shared with other hosts; created if missing.",
         ),
     ] = "",
     at_once: Annotated[
@@ -50,33 +48,35 @@ def serve(
             "--at-once",
             min=1,
             max=64,
-            help="Runs at once. Those that need the same DuckDB file wait for each other.",
+            help="Concurrent runs. Those that need the same DuckDB file wait for each other.",
         ),
-    ] = AT_ONCE,
-    resumes: Times = RESUMES,
+    ] = MAX_CONCURRENT_RUNS,
+    resumes: ResumesOption = MAX_RESUMES,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where the UI is, if this starts the server.")
+        int, typer.Option(min=0, max=65535, help="The UI's port, if this starts the server.")
     ] = UI_PORT,
-    warehouse: WarehouseAt = DEFAULT,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Serve the flows: by schedule (configs/refresh.yaml), or from the Prefect UI by a form.
+    """Serve the flows as deployments: by schedule (configs/refresh.yaml), or from the Prefect UI.
 
-    Each run has a process of its own. One that was killed is noticed and goes on where it was. With
-    PREFECT_API_URL they are served to that server. Keys are taken from this command's environment.
+    Each run has its own process; a killed one is restarted and resumes where it was. With
+    PREFECT_API_URL they are served to that server. Keys come from this command's environment.
     """
     for each in only or ():
-        if each not in NAMES:
-            raise typer.BadParameter(f"{each!r} is none of {', '.join(NAMES)}.", param_hint="only")
-    load_refresh()  # what is wrong with it is said before a server is started
-    with REMARKS.status("Starting the Prefect server …"):
+        if each not in SERVED_FLOWS:
+            raise typer.BadParameter(
+                f"{each!r} is none of {', '.join(SERVED_FLOWS)}.", param_hint="only"
+            )
+    load_refresh()  # report its errors before starting a server
+    with STDERR.status("Starting the Prefect server …"):
         server = local_server(prefect_home(), port)
         api_url = server.__enter__()
     try:
         from flows import deployments as serving  # Prefect reads its settings at import
 
-        served = serving.deployments(warehouse, only or NAMES, name)
+        served = serving.build_deployments(warehouse, only or SERVED_FLOWS, name)
         asyncio.run(serving.check_names(served))
-        # Ended by SIGTERM, Prefect forgets to wait for a coroutine of its own.
+        # On SIGTERM, Prefect does not await one of its own coroutines.
         warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
         serve_them = partial(serving.serve_pool, pool=pool) if pool else serving.serve
         asyncio.run(
@@ -84,28 +84,28 @@ def serve(
                 served,
                 at_once=at_once,
                 resumes=resumes,
-                on_message=insist,
-                ready=lambda: _say(only or NAMES, warehouse, api_url),
+                on_message=print_always,
+                on_ready=lambda: _print_served(only or SERVED_FLOWS, warehouse, api_url),
             )
         )
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # Prefect's word for SIGTERM is no Exception
+    except BaseException as error:  # Prefect's TerminationSignal is no Exception
         if type(error).__name__ != "TerminationSignal":
             raise
     finally:
         server.__exit__(None, None, None)
 
 
-def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Where.")] = 4200) -> None:
-    """The Prefect UI over this project's runs, until Ctrl-C."""
+def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="The UI's port.")] = 4200) -> None:
+    """Serve the Prefect UI with this project's runs until Ctrl-C."""
     serve_ui(prefect_home(), port)
 
 
-def _say(names: Sequence[str], warehouse: Location, api_url: str) -> None:
+def _print_served(names: Sequence[str], warehouse: Location, api_url: str) -> None:
     ui = api_url.removesuffix("/").removesuffix("/api")
-    insist(f"Served: {', '.join(names)} on {warehouse}. Start them at {ui}/deployments")
+    print_always(f"Served: {', '.join(names)} on {warehouse}. Start them at {ui}/deployments")
     schedule = load_refresh().schedule
     if "refresh" in names and schedule:
-        insist(f"refresh begins by itself: {schedule.cron} ({schedule.timezone}).")
-    insist("Ctrl-C ends it; schedules stay.")
+        print_always(f"refresh starts by schedule: {schedule.cron} ({schedule.timezone}).")
+    print_always("Press Ctrl-C to stop; schedules stay.")

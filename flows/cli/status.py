@@ -1,4 +1,4 @@
-"""`evergreen status`: how far an edition is, also while a flow runs."""
+"""`evergreen status`: an edition's progress, also while a flow runs."""
 
 from typing import Annotated
 
@@ -7,42 +7,45 @@ import typer
 from rich import box
 from rich.table import Table
 
-from flows.cli.options import Shown, WarehouseAt
-from flows.display.console import ANSWERS, remark
+from flows.cli.options import FormatOption, WarehouseOption
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.editions.names import check_known, known_editions
-from tasks.judges.registry import judge as judge_named
-from tasks.pending.status import StageCounts, edition_status
-from tasks.warehouse.location import DEFAULT
-from tasks.warehouse.reading import reading
+from tasks.editions.names import check_known, list_editions
+from tasks.judges.registry import load_judge as judge_named
+from tasks.pending.status import StageCounts, count_stages
+from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.reader import open_for_reading
 
 
 def status(
-    edition: Annotated[str | None, typer.Option(help="All of them if not given.")] = None,
+    edition: Annotated[str | None, typer.Option(help="All editions if not given.")] = None,
     judge: Annotated[
-        str | None, typer.Option("--judge", help="Whose verdicts and scores; the default judge's.")
+        str | None,
+        typer.Option(
+            "--judge", help="The judge of verdicts and scores; the default judge if not given."
+        ),
     ] = None,
-    form: Shown = Format.TABLE,
-    warehouse: WarehouseAt = DEFAULT,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """What is done, pending and failed, per stage; verdicts and scores of one judge."""
+    """Count what is done, pending and failed per stage, for one judge."""
     decider = judge_named(judge)
-    with reading(warehouse) as source:
+    with open_for_reading(warehouse) as source:
         if source.notice:
-            remark(source.notice, style="yellow")
+            print_message(source.notice, style="yellow")
         if edition:
             check_known(source, edition)
         counts = [
             row
-            for name in ([edition] if edition else known_editions(source))
-            for row in edition_status(source, name, decider)
+            for name in ([edition] if edition else list_editions(source))
+            for row in count_stages(source, name, decider)
         ]
-    _print(counts, decider.name, form)
+    _print_counts(counts, decider.name, form)
 
 
-def _print(counts: list[StageCounts], judge: str, form: Format) -> None:
-    """Counts per stage of each edition. judge: whose verdicts and scores are counted."""
+def _print_counts(counts: list[StageCounts], judge: str, form: Format) -> None:
+    """Print counts per stage of each edition. judge: the judge of verdicts and scores."""
     if form is not Format.TABLE:
         print_frame(pl.DataFrame([row.model_dump() for row in counts]), form)
         return
@@ -52,10 +55,10 @@ def _print(counts: list[StageCounts], judge: str, form: Format) -> None:
     for row in counts:
         numbers = [f"{getattr(row, name):,}" for name in StageCounts.order]
         table.add_row(row.edition, row.stage, *numbers)
-    ANSWERS.print(table)
-    ANSWERS.print(
-        f"Verdicts and scores are those of the judge {judge}; --judge shows another's. Final: "
-        "nothing to do and never will be (empty reports, unfetchable pages, queries without key "
-        "points, cells the judge cannot assess).",
+    STDOUT.print(table)
+    STDOUT.print(
+        f"Verdicts and scores are those of the judge {judge}; choose another with --judge. Final: "
+        "can never be done (empty reports, unfetchable pages, queries without key points, cells "
+        "that the judge cannot assess).",
         style="dim",
     )

@@ -1,28 +1,28 @@
-"""How a command opens a warehouse to write to that must be there already."""
+"""Open an existing warehouse for writing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from flows.display.console import remark
+from flows.display.console import print_message
 from tasks.editions.names import check_edition
 from tasks.warehouse.location import Location
-from tasks.warehouse.reading import check_there
+from tasks.warehouse.reader import check_exists
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 
 @contextmanager
-def existing_warehouse(where: Location, *editions: str) -> Iterator[Warehouse]:
+def open_existing_warehouse(where: Location, *editions: str) -> Iterator[Warehouse]:
     """Open a warehouse that has these editions; wait while another process owns it.
 
-    A misspelt name is refused before a file is made of it. Commands that begin a warehouse
-    (`collect`, `refresh`, `demo`, imports of editions) call `open_warehouse`.
+    A misspelt name is refused and creates no file. Commands that create a warehouse (`collect`,
+    `refresh`, `demo`, imports of editions) call `open_warehouse`.
 
     Raises:
         WarehouseError: there is no warehouse.
         UnknownName: it has no such edition.
     """
-    check_there(where)
-    with open_warehouse(where, on_wait=remark) as store:
+    check_exists(where)
+    with open_warehouse(where, on_wait=print_message) as store:
         for edition in editions:
             check_edition(store, edition)
         yield store

@@ -1,4 +1,4 @@
-"""How answers look in the terminal: tables, explanations, plans, and the console itself.
+"""Terminal output: tables, explanations, plans, and the consoles.
 
 May import anything of `tasks` that only reads. Writes no table.
 """

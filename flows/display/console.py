@@ -1,4 +1,4 @@
-"""Where words to people go: answers to stdout, progress and remarks to stderr."""
+"""The consoles: results go to stdout, progress and messages to stderr."""
 
 import os
 import sys
@@ -12,52 +12,50 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-QUIET = "EVERGREEN_QUIET"
-"""The environment variable that asks for quiet; empty, 0, false and no do not."""
+QUIET_VARIABLE = "EVERGREEN_QUIET"
+"""The environment variable that mutes messages unless it is empty, 0, false or no."""
 
 
-def wants_quiet() -> bool:
-    """Whether the environment asks for it."""
-    return os.environ.get(QUIET, "").strip().lower() not in ("", "0", "false", "no")
+def is_quiet_requested() -> bool:
+    """Whether the environment asks to mute messages."""
+    return os.environ.get(QUIET_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
 
 
-ANSWERS = Console(width=None if sys.stdout.isatty() else 120)
-"""Into a file or a pipe tables get room enough for every column."""
-REMARKS = Console(stderr=True, soft_wrap=True, quiet=wants_quiet())
-"""Never wrapped by us: commands and paths in it can be copied. Text goes through `remark`."""
-INSISTED = Console(stderr=True, soft_wrap=True)
-"""What a person must know or do: said to stderr also by a quiet command."""
+STDOUT = Console(width=None if sys.stdout.isatty() else 120)
+"""Results. In a file or a pipe, tables are wide enough for every column."""
+STDERR = Console(stderr=True, soft_wrap=True, quiet=is_quiet_requested())
+"""Messages; print text by `print_message`. Not wrapped, so that commands can be copied."""
+UNMUTED_STDERR = Console(stderr=True, soft_wrap=True)
+"""Messages that a quiet command prints, too: errors, and what a person has to do."""
 
 
-def be_quiet() -> None:
-    """From now on neither progress nor remarks: only answers, and what went wrong. So do the
-    processes that this one starts, such as the runs of `serve`."""
-    REMARKS.quiet = True
-    os.environ[QUIET] = "1"
+def mute_messages() -> None:
+    """Mute progress and messages, here and in the processes that this one starts."""
+    STDERR.quiet = True
+    os.environ[QUIET_VARIABLE] = "1"
 
 
-def insist(text: str, style: str | None = None) -> None:
-    """Say it to people also where remarks are not wanted, as it stands: nothing in it is markup."""
-    INSISTED.print(text, style=style, markup=False, highlight=False)
+def print_always(text: str, style: str | None = None) -> None:
+    """Print text verbatim, without markup, to stderr, even if messages are muted."""
+    UNMUTED_STDERR.print(text, style=style, markup=False, highlight=False)
 
 
-def remark(text: str, style: str | None = None) -> None:
-    """Say it to people, as it stands: nothing in it is markup. Inside a run it stands in the run's
-    log in the Prefect UI, too."""
-    REMARKS.print(text, style=style, markup=False, highlight=False)
-    context = sys.modules.get("prefect.context")  # not loaded only to find that nothing runs
+def print_message(text: str, style: str | None = None) -> None:
+    """Print text verbatim, without markup, to stderr; inside a run also log it."""
+    STDERR.print(text, style=style, markup=False, highlight=False)
+    context = sys.modules.get("prefect.context")  # do not import Prefect to find that nothing runs
     if context and (context.FlowRunContext.get() or context.TaskRunContext.get()):
         from prefect import get_run_logger
 
         get_run_logger().info("%s", text)
 
 
-def passing_bars() -> Progress:
-    """Bars that leave nothing behind; none where nobody watches."""
+def transient_progress() -> Progress:
+    """Create progress bars that disappear at the end; hidden unless stderr is a terminal."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    return Progress(*columns, console=REMARKS, transient=True, disable=not REMARKS.is_terminal)
+    return Progress(*columns, console=STDERR, transient=True, disable=not STDERR.is_terminal)

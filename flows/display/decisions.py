@@ -1,18 +1,17 @@
-"""One decision, and one cited page, with everything that is known of them: a name and a text a
-line."""
+"""All details of one decision, or of one citation, as (name, text) pairs."""
 
 from collections.abc import Iterator
 from shlex import quote
 
-from tasks.analysis.explanation import Decision, ExplainedCitation
-from tasks.site.wording import moment, number
+from tasks.analysis.explanation import ExplainedCitation, ExplainedVerdict
+from tasks.site.wording import format_moment, format_number
 
 
-def decision_lines(decision: Decision) -> Iterator[tuple[str, str]]:
-    """What it rests on and what made it: all fields of the verdict."""
-    said = decision.label or decision.status
-    mark = "" if decision.score is None else f" · score {number(decision.score, 3)}"
-    yield "Decision", f"{decision.protocol} · {decision.step} · {decision.item} · {said}{mark}"
+def describe_decision(decision: ExplainedVerdict) -> Iterator[tuple[str, str]]:
+    """Describe all fields of a verdict: its evidence, reason, model and call."""
+    label = decision.label or decision.status
+    mark = "" if decision.score is None else f" · score {format_number(decision.score, 3)}"
+    yield "Decision", f"{decision.protocol} · {decision.step} · {decision.item} · {label}{mark}"
     if decision.status != "ok":
         yield "Status", decision.status
     yield "Evidence", decision.evidence or "none was quoted"
@@ -30,8 +29,8 @@ def decision_lines(decision: Decision) -> Iterator[tuple[str, str]]:
     yield "Prompt and answer", f"evergreen calls --show {quote(decision.call_id[:16])}"
 
 
-def page_lines(edition: str, citation: ExplainedCitation) -> Iterator[tuple[str, str]]:
-    """How a page is cited, and what is kept of it."""
+def describe_citation(edition: str, citation: ExplainedCitation) -> Iterator[tuple[str, str]]:
+    """Describe a citation and the snapshot of its page."""
     page = citation.page
     yield "Page", citation.url
     marker = f"{citation.marker} · " if citation.marker else ""
@@ -45,7 +44,7 @@ def page_lines(edition: str, citation: ExplainedCitation) -> Iterator[tuple[str,
     yield "Snapshot", " · ".join(filter(None, [page.status, *known]))
     if page.error:
         yield "Why not", page.error
-    when = moment(page.fetched_at) if page.fetched_at else "its publisher does not say when"
+    when = format_moment(page.fetched_at) if page.fetched_at else "its publisher does not say when"
     published = f" · published on {page.published_on}" if page.published_on else ""
     yield "Fetched", f"{page.source} · {when}{published}"
     if page.final_url:

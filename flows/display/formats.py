@@ -1,10 +1,10 @@
-"""In what form an answer is printed."""
+"""The output formats."""
 
 from enum import StrEnum
 
 
 class Format(StrEnum):
-    """How an answer is printed."""
+    """The format in which a result is printed."""
 
     TABLE = "table"
     JSON = "json"

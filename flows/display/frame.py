@@ -1,4 +1,4 @@
-"""A query's result for the terminal, and the same as JSON and CSV for programs."""
+"""Print a data frame as a table, JSON or CSV."""
 
 import json
 from typing import Any
@@ -8,12 +8,12 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from flows.display.console import ANSWERS
+from flows.display.console import STDOUT
 from flows.display.formats import Format
 
 
 def print_frame(frame: pl.DataFrame, form: Format) -> None:
-    """Any query's result."""
+    """Print a frame in the given format."""
     if form is Format.JSON:
         print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=str, indent=1))
     elif form is Format.CSV:
@@ -24,12 +24,12 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
             justify: Any = "right" if kind.is_numeric() else "left"
             table.add_column(name, justify=justify, overflow="fold")
         for row in frame.iter_rows():
-            table.add_row(*(_cell(value) for value in row))
-        ANSWERS.print(table)
-        ANSWERS.print(f"{frame.height:,} rows", style="dim")
+            table.add_row(*(_format_cell(value) for value in row))
+        STDOUT.print(table)
+        STDOUT.print(f"{frame.height:,} rows", style="dim")
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, int) and not isinstance(value, bool):

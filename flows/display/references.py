@@ -1,4 +1,4 @@
-"""What became of the claims that cite pages: counts for the terminal, both denominators beside."""
+"""Print counts of the claims by what became of the pages that they cite."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,11 +7,11 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
-from flows.display.console import ANSWERS, remark
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import load_judges
-from tasks.judges.registry import judge as registered
+from tasks.judges.registry import load_judge as registered
 from tasks.warehouse.store import Readable
 
 COUNTS = "SELECT * FROM reference_counts WHERE edition = $1 AND judge = $2 ORDER BY agent"
@@ -26,7 +26,7 @@ CLAIMS = {
     "not_assessed": "Not assessed",
     "evaluated": "Evaluated",
 }
-SAID = {
+SUPPORT = {
     "supported": "Supported",
     "conflict": "Conflict",
     "not_supported": "Not supp.",
@@ -51,26 +51,26 @@ STATUSES = {
     "several": "Several",
 }
 NOTE = (
-    "Of reports that are judged. Untrusted: of those whose claim-URL pairs cannot be told. Never "
-    "fetched: no page of theirs said anything, and one has not been asked for. No page: all of "
-    "theirs were asked for in vain. Ref. acc. is percent of the evaluated claims; Strict counts "
-    "those with no page as not supported, too; both over pooled claims, where the "
-    "leaderboard has means over reports. from excerpts: pairs whose judge saw a part of the page."
+    "Claims of judged reports. Untrusted: their report's claim-URL pairs are unreliable. Never "
+    "fetched: no cited page has a text, and at least one is pending. No page: all cited pages "
+    "failed. Ref. acc.: percent of the evaluated claims; Strict counts claims with no page as not "
+    "supported, too; both over pooled claims, while the leaderboard has means over reports. from "
+    "excerpts: pairs whose judge saw a part of the page."
 )
 
 
 def print_references(source: Readable, edition: str, judge: str | None, form: Format) -> None:
-    """Counts per agent by one judge's verdicts; the default judge's where none is named."""
+    """Print counts per agent by one judge's verdicts; the default judge's if none is given."""
     known = load_judges()
     name = judge or known.default
     frame = source.frame(COUNTS, [edition, name])
     if frame.is_empty():
-        registered(name)  # raises where there is no such judge
+        registered(name)  # raises if there is no such judge
     if form is not Format.TABLE:
         print_frame(frame, form)
         return
     if frame.is_empty():
-        remark(
+        print_message(
             f"{edition} has no verdicts of the judge {name} yet: `evergreen evaluate --edition "
             f"{edition} --judge {name}`.",
         )
@@ -80,25 +80,25 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
     title = known.judges[name].title if name in known.judges else name
     rows = frame.to_dicts()
     _print_table(f"{edition} · {title} · claims", CLAIMS, rows)
-    _print_table("What their pages said", SAID, rows)
+    _print_table("What their pages said", SUPPORT, rows)
     came_to = {name: head for name, head in STATUSES.items() if any(row[name] for row in rows)}
     if came_to:
         _print_table("Claims with no page, by what their pages were", came_to, rows)
-    ANSWERS.print(NOTE, style="dim")
+    STDOUT.print(NOTE, style="dim")
 
 
 def _print_table(title: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:
-    ANSWERS.print(title, style="italic", markup=False, highlight=False)
+    STDOUT.print(title, style="italic", markup=False, highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("Agent", no_wrap=True)
     for heading in columns.values():
         table.add_column(heading, justify="right")
     for row in rows:
-        table.add_row(row["agent"], *(_cell(row[name]) for name in columns))
-    ANSWERS.print(table)
+        table.add_row(row["agent"], *(_format_cell(row[name]) for name in columns))
+    STDOUT.print(table)
 
 
-def _cell(value: float | None) -> str:
+def _format_cell(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value * 100:.1f}" if isinstance(value, float) else f"{value:,}"

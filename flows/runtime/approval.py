@@ -1,9 +1,8 @@
-"""A person decides: a run shows something, waits for an answer in the Prefect UI, and goes on.
+"""Manual approval: a run waits for a person's decision in the Prefect UI.
 
-Nothing is held meanwhile. A run that was started from the command line waits in its own process
-(Prefect's pause; the server stays up as long as it waits). A run of a deployment ends here
-(Prefect's suspension), and the answer has it scheduled again: it comes by once more and gets the
-answer, so other runs are not held up by it.
+The run holds no lock while it waits. A run started from the command line waits in its own process
+(Prefect's pause; the server stays up meanwhile). A run of a deployment ends (Prefect's suspension)
+and is scheduled again by the answer, so it takes no slot from other runs.
 """
 
 import asyncio
@@ -24,105 +23,107 @@ from prefect.input.run_input import keyset_from_base_key
 from pydantic import Field
 
 POLL_SECONDS = 2
-SPARE_SECONDS = 3600
-"""Prefect calls a pause expired so much later than we do: an expired run could only fail."""
-PASSING = {408, 429}
-"""Answers of a server that may be another one in a moment, as all from 500 on may."""
+EXTRA_PAUSE_SECONDS = 3600
+"""Added to Prefect's own timeout, so that ours comes first: a run that Prefect expires fails."""
+TRANSIENT_STATUSES = {408, 429}
+"""Statuses worth a retry, in addition to all from 500 on."""
 
 
-class CalledOff(Exception):
-    """Somebody cancelled the run while it waited."""
+class RunCancelled(Exception):
+    """The run was cancelled while it waited."""
 
 
-class Decision(RunInput):
-    """What a person says to what would be published."""
+class PublishDecision(RunInput):
+    """The form in which a person approves or declines publication."""
 
     publish: bool = Field(description="On: publish it. Off: write nothing and end the run.")
     note: str = Field(default="", description="Why, in your words; it is kept with the run.")
 
 
-async def decided(shown: str, seconds: float) -> Decision | None:
-    """Wait for a person's decision; None: nobody has decided in time.
+async def wait_for_decision(digest: str, seconds: float) -> PublishDecision | None:
+    """Wait for a person's decision; return None if nobody decides in time.
 
     Args:
-        shown: a digest of what they decide about. A run of a deployment asks once about each.
-        seconds: how long to wait. A run of a deployment that nobody answers stays suspended.
+        digest: identifies what is to be approved. A run of a deployment asks once per digest.
+        seconds: how long to wait. A run of a deployment without an answer stays suspended.
 
     Raises:
-        CalledOff: the run was cancelled; nobody else would end it.
-        Exception: whether it was cannot be asked any more, e.g. as the run is deleted.
+        RunCancelled: the run was cancelled; the caller has to end it.
+        Exception: the run's state cannot be read any more, e.g. because the run was deleted.
     """
-    if _run().deployment_id:
-        return await asuspend_flow_run(wait_for_input=Decision, timeout=ceil(seconds), key=shown)
-    answered = asyncio.ensure_future(_answered(seconds))
-    called_off = asyncio.ensure_future(_called_off())
+    if _get_current_run().deployment_id:
+        return await asuspend_flow_run(
+            wait_for_input=PublishDecision, timeout=ceil(seconds), key=digest
+        )
+    answered = asyncio.ensure_future(_wait_for_answer(seconds))
+    cancelled = asyncio.ensure_future(_wait_for_cancellation())
     try:
-        await asyncio.wait({answered, called_off}, timeout=seconds, return_when="FIRST_COMPLETED")
-        if called_off.done():
-            called_off.result()  # raises what it failed with: that is no cancellation
-            raise CalledOff("The run was cancelled while it waited; nothing was written.")
+        await asyncio.wait({answered, cancelled}, timeout=seconds, return_when="FIRST_COMPLETED")
+        if cancelled.done():
+            cancelled.result()  # raises its error: a failed poll is no cancellation
+            raise RunCancelled("The run was cancelled while it waited; nothing was written.")
         with suppress(FlowPauseTimeout):
             return answered.result() if answered.done() else None
         return None
     finally:
         answered.cancel()
-        called_off.cancel()
+        cancelled.cancel()
 
 
-async def _answered(seconds: float) -> Decision | None:
-    """What a person says. Prefect's pause gives up on a server that is away for a minute: from then
-    on we ask ourselves."""
+async def _wait_for_answer(seconds: float) -> PublishDecision | None:
+    """Return the person's answer. Prefect's pause gives up on a server that is away for a minute;
+    from then on this polls the server itself."""
     key = uuid4().hex
-    timeout = ceil(seconds) + SPARE_SECONDS
+    timeout = ceil(seconds) + EXTRA_PAUSE_SECONDS
     try:
         return await apause_flow_run(
-            wait_for_input=Decision, timeout=timeout, poll_interval=POLL_SECONDS, key=key
+            wait_for_input=PublishDecision, timeout=timeout, poll_interval=POLL_SECONDS, key=key
         )
     except httpx.HTTPError as error:
-        if not _passes(error):
+        if not _is_transient(error):
             raise
     async with get_client() as client:
-        while not (await _state(client)).is_running():
+        while not (await _poll_state(client)).is_running():
             pass
-        return await Decision.aload(keyset_from_base_key(f"paused-{key}"))
+        return await PublishDecision.aload(keyset_from_base_key(f"paused-{key}"))
 
 
-async def _called_off() -> None:
-    """Returns when somebody cancels the run: Prefect's pause itself does not look for that."""
+async def _wait_for_cancellation() -> None:
+    """Return once the run is cancelled: Prefect's pause does not check for that."""
     async with get_client() as client:
-        state = await _state(client)
+        state = await _poll_state(client)
         while not (state.is_cancelling() or state.is_cancelled()):
-            state = await _state(client)
+            state = await _poll_state(client)
 
 
-async def _state(client: PrefectClient) -> State[Any]:
-    """The run's state in a moment, or as soon as the server says it."""
+async def _poll_state(client: PrefectClient) -> State[Any]:
+    """Wait a moment and return the run's state; retry until the server answers."""
     while True:
         await asyncio.sleep(POLL_SECONDS)
         try:
-            found = (await client.read_flow_run(_run().id)).state
+            found = (await client.read_flow_run(_get_current_run().id)).state
         except httpx.HTTPError as error:
-            if not _passes(error):
+            if not _is_transient(error):
                 raise
         else:
             if found is not None:
                 return found
 
 
-def _passes(error: httpx.HTTPError) -> bool:
-    """Whether asking again may help: the server is away or busy for a moment."""
+def _is_transient(error: httpx.HTTPError) -> bool:
+    """Whether a retry may help: the server is away or busy for a moment."""
     if isinstance(error, httpx.HTTPStatusError):
         status = error.response.status_code
-        return status in PASSING or status >= 500
+        return status in TRANSIENT_STATUSES or status >= 500
     return isinstance(error, httpx.TransportError)
 
 
-def run_page() -> str:
-    """The address of this run's page in the UI."""
+def get_run_url() -> str:
+    """Return the URL of this run's page in the Prefect UI."""
     ui = os.environ.get("PREFECT_API_URL", "").removesuffix("/").removesuffix("/api")
-    return f"{ui}/runs/flow-run/{_run().id}"
+    return f"{ui}/runs/flow-run/{_get_current_run().id}"
 
 
-def _run() -> Any:
+def _get_current_run() -> Any:
     context: Any = get_run_context()
     return context.flow_run

@@ -1,9 +1,9 @@
-"""What a run leaves on its page in the Prefect UI, so that nobody needs its log.
+"""Artifacts that a run adds to its page in the Prefect UI, so that nobody has to read its log.
 
-What came from outside must not become links, pictures or markup there. Prose and descriptions are
-Markdown in both versions of the UI: there it goes through `plain`. Cells of tables are Markdown
-with HTML in the first version and shown as they stand in the second: `leave_table` makes them
-harmless with characters that neither shows.
+Foreign text must not become links, pictures or markup there. Both versions of the UI render prose
+and descriptions as Markdown: `escape_markdown` escapes them. The first version renders table cells
+as Markdown with HTML, the second shows them verbatim: `add_table_artifact` neutralizes them with
+characters that neither version shows.
 """
 
 import re
@@ -14,59 +14,62 @@ from typing import Any
 import polars as pl
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
-from flows.display.leaderboard import leaderboard_frame, wide_rows
+from flows.display.leaderboard import leaderboard_rows, load_leaderboard
 from flows.runtime.fan_out import Failure
-from tasks.costs.runs import costs_since
-from tasks.scoring.boards import boards_of
+from tasks.costs.runs import load_costs_since
+from tasks.scoring.boards import select_boards
 from tasks.warehouse.store import Readable
 
-SHOWN_ROWS = 500
-"""Of a table: the UI holds all of it in the page."""
-BOARD_READ = (
+MAX_ROWS = 500
+"""Rows of a table artifact: the UI keeps the whole table in the page."""
+LEADERBOARD_NOTE = (
     "in percent. –: not assessed, or nothing to assess. *: provisional, items are still open or "
     "another version judged them."
 )
 MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+!|~&$:@/.-]")
 ADDRESS = re.compile(r"(?i:https?|ftp|www|mailto|xmpp)(?=[:.])|@")
-"""What bare addresses are recognised by, also where they are written as character references."""
-LIVE = re.compile(rf"{ADDRESS.pattern}|<|\](?=[(\[:])")
-"""What makes a cell a link or HTML."""
+"""Patterns by which Markdown recognises bare URLs, also those written as character references."""
+ACTIVE = re.compile(rf"{ADDRESS.pattern}|<|\](?=[(\[:])")
+"""Patterns that make a cell a link or HTML."""
 WORD_JOINER = "\u2060"
-"""Not seen, and no part of any markup or address."""
+"""An invisible character that no markup or URL contains."""
 
 
-def plain(text: str) -> str:
-    """Text from outside as Markdown that shows it as it stands, on one line: nothing in it is
-    markup, HTML or a link."""
-    broken = _joined(ADDRESS, " ".join(text.split()))
+def escape_markdown(text: str) -> str:
+    """Escape foreign text as one line of Markdown without markup, HTML or links."""
+    broken = _break_matches(ADDRESS, " ".join(text.split()))
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", broken)
 
 
-def harmless(cell: Any) -> Any:
-    """A cell that is no link, picture or HTML, whether it is rendered or not; it looks the same."""
-    return _joined(LIVE, cell) if isinstance(cell, str) else cell
+def neutralize_cell(cell: Any) -> Any:
+    """Keep a cell from becoming a link, picture or HTML if it is rendered; it looks the same."""
+    return _break_matches(ACTIVE, cell) if isinstance(cell, str) else cell
 
 
-async def leave_leaderboard(source: Readable, edition: str, judges: Sequence[str] = ()) -> None:
-    """The leaderboard as it is now, an artifact for each of its tables, since the UI shows only
-    the columns that the first row has. `judges`: only theirs."""
-    board = leaderboard_frame(source, edition)
+async def add_leaderboard_artifacts(
+    source: Readable, edition: str, judges: Sequence[str] = ()
+) -> None:
+    """Add the current leaderboard, an artifact for each of its tables: the UI shows only the
+    columns of the first row. `judges`: only these; all if empty."""
+    board = load_leaderboard(source, edition)
     if judges:
         board = board.filter(pl.col("judge").is_in(list(judges)))
-    tables = board_tables(board)
+    tables = build_leaderboard_tables(board)
     for key, rows in tables.items():
-        await leave_table(key, rows, f"{edition}, {BOARD_READ}")
+        await add_table_artifact(key, rows, f"{edition}, {LEADERBOARD_NOTE}")
     if not tables:
-        await leave_text("leaderboard", "There are no figures yet.", f"{edition}: no figures.")
+        await add_text_artifact(
+            "leaderboard", "There are no figures yet.", f"{edition}: no figures."
+        )
 
 
-def board_tables(board: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
-    """The tables of a leaderboard by the key of their artifact: `leaderboard` is the first one,
-    the others are named after their protocols, each with the same columns in all its rows."""
+def build_leaderboard_tables(board: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
+    """Split a leaderboard into tables by artifact key: `leaderboard` is the first, the others are
+    named after their protocols. All rows of a table have the same columns."""
     tables: dict[str, list[dict[str, str]]] = {}
-    for protocols in dict.fromkeys(board_of.protocols for board_of in boards_of(board)):
+    for protocols in dict.fromkeys(board_of.protocols for board_of in select_boards(board)):
         by_columns: dict[tuple[str, ...], list[dict[str, str]]] = {}
-        for row in wide_rows(board.filter(pl.col("protocol").is_in(protocols))):
+        for row in leaderboard_rows(board.filter(pl.col("protocol").is_in(protocols))):
             # The judge first: the UI cuts wide tables at the right.
             shown = {name: row[name] for name in ("#", "Agent", "Judge") if name in row} | row
             by_columns.setdefault(tuple(shown), []).append(shown)
@@ -77,30 +80,32 @@ def board_tables(board: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
     return tables
 
 
-async def leave_failures(failures: Sequence[Failure]) -> None:
-    """Every item that could not be done; also where there is none, so that a page says so."""
+async def add_failures_artifact(failures: Sequence[Failure]) -> None:
+    """List every failed item; if there is none, say so."""
     if not failures:
-        await leave_text("failures", "Nothing failed in this run.", "What could not be done.")
+        await add_text_artifact(
+            "failures", "Nothing failed in this run.", "What could not be done."
+        )
         return
     rows = [
         {"stage": f.stage, "item": f.item, "error": f.error}
         for f in sorted(failures, key=lambda f: (f.stage, f.item))
     ]
-    await leave_table(
+    await add_table_artifact(
         "failures", rows, "What could not be done in this run; run again to try these alone."
     )
 
 
-async def leave_costs(source: Readable, since: datetime, free: str) -> None:
-    """What was asked of models and agents in the run that began at `since`, and in all.
+async def add_costs_artifact(source: Readable, since: datetime, free: str) -> None:
+    """Add the calls and jobs of the run that began at `since`, and of all runs, with their costs.
 
-    free: what to say where nothing has ever been bought, e.g. which judge needs no model.
+    free: shown if nothing was ever bought, e.g. which judge needs no model.
     """
-    rows = [_cost_row(row) for row in costs_since(source, since).iter_rows(named=True)]
+    rows = [_format_cost_row(row) for row in load_costs_since(source, since).iter_rows(named=True)]
     if not rows:
-        await leave_text("cost", f"Free: {plain(free)}.", "What it cost.")
+        await add_text_artifact("cost", f"Free: {escape_markdown(free)}.", "What it cost.")
         return
-    await leave_table(
+    await add_table_artifact(
         "cost",
         rows,
         "What was asked of models and agents, in this run and in all (of every edition). Dollars "
@@ -108,49 +113,53 @@ async def leave_costs(source: Readable, since: datetime, free: str) -> None:
     )
 
 
-async def leave_table(key: str, rows: Sequence[dict[str, Any]], description: str) -> None:
-    """A table; one that is too long says how long it is and where the rest can be had."""
-    more = len(rows) - SHOWN_ROWS
-    cut = f" The first {SHOWN_ROWS} of {len(rows):,} rows." if more > 0 else ""
-    table = [{name: harmless(cell) for name, cell in row.items()} for row in rows[:SHOWN_ROWS]]
-    await acreate_table_artifact(key=key, table=table, description=plain(description) + cut)
+async def add_table_artifact(key: str, rows: Sequence[dict[str, Any]], description: str) -> None:
+    """Add a table; a longer one than `MAX_ROWS` is cut, and its description says so."""
+    more = len(rows) - MAX_ROWS
+    cut = f" The first {MAX_ROWS} of {len(rows):,} rows." if more > 0 else ""
+    table = [{name: neutralize_cell(cell) for name, cell in row.items()} for row in rows[:MAX_ROWS]]
+    await acreate_table_artifact(
+        key=key, table=table, description=escape_markdown(description) + cut
+    )
 
 
-async def leave_text(key: str, markdown: str, description: str) -> None:
-    """Prose in Markdown, in which `plain` has made safe what came from outside."""
-    await acreate_markdown_artifact(key=key, markdown=markdown, description=plain(description))
+async def add_text_artifact(key: str, markdown: str, description: str) -> None:
+    """Add Markdown prose; foreign text in it must have passed `escape_markdown`."""
+    await acreate_markdown_artifact(
+        key=key, markdown=markdown, description=escape_markdown(description)
+    )
 
 
-def markdown_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows as a Markdown table; nothing where there are none. Cells are made plain."""
+def format_markdown_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Format rows as a Markdown table with escaped cells; empty if there are no rows."""
     if not rows:
         return ""
     names = list(rows[0])
     lines = [names, ["---"] * len(names)]
-    lines += [[plain(str(row.get(name, ""))) for name in names] for row in rows]
+    lines += [[escape_markdown(str(row.get(name, ""))) for name in names] for row in rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _joined(what: re.Pattern[str], text: str) -> str:
-    # A database of the server's may refuse NUL.
+def _break_matches(what: re.Pattern[str], text: str) -> str:
+    # Postgres, which a Prefect server may use, refuses NUL.
     return what.sub(lambda found: found[0] + WORD_JOINER, text.replace("\0", "\ufffd"))
 
 
-def _cost_row(row: dict[str, Any]) -> dict[str, Any]:
+def _format_cost_row(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "part": f"{row['part']}: {row['what']}",
         "who": row["who"],
         "what": row["step"],
         "this run": row["n_now"],
         "tokens": row["tokens_now"],
-        "USD": _usd(row["n_now"], row["usd_now"], row["unpriced_now"]),
+        "USD": _format_usd(row["n_now"], row["usd_now"], row["unpriced_now"]),
         "in all": row["n"],
         "tokens in all": row["tokens"],
-        "USD in all": _usd(row["n"], row["usd"], row["unpriced"]),
+        "USD in all": _format_usd(row["n"], row["usd"], row["unpriced"]),
     }
 
 
-def _usd(n: int, usd: float | None, unpriced: int) -> str:
+def _format_usd(n: int, usd: float | None, unpriced: int) -> str:
     if not n:
         return "0"
     if usd is None:

@@ -1,4 +1,4 @@
-"""A Prefect task for each item of a stage, side by side, until something stops the stage."""
+"""Run a Prefect task for each item of a stage concurrently, until an error stops the stage."""
 
 import asyncio
 from collections import Counter
@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 from prefect import tags
 
 from flows.runtime.progress import StageProgress, stage_progress
-from flows.runtime.task_runs import error_of, finished, reason_of
-from tasks.models.errors import StopsTheStage
+from flows.runtime.task_runs import format_error, get_task_error, run_task
+from tasks.models.errors import StopStage
 from tasks.warehouse.errors import WarehouseError
 from tasks.wikipedia.errors import WikiUnreachable
 
 KeyT = TypeVar("KeyT")
-STOPS = (StopsTheStage, WikiUnreachable)
+STOPPING_ERRORS = (StopStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
-SHOWN_TITLE = 24
-SHOWN_ERRORS, SHOWN_ITEMS = 5, 3
-"""Of failures that are told in words; the `failures` artifact names every one."""
+TITLE_LENGTH = 24
+MAX_ERRORS, MAX_ITEMS = 5, 3
+"""Failures listed in a message; the `failures` artifact lists all."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,19 @@ async def run_items(
     work: Sequence[tuple[str, Any]],
     start: Callable[[str, Any], Any],
     *,
-    at_once: int | Mapping[str, int],
+    concurrency: int | Mapping[str, int],
     size: Callable[[Any], int] = lambda item: 1,
     group: Callable[[Any], str] = lambda item: "",
-    room: Callable[[], Awaitable[None]] | None = None,
+    wait_for_capacity: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Failure]:
-    """What could not be done of `work` (title, item).
+    """Run a task for each (title, item) of `work`; return the failures.
 
     Args:
-        start: begins the task of one item, with `return_state=True`.
-        at_once: tasks at once; of each group where they differ.
-        size: how many an item counts for in the progress bar.
-        group: what stops together: an error that stops one group leaves the others alone.
-        room: waited for before each start.
+        start: calls the task of one item with `return_state=True`.
+        concurrency: how many tasks run at a time; a mapping sets it per group.
+        size: how much an item counts in the progress bar.
+        group: an item's group: an error that stops one group does not stop the others.
+        wait_for_capacity: called before each start.
 
     Raises:
         WarehouseError: nothing could be kept.
@@ -59,24 +59,25 @@ async def run_items(
     left: Counter[str] = Counter()
     every = Counter(group(item) for _, item in work)
     slots = {
-        of: asyncio.Semaphore(at_once if isinstance(at_once, int) else at_once[of]) for of in every
+        of: asyncio.Semaphore(concurrency if isinstance(concurrency, int) else concurrency[of])
+        for of in every
     }
 
     async def one(title: str, item: Any, progress: StageProgress) -> None:
         of = group(item)
         async with slots[of]:
-            if room and of not in stopped:
-                await room()
+            if wait_for_capacity and of not in stopped:
+                await wait_for_capacity()
             if of in stopped:
                 left[of] += 1
                 return
-            progress.say(f"{stage}: {title[:SHOWN_TITLE]}")
-            error = await error_of(await finished(partial(start, title, item)))
-            if isinstance(error, STOPS):
+            progress.describe(f"{stage}: {title[:TITLE_LENGTH]}")
+            error = await get_task_error(await run_task(partial(start, title, item)))
+            if isinstance(error, STOPPING_ERRORS):
                 stopped[of] = error
                 left[of] += 1
             elif error:
-                failures.append(Failure(stage, title, reason_of(error)))
+                failures.append(Failure(stage, title, format_error(error)))
             await progress.advance(size(item))
 
     if work:
@@ -94,15 +95,15 @@ async def run_groups(
     work: dict[str, tuple[KeyT, int]],
     start: Callable[[KeyT], Any],
 ) -> list[Failure]:
-    """Run a coarse task per entry of `work` (name → key, number of items), side by side."""
+    """Run a task per entry of `work` (name → key, number of items) concurrently."""
     failures: list[Failure] = []
     async with stage_progress(stage, sum(n for _, n in work.values())) as progress:
 
         async def one(name: str, key: KeyT, items: int) -> None:
             with tags(f"agent:{name}"):
-                state = await finished(partial(start, key))
-            if error := await error_of(state):
-                failures.append(Failure(stage, name, reason_of(error)))
+                state = await run_task(partial(start, key))
+            if error := await get_task_error(state):
+                failures.append(Failure(stage, name, format_error(error)))
             await progress.advance(items)
 
         await run_all(one(name, key, items) for name, (key, items) in work.items())
@@ -110,7 +111,7 @@ async def run_groups(
 
 
 async def run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
-    """Wait for all; the first error of the warehouse ends the rest and is raised itself."""
+    """Run all coroutines; the first warehouse error cancels the rest and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
             for coroutine in coroutines:
@@ -119,18 +120,17 @@ async def run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> None
         raise errors.exceptions[0] from None
 
 
-def partial_message(failures: Sequence[Failure]) -> str:
-    """The first errors in words, each on a line after the items that it is about, and how many
-    failures more there are."""
+def format_failures(failures: Sequence[Failure]) -> str:
+    """Format the first errors, a line each after their items, and count the other failures."""
     by_error: dict[str, list[str]] = {}
     for failure in failures:
         by_error.setdefault(failure.error, []).append(failure.item)
-    told = list(by_error.items())[:SHOWN_ERRORS]
-    shown = "".join(f"\n  {_named(items)}: {error}" for error, items in told)
-    rest = len(failures) - sum(len(items) for _, items in told)
-    return shown + (f"\n  (and {rest} more)" if rest else "")
+    listed = list(by_error.items())[:MAX_ERRORS]
+    lines = "".join(f"\n  {_format_items(items)}: {error}" for error, items in listed)
+    rest = len(failures) - sum(len(items) for _, items in listed)
+    return lines + (f"\n  (and {rest} more)" if rest else "")
 
 
-def _named(items: Sequence[str]) -> str:
-    more = len(items) - SHOWN_ITEMS
-    return "; ".join(items[:SHOWN_ITEMS]) + (f" and {more} more" if more > 0 else "")
+def _format_items(items: Sequence[str]) -> str:
+    more = len(items) - MAX_ITEMS
+    return "; ".join(items[:MAX_ITEMS]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,7 @@
-"""Whether Prefect's record of a run is complete, so that it can be looked at afterwards.
+"""Wait until Prefect has stored the complete history of a run.
 
-Prefect's client sends the states of task runs as events in the background, and the server stores
-them behind a queue: when a flow returns its history may still be on the way.
+Prefect's client sends the states of task runs as events in the background, and the server queues
+them: when a flow returns, its history may be incomplete.
 """
 
 import logging
@@ -17,38 +17,38 @@ POLL_SECONDS = 0.25
 
 
 class StoredRuns(BaseModel):
-    """How much of a run and its subflows the server has stored."""
+    """Counts of the runs that the server has stored for a run and its subflows."""
 
     model_config = ConfigDict(frozen=True)
 
     flow_runs: int
     """The run itself and its subflows, at any depth."""
     task_runs: int
-    """Task runs in any state; a subflow's stand-in in its parent is not counted."""
+    """Task runs in any state, without those that represent a subflow in its parent."""
     ended: int
-    """Those of them in a terminal state."""
+    """Task runs in a terminal state."""
     expected: int
 
     @property
     def complete(self) -> bool:
-        """Whether all expected task runs are there and none is still open."""
+        """Whether all expected task runs are stored and have ended."""
         return self.ended >= self.expected and self.ended == self.task_runs
 
 
 def wait_until_stored(
     api_url: str, flow_run_id: UUID, expected_task_runs: int, timeout: float = 60
 ) -> StoredRuns:
-    """Wait until the history of an ended run and its subflows is stored; return what is stored.
+    """Wait until the history of an ended run and its subflows is stored; return the counts.
 
     Call it from synchronous code after the flow has returned, while its server still runs.
-    `expected_task_runs`: how many task runs were created in the run and all its subflows.
-    A history still incomplete after `timeout` seconds is a warning, never an error: the results
-    are in the warehouse, only the picture of the run has gaps.
+    `expected_task_runs`: the task runs created in the run and all its subflows.
+    A history that is incomplete after `timeout` seconds is a warning, not an error: the results
+    are in the warehouse.
     """
     deadline = time.monotonic() + timeout
-    send_pending()
+    flush_history()
     while True:
-        stored = stored_runs(api_url, flow_run_id, expected_task_runs)
+        stored = count_stored_runs(api_url, flow_run_id, expected_task_runs)
         if stored.complete:
             return stored
         if time.monotonic() > deadline:
@@ -62,32 +62,32 @@ def wait_until_stored(
         time.sleep(POLL_SECONDS)
 
 
-def send_pending(timeout: float = 60) -> None:
-    """Send the events and log lines that wait in this process; call from synchronous code.
+def flush_history(timeout: float = 60) -> None:
+    """Send this process's queued events and log lines; call it from synchronous code.
 
-    Left to the end of the interpreter they would meet a server that is gone.
+    At interpreter exit the server would already be gone.
     """
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 
     logging.getLogger("EventsWorker").setLevel(logging.ERROR)  # it counts down as warnings
-    # Events last: a log worker that ends may still emit some.
+    # Events last: an ending log worker may still emit some.
     APILogWorker.drain_all(timeout=timeout, at_exit=False)
     EventsWorker.drain_all(timeout=timeout, at_exit=False)
 
 
-def stored_runs(api_url: str, flow_run_id: UUID, expected_task_runs: int = 0) -> StoredRuns:
-    """Count what the server has of a run and its subflows."""
+def count_stored_runs(api_url: str, flow_run_id: UUID, expected_task_runs: int = 0) -> StoredRuns:
+    """Count the stored runs of a run and its subflows."""
     from prefect.client.orchestration import get_client
 
     with get_client(httpx_settings={"base_url": api_url}, sync_client=True) as client:
 
-        def ask(path: Literal["/flow_runs/filter", "/task_runs/count"], **question: object) -> Any:
-            return client.request("POST", path, json=question).json()
+        def post(path: Literal["/flow_runs/filter", "/task_runs/count"], **body: object) -> Any:
+            return client.request("POST", path, json=body).json()
 
         ids = level = [str(flow_run_id)]
         while level:
-            children = ask("/flow_runs/filter", flow_runs={"parent_flow_run_id": {"any_": level}})
+            children = post("/flow_runs/filter", flow_runs={"parent_flow_run_id": {"any_": level}})
             level = [child["id"] for child in children]
             ids = ids + level
         runs = {"id": {"any_": ids}}
@@ -95,7 +95,7 @@ def stored_runs(api_url: str, flow_run_id: UUID, expected_task_runs: int = 0) ->
         ended = tasks | {"state": {"type": {"any_": TERMINAL}}}
         return StoredRuns(
             flow_runs=len(ids),
-            task_runs=ask("/task_runs/count", flow_runs=runs, task_runs=tasks),
-            ended=ask("/task_runs/count", flow_runs=runs, task_runs=ended),
+            task_runs=post("/task_runs/count", flow_runs=runs, task_runs=tasks),
+            ended=post("/task_runs/count", flow_runs=runs, task_runs=ended),
             expected=expected_task_runs,
         )

@@ -1,5 +1,4 @@
-"""Parameters that several flows have: their bounds, and what may be chosen, stand in the forms of
-the Prefect UI."""
+"""Parameter types shared by several flows; the Prefect UI's forms show their bounds and choices."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ from tasks.configuration.agents import load_agents
 from tasks.configuration.models import load_judges
 from tasks.protocols.registry import PROTOCOLS
 
-MOST_HOURS = 24 * 365
+MAX_HOURS = 24 * 365
 
 
 @dataclass(frozen=True)
-class OneOf:
-    """Names as the configuration has them when the form is made. What is given is checked by the
-    flow, whose message says more."""
+class NameChoices:
+    """The configured names, offered as choices when the form is made. The flow validates the
+    value itself, with a better message."""
 
     names: Callable[[], Iterable[str]]
 
@@ -29,19 +28,19 @@ class OneOf:
         return handler(core) | {"enum": sorted(self.names())}
 
 
-def _askable() -> Iterable[str]:
+def _list_askable_agents() -> Iterable[str]:
     return (name for name, entry in load_agents().agents.items() if entry.ask)
 
 
 Usd = Annotated[float, Field(ge=0)]
-"""What a run may spend."""
-Hours = Annotated[float, Field(gt=0, le=MOST_HOURS)]
+"""A run's budget."""
+Hours = Annotated[float, Field(gt=0, le=MAX_HOURS)]
 """How long a run waits."""
 Count = Annotated[int, Field(ge=1)]
-"""How many of something; all of them are None."""
-JudgeName = Annotated[str, OneOf(lambda: load_judges().judges)]
-"""Of configs/judges.yaml."""
-AskedAgent = Annotated[str, OneOf(_askable)]
-"""Of configs/agents.yaml, such as can be asked for reports."""
+"""How many of something; None means all."""
+JudgeName = Annotated[str, NameChoices(lambda: load_judges().judges)]
+"""A judge of configs/judges.yaml."""
+AskableAgent = Annotated[str, NameChoices(_list_askable_agents)]
+"""An agent of configs/agents.yaml that can be asked for reports."""
 ProtocolName = Annotated[str, Field(examples=sorted(PROTOCOLS))]
-"""Of the registry, or a rubric of one's own by its file: that has no list."""
+"""A protocol of the registry, or the file of a custom rubric: only examples, no fixed choices."""

@@ -1,4 +1,4 @@
-"""Progress people see: bars in the terminal, one artifact per stage in the Prefect UI."""
+"""Progress: bars in the terminal, and one artifact per stage in the Prefect UI."""
 
 import time
 from collections.abc import AsyncIterator
@@ -15,10 +15,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from flows.display.console import REMARKS, remark
+from flows.display.console import STDERR, print_message
 
 UPDATE_SECONDS = 2.0
-"""How often the artifact follows: a request each time."""
+"""How often the artifact is updated, which takes a request."""
 
 
 class StageProgress:
@@ -40,20 +40,20 @@ class StageProgress:
             self._updated = now
             await aupdate_progress_artifact(self._artifact, self._done / self._total * 100)
 
-    def say(self, doing: str) -> None:
-        """What is being done or waited for just now, in place of the stage's name."""
+    def describe(self, doing: str) -> None:
+        """Show what is being done just now, in place of the stage's name."""
         self._bars.update(self._bar, description=doing)
 
-    def tell(self, doing: str, done: int, total: int) -> None:
-        """How far a part of the stage is, where each says so itself; from any thread."""
+    def update(self, doing: str, done: int, total: int) -> None:
+        """Show the progress of one part of the stage; may be called from any thread."""
         self._bars.update(self._bar, description=doing, completed=done, total=total)
 
 
 @asynccontextmanager
 async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StageProgress]:
-    """A bar and a progress artifact for `total` items of a stage; call inside a flow run.
+    """Show a bar and a progress artifact for a stage; call it inside a flow run.
 
-    total: None where nobody can say beforehand how many there are.
+    total: the stage's items; None if unknown beforehand.
     """
     to_do = "not counted beforehand" if total is None else f"{total} to do"
     artifact = await acreate_progress_artifact(
@@ -67,9 +67,9 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
         TextColumn("eta"),
         TimeRemainingColumn(),
     )
-    if not REMARKS.is_terminal:  # in a log there are no bars: one line when a stage begins
-        remark(f"stage {stage}: {to_do}")
-    with Progress(*columns, console=REMARKS) as bars:
+    if not STDERR.is_terminal:  # a log gets a line per stage instead of bars
+        print_message(f"stage {stage}: {to_do}")
+    with Progress(*columns, console=STDERR) as bars:
         yield StageProgress(bars, stage, total, artifact)
     if not total:
-        await aupdate_progress_artifact(artifact, 100.0)  # now it is known: that was all
+        await aupdate_progress_artifact(artifact, 100.0)

@@ -1,24 +1,23 @@
-"""How fast task runs may be created without gaps in Prefect's history.
+"""Limit how fast task runs start, so that Prefect's history has no gaps.
 
-A Prefect server holds at most 10,000 unread events and drops the rest; a task run makes three.
-So what counts is how far the server falls behind, not the pace alone: fewer than 3,000 task runs
-are safe at any pace.
+A Prefect server queues at most 10,000 events and drops the rest; a task run emits three. So fewer
+than 3,000 task runs are safe at any rate.
 """
 
 from types import TracebackType
 
 from aiolimiter import AsyncLimiter
 
-LOCAL_PER_SECOND = 40.0
-"""For our own server, which writes in batches; it kept up with 90 a second on two cores."""
-FOREIGN_PER_SECOND = 12.0
-"""For a configured server, which may write each event on its own."""
+LOCAL_STARTS_PER_SECOND = 40.0
+"""The limit for our own server, which writes in batches; it kept up with 90/s on two cores."""
+REMOTE_STARTS_PER_SECOND = 12.0
+"""The limit for a configured server, which may write each event separately."""
 
 
-class Pace:
-    """Let at most `per_second` task runs start, evenly: `async with pace: await cell(...)`.
+class StartRateLimiter:
+    """Let at most `per_second` task runs start, evenly spaced: `async with limiter: ...`.
 
-    Only the start waits; any number may then be under way.
+    It limits starts only, not how many task runs are active.
     """
 
     def __init__(self, per_second: float) -> None:
@@ -33,4 +32,4 @@ class Pace:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing to give back."""
+        """Do nothing: a start releases no slot."""

@@ -1,9 +1,8 @@
-"""Runs that were killed: noticed, and begun again, since every stage goes on where it was.
+"""Find runs that were killed and restart them; every stage resumes where it was.
 
-A run whose process ends without a word is marked `Crashed` by whoever started the process. Where
-that is gone as well (a host without power) nobody says anything: then it is the heartbeats that
-stop. `evergreen serve` looks for both and has the same run scheduled again, as a person does with
-*Retry* on its page.
+If a run's process dies, the process that started it marks the run `Crashed`. If that is gone as
+well (a host without power), only the run's heartbeats stop. `evergreen serve` checks for both and
+schedules the same run again, as a person does with *Retry* on its page.
 """
 
 import asyncio
@@ -26,76 +25,79 @@ from prefect.states import AwaitingRetry, Crashed
 
 HEARTBEAT = "prefect.flow-run.heartbeat"
 SILENT_SECONDS = 100
-"""Three heartbeats, of 30 s each, and some time for the last to be stored."""
-LOOK_SECONDS = 10
-RESUMED_WITHIN = timedelta(days=1)
-"""A run that crashed before that was left by a person."""
+"""Three heartbeats of 30 s, and some time to store the last."""
+CHECK_SECONDS = 10
+MAX_CRASH_AGE = timedelta(days=1)
+"""Older crashes are not restarted: a person has left them."""
 
 
-async def keep_resuming(
-    deployments: Sequence[UUID], most: int, on_message: Callable[[str], None]
+async def watch_runs(
+    deployments: Sequence[UUID], max_resumes: int, on_message: Callable[[str], None]
 ) -> None:
-    """Look after the runs of these deployments until cancelled; a server that is away is waited
-    for.
+    """Restart crashed runs of these deployments until cancelled; wait for a server that is away.
 
     Args:
-        most: how often one run may be begun again; 0: none is.
-        on_message: called with, in a line, what was noticed and done.
+        max_resumes: how often one run may be restarted; 0: never.
+        on_message: called with a line about each crash and restart.
     """
     heard_since = time.monotonic()
-    said: set[UUID] = set()
+    reported: set[UUID] = set()
     while True:
         try:
             async with get_client() as client:
                 if time.monotonic() - heard_since > SILENT_SECONDS:
-                    await _mark_silent(client, deployments, on_message)
-                await _resume_crashed(client, deployments, most, on_message, said)
+                    await _mark_silent_runs(client, deployments, on_message)
+                await _resume_crashed_runs(client, deployments, max_resumes, on_message, reported)
         except httpx.HTTPError:
-            # Heartbeats did not arrive either: silence means nothing until they could have.
+            # Heartbeats could not arrive either, so silence proves nothing until they can.
             heard_since = time.monotonic()
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(CHECK_SECONDS)
 
 
-async def _mark_silent(
+async def _mark_silent_runs(
     client: PrefectClient, deployments: Sequence[UUID], on_message: Callable[[str], None]
 ) -> None:
-    """Runs of which nothing is heard any more are crashed."""
-    for run in await _runs(client, deployments, StateType.RUNNING, StateType.PENDING):
+    """Mark runs without heartbeats as crashed."""
+    for run in await _find_runs(client, deployments, StateType.RUNNING, StateType.PENDING):
         since = datetime.now(UTC) - timedelta(seconds=SILENT_SECONDS)
-        if run.state and run.state.timestamp < since and not await _heard(client, run.id, since):
-            message = f"Nothing was heard of it for {SILENT_SECONDS} s: its process is gone."
+        if (
+            run.state
+            and run.state.timestamp < since
+            and not await _has_heartbeat(client, run.id, since)
+        ):
+            message = f"No heartbeat for {SILENT_SECONDS} s: its process is gone."
             await client.set_flow_run_state(run.id, Crashed(message=message))
             on_message(f"{run.name}: {message}")
 
 
-async def _resume_crashed(
+async def _resume_crashed_runs(
     client: PrefectClient,
     deployments: Sequence[UUID],
-    most: int,
+    max_resumes: int,
     on_message: Callable[[str], None],
-    said: set[UUID],
+    reported: set[UUID],
 ) -> None:
-    for run in await _runs(client, deployments, StateType.CRASHED):
-        if run.state is None or run.state.timestamp < datetime.now(UTC) - RESUMED_WITHIN:
+    for run in await _find_runs(client, deployments, StateType.CRASHED):
+        if run.state is None or run.state.timestamp < datetime.now(UTC) - MAX_CRASH_AGE:
             continue
-        # Not the run's own count: a run that waited for the warehouse was begun once more, too.
+        # Not the run's own count, which also counts its waits for the warehouse.
         states = await client.read_flow_run_states(run.id)
         crashes = sum(state.type is StateType.CRASHED for state in states)
-        if crashes <= most:
-            message = f"Begun again after: {run.state.message}"
+        if crashes <= max_resumes:
+            message = f"Restarted after: {run.state.message}"
             await client.set_flow_run_state(
                 run.id, AwaitingRetry(scheduled_time=datetime.now(UTC), message=message)
             )
-            on_message(f"{run.name}: crashed ({run.state.message}); begun again.")
-        elif most and run.id not in said:
-            said.add(run.id)
+            on_message(f"{run.name}: crashed ({run.state.message}); restarted.")
+        elif max_resumes and run.id not in reported:
+            reported.add(run.id)
             on_message(
-                f"{run.name}: crashed {crashes} times and is left. Its page in the UI says "
-                "why; press Retry there to go on."
+                f"{run.name}: crashed {crashes} times and is not restarted. Its page in the UI "
+                "says why; press Retry there to resume it."
             )
 
 
-async def _runs(
+async def _find_runs(
     client: PrefectClient, deployments: Sequence[UUID], *types: StateType
 ) -> list[FlowRun]:
     wanted = FlowRunFilter(
@@ -105,11 +107,11 @@ async def _runs(
     return await client.read_flow_runs(flow_run_filter=wanted)
 
 
-async def _heard(client: PrefectClient, run: UUID, since: datetime) -> bool:
-    asked: dict[str, Any] = {
+async def _has_heartbeat(client: PrefectClient, run: UUID, since: datetime) -> bool:
+    filters: dict[str, Any] = {
         "event": {"name": [HEARTBEAT]},
         "resource": {"id": [f"prefect.flow-run.{run}"]},
         "occurred": {"since": since.isoformat()},
     }
-    found = await client.request("POST", "/events/filter", json={"filter": asked, "limit": 1})
+    found = await client.request("POST", "/events/filter", json={"filter": filters, "limit": 1})
     return bool(found.json()["events"])

@@ -1,6 +1,6 @@
-"""The SQLite database of the local Prefect server: made from a template, written without stalls.
+"""The SQLite database of the local Prefect server: its creation and its transactions.
 
-Imported by the server's process alone, after Prefect's settings are in the environment.
+Only the server's process imports this, after Prefect's settings are in the environment.
 """
 
 import asyncio
@@ -15,11 +15,10 @@ from filelock import FileLock
 
 
 def create_database(database: Path) -> None:
-    """Create the database of a home that has none: a copy of this Prefect version's template.
+    """Create a home's database, if missing, from the template of this Prefect version.
 
-    Prefect's migrations take seconds. The first server of a version runs them and leaves the
-    outcome in the user's cache folder for all others; where that cannot be written, each home
-    runs them itself.
+    Prefect's migrations take seconds. The first server of a version runs them and saves the result
+    in the user's cache folder; if that is not writable, each home runs them itself.
     """
     if database.exists():
         return
@@ -33,7 +32,7 @@ def create_database(database: Path) -> None:
                 return
         _copy(template, database)
     except (OSError, sqlite3.DatabaseError) as error:
-        # Prefect migrates what is missing when it starts; the next home makes another template.
+        # Prefect runs missing migrations on start; the next home creates a new template.
         if getattr(error, "sqlite_errorcode", None) in (
             sqlite3.SQLITE_CORRUPT,
             sqlite3.SQLITE_NOTADB,
@@ -42,13 +41,13 @@ def create_database(database: Path) -> None:
 
 
 def cache_folder() -> Path:
-    """Where this user's programs keep what can be made again, by the XDG specification."""
+    """The user's cache folder for Evergreen, by the XDG specification."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "evergreen"
 
 
 def migrate() -> None:
-    """Write the installed Prefect's tables, and nothing else, into this process's database."""
+    """Create the tables of the installed Prefect in this process's database."""
     from prefect.server.database import provide_database_interface
 
     asyncio.run(provide_database_interface().create_db())
@@ -68,8 +67,8 @@ def _copy(source: Path, target: Path) -> None:
 def write_immediately() -> None:
     """Begin each of Prefect's transactions with the write lock (`BEGIN IMMEDIATE`).
 
-    Prefect begins most as readers and writes later. SQLite refuses that change at once, without
-    waiting, when anybody else has written in between: `database is locked`, a 503 for the client.
+    Prefect begins most as readers and writes later. If another connection has written in between,
+    SQLite fails at once, without waiting: `database is locked`, a 503 for the client.
     """
     from prefect.server.database.configurations import AioSqliteConfiguration
 

@@ -1,14 +1,14 @@
-"""The local Prefect server, as a process of its own.
+"""The process of the local Prefect server.
 
     python -m flows.runtime.server_process HOME PORT
 
-It lives exactly as long as somebody uses it. Every user (a flow, `evergreen ui`) holds a shared
-lock on HOME/users.lock, which the kernel releases even after `kill -9`; once this process can
-take that lock for itself nobody is left, and it ends. So no server outlives its users, and a
-server that one flow started stays for another that joined it.
+It runs exactly as long as it has users. Every user (a flow, `evergreen ui`) holds a shared lock on
+HOME/users.lock, which the kernel releases even after `kill -9`; once this process can lock it
+exclusively, nobody is left and it ends. So no server outlives its users, and a server that one
+flow started stays up for another that joined it.
 
-It holds HOME/serving.lock all its life: two servers never share one SQLite file. Started by
-`flows.runtime.server.local_server`, with the settings of `flows.runtime.settings`.
+It holds HOME/serving.lock while it runs, so two servers never share one SQLite file.
+`flows.runtime.server.local_server` starts it with the settings of `flows.runtime.settings`.
 """
 
 import fcntl
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     import uvicorn
 
 CHECK_SECONDS = 0.25
-"""How often the process looks whether it still has users."""
+"""How often the process checks whether it still has users."""
 GRACE_SECONDS = 10.0
-"""How long a graceful end may take before the process leaves without it."""
+"""How long a graceful shutdown may take before the process exits."""
 COLLECT_SECONDS = 2.0
-"""How often garbage is collected."""
+"""The interval between garbage collections."""
 
 
 def main(home: Path, port: int) -> int:
     """Serve the API and the UI on the loopback `port` (any free one if it is 0 or taken)."""
     lock = FileLock(home / "serving.lock")
     try:
-        lock.acquire(timeout=5)  # others hold it for a moment when they look whether we serve
+        lock.acquire(timeout=5)  # `is_served` holds it for a moment
     except Timeout:
         print(f"another server already serves {home}", file=sys.stderr)
         return 1
@@ -50,17 +50,16 @@ def main(home: Path, port: int) -> int:
     listener = listen(port)
     port = listener.getsockname()[1]
     os.environ.update(server_settings(home, port))
-    record(home, port)
+    write_record(home, port)
     create_database(home / "prefect.db")
     serve(listener, port)
     return 0
 
 
 def end_after_last_user(home: Path) -> None:
-    """Watch the users' lock; when it is free take it, and end this process.
+    """Wait until the users' lock is free, take it, and end this process.
 
-    The lock stays taken to the end, so a newcomer waits until this server has gone instead of
-    joining one that is ending.
+    The lock is kept until the end, so that a new user waits instead of joining an ending server.
     """
     with (home / "users.lock").open("a") as users:
         while True:
@@ -75,7 +74,7 @@ def end_after_last_user(home: Path) -> None:
 
 
 def listen(port: int) -> socket.socket:
-    """Bind the loopback `port`, or any free one where it is taken. No race: we keep the socket."""
+    """Bind the loopback `port`, or any free one if it is taken, and keep the socket: no race."""
     try:
         return socket.create_server(("127.0.0.1", port))
     except OSError:
@@ -83,12 +82,11 @@ def listen(port: int) -> socket.socket:
 
 
 def server_settings(home: Path, port: int) -> dict[str, str]:
-    """Prefect's settings for this server.
+    """Return Prefect's settings for this server.
 
-    Writing in batches is what lets the history keep up: by default each event of each task run
-    is a transaction of its own. Batches of one second, because Prefect cuts the interval to a
-    whole number and 0 would spin. Services that look after workers and automations, which a
-    server for local runs does not have, are off.
+    Batched writes let the history keep up: by default each event is its own transaction. The
+    interval is one second, because Prefect truncates it to an integer and 0 would spin. Services
+    for workers and automations are off: a server for local runs has none.
     """
     services = "PREFECT_SERVER_SERVICES_"
     address = f"http://127.0.0.1:{port}"
@@ -96,7 +94,7 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
     return {
         "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{home / 'prefect.db'}",
         "PREFECT_SERVER_UI_API_URL": f"{address}/api",
-        # Of all pages a browser may have open only our own may call the API.
+        # Only our own pages may call the API, not others that the browser has open.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"{address},http://localhost:{port}",
         "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
         f"{services}TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
@@ -109,8 +107,8 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
     }
 
 
-def record(home: Path, port: int) -> None:
-    """Write HOME/server.json in one step: a reader sees a whole record or none."""
+def write_record(home: Path, port: int) -> None:
+    """Write HOME/server.json atomically: a reader sees a whole record or none."""
     draft = home / "server.json.new"
     draft.write_text(json.dumps({"pid": os.getpid(), "port": port}), encoding="utf-8")
     draft.replace(home / "server.json")
@@ -126,7 +124,7 @@ def serve(listener: socket.socket, port: int) -> None:
         create_app(final=True),
         log_level="warning",
         headers=[("Content-Security-Policy", content_security_policy(port))],
-        timeout_graceful_shutdown=2,  # an open UI keeps a socket, which must not hold us up
+        timeout_graceful_shutdown=2,  # an open UI keeps a socket
     )
     server = uvicorn.Server(config)
     gc.disable()
@@ -137,26 +135,25 @@ def serve(listener: socket.socket, port: int) -> None:
 def collect_garbage(server: "uvicorn.Server") -> None:
     """Collect cyclic garbage in this thread, never in the event loop's.
 
-    A forgotten SQLite cursor resets its statement when it is collected, and waits for a mutex
-    that a thread holds while it waits for the database's write lock. In the event loop's thread
-    that would be a deadlock, as the owner of the lock cannot commit until the loop goes on; only
-    SQLite's busy timeout, a minute, would end it. Waiting here stops nobody.
+    A collected SQLite cursor resets its statement, which waits for a mutex whose holder may be
+    waiting for the database's write lock. In the event loop's thread that is a deadlock until
+    SQLite's busy timeout of a minute, as the owner of the write lock cannot commit while the loop
+    waits. In this thread it blocks nobody.
     """
     while not server.started:
         time.sleep(CHECK_SECONDS)
     gc.collect()
-    gc.freeze()  # what start-up made stays for good
+    gc.freeze()  # objects created during start-up stay
     while True:
         time.sleep(COLLECT_SECONDS)
         gc.collect()
 
 
 def content_security_policy(port: int) -> str:
-    """Let the UI talk to this server only.
+    """Return the policy that lets the UI talk to this server only.
 
-    The second version of Prefect's UI calls its makers' usage statistics when it loads, before
-    it asks whether statistics are off. The browser stops that, and pictures from elsewhere in
-    artifacts with it.
+    The second version of Prefect's UI calls its vendor's usage statistics on load, before it checks
+    whether they are off. The policy blocks that, and foreign pictures in artifacts.
     """
     local = f"'self' http://127.0.0.1:{port} ws://127.0.0.1:{port}"
     return (

@@ -1,4 +1,4 @@
-"""How Prefect is set up here, before anything of it is imported."""
+"""Prefect's settings, to be set before its first import."""
 
 import os
 from collections.abc import Mapping
@@ -6,16 +6,15 @@ from pathlib import Path
 
 
 def prefect_home() -> Path:
-    """Where Prefect keeps its history and results: `data/prefect`, or EVERGREEN_PREFECT_HOME."""
+    """The folder of Prefect's history and results: EVERGREEN_PREFECT_HOME, or `data/prefect`."""
     return Path(os.environ.get("EVERGREEN_PREFECT_HOME", "data/prefect"))
 
 
 def prefect_environment(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Settings that keep Prefect local and quiet; set them before the first import of prefect.
+    """Return settings that keep Prefect local and quiet.
 
-    Where data lies and what may leave the machine is fixed; matters of taste (log levels) give
-    way to what `environ` (default: os.environ) already says. Runs log at INFO into the history,
-    the console shows warnings only.
+    Data locations and privacy settings are fixed; preferences (log levels) yield to `environ`
+    (default: os.environ). Runs log at INFO into the history, the console shows warnings only.
     """
     environ = os.environ if environ is None else environ
     home = home.absolute()
@@ -24,8 +23,8 @@ def prefect_environment(home: Path, environ: Mapping[str, str] | None = None) ->
         "PREFECT_HOME": str(home),
         "PREFECT_LOCAL_STORAGE_PATH": str(home / "storage"),
         "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
-        # Nothing leaves the machine: the server's heartbeat, the client's usage events, the
-        # UI's marketing; and no proxy stands between us and the loopback.
+        # Nothing leaves the machine: no server heartbeat, usage events or marketing; and no proxy
+        # for the loopback.
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
         "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
@@ -34,9 +33,9 @@ def prefect_environment(home: Path, environ: Mapping[str, str] | None = None) ->
     preferred = {
         "PREFECT_LOGGING_LEVEL": "INFO",
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING",
-        # By which a run that was killed is noticed (recovery.py); the least that can be.
+        # Reveals killed runs (recovery.py); 30 s is Prefect's minimum.
         "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
-        # Code that runs in a task may also run outside one, without a warning each time.
+        # Code that logs in a task also runs outside of one: no warnings about that.
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
     }
     return fixed | {key: environ.get(key, value) for key, value in preferred.items()}

@@ -1,4 +1,4 @@
-"""The course of a run with several steps: how each ended, and what that makes of the whole."""
+"""The steps of a run: how each ended, and the run's final state."""
 
 from collections.abc import Awaitable
 from contextlib import suppress
@@ -8,88 +8,87 @@ from typing import Any
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
-from flows.display.console import remark
-from flows.runtime.artifacts import leave_table
-from flows.runtime.task_runs import reason_of
-from tasks.planning.month import refreshed_message
+from flows.display.console import print_message
+from flows.runtime.artifacts import add_table_artifact
+from flows.runtime.task_runs import format_error
+from tasks.planning.month import describe_refreshed
 
 DONE, PARTIAL, WAITING, LEFT_OUT = "Completed", "Partial", "Waiting", "Left out"
-"""Names of states that steps end in. `Waiting`: another run goes on with it once a person has
-decided; this one is done."""
+"""Names of the states that steps end in. `Waiting`: another run continues once a person decides."""
 
 
-class Stopped(Exception):
-    """A step after which no other may be taken."""
+class StepFailed(Exception):
+    """A step failed or was cancelled, so no other may follow."""
 
 
 @dataclass
-class Course:
-    """How the steps of a run ended, in their order."""
+class RunSteps:
+    """Runs the steps of a run and records how each ended."""
 
-    of: str
-    """What the run is about: an edition."""
-    ends: list[dict[str, str]] = field(default_factory=list)
-    """By step: `step`, `ended`, `said`."""
+    subject: str
+    """The run's edition."""
+    results: list[dict[str, str]] = field(default_factory=list)
+    """One per step: `step`, `ended`, `said`."""
     stop: State[Any] | None = None
-    """How the run ends at once, where a step failed or was cancelled."""
+    """The run's final state, once a step has failed or was cancelled."""
 
-    async def take(self, step: str, running: Any) -> None:
-        """Run a step (a flow called with `return_state=True`) to its end; keep how that was.
+    async def run(self, step: str, running: Any) -> None:
+        """Run a step (a flow called with `return_state=True`) and record how it ended.
 
         Raises:
-            Stopped: it failed or was cancelled: nothing may follow it.
+            StepFailed: it failed or was cancelled.
         """
         state: State[Any] = await running
-        said = str(state.message or "")
+        message = str(state.message or "")
         if not state.is_completed():
-            self.stop, said = await self._stop(step, state)
-        self.note(step, str(state.name), said)
+            self.stop, message = await self._stop(step, state)
+        self.record(step, str(state.name), message)
         if self.stop:
-            raise Stopped(step)
+            raise StepFailed(step)
 
-    def note(self, step: str, ended: str, said: str) -> None:
-        """Keep how a step ended, and say it."""
-        self.ends.append({"step": step, "ended": ended, "said": said})
-        remark(f"{step}: {ended}. {said}")
+    def record(self, step: str, ended: str, message: str) -> None:
+        """Record how a step ended, and print it."""
+        self.results.append({"step": step, "ended": ended, "said": message})
+        print_message(f"{step}: {ended}. {message}")
 
-    async def follow(self, steps: Awaitable[None]) -> None:
-        """Have them taken until all are, or one has stopped the run."""
-        with suppress(Stopped):
+    async def run_all(self, steps: Awaitable[None]) -> None:
+        """Run steps until all are done or one stops the run."""
+        with suppress(StepFailed):
             await steps
 
     @property
     def is_complete(self) -> bool:
-        """Whether every step so far left nothing to do."""
-        return all(end["ended"] in (DONE, WAITING) for end in self.ends)
+        """Whether no step so far has left anything pending."""
+        return all(end["ended"] in (DONE, WAITING) for end in self.results)
 
     def outcome(self) -> State[Any]:
-        """How the whole ended: as its worst step, in words that name the steps that matter."""
+        """Return the run's final state: that of its worst step, with a message that names it."""
         if self.stop:
             return self.stop
-        last = self.ends[-1]
+        last = self.results[-1]
         if self.is_complete:
-            return Completed(message=refreshed_message(self.of, last["said"]))
-        partial = [end for end in self.ends if end["ended"] == PARTIAL]
+            return Completed(message=describe_refreshed(self.subject, last["said"]))
+        partial = [end for end in self.results if end["ended"] == PARTIAL]
         if not partial:
             return Completed(name=last["ended"], message=last["said"])
         left = "\n".join(f"{end['step']}: {end['said']}" for end in partial)
-        also = "" if last in partial else f"\n{last['step']}: {last['said']}"
+        final = "" if last in partial else f"\n{last['step']}: {last['said']}"
         return Completed(
             name=PARTIAL,
-            message=f"{self.of} is not done; run it again.\n{left}{also}",
+            message=f"{self.subject} is not complete; run it again.\n{left}{final}",
         )
 
-    async def leave(self) -> None:
-        """The steps as a table in the Prefect UI."""
-        await leave_table("steps", self.ends, f"{self.of}: how each step ended.")
+    async def add_artifact(self) -> None:
+        """Add the table of the steps in the Prefect UI."""
+        await add_table_artifact("steps", self.results, f"{self.subject}: how each step ended.")
 
     async def _stop(self, step: str, state: State[Any]) -> tuple[State[Any], str]:
         if state.is_cancelled():
-            said = f"{self.of}: cancelled while in the step {step}."
-            return Cancelled(message=said), said
+            message = f"{self.subject}: cancelled during the step {step}."
+            return Cancelled(message=message), message
         error = await state.aresult(raise_on_failure=False)
         if not isinstance(error, BaseException):
             error = RuntimeError(str(state.message))
-        said = reason_of(error)
-        message = f"{self.of}: the step {step} failed, and no later one was begun. {said}"
-        return Failed(message=message, data=error), said
+        reason = format_error(error)
+        message = f"{self.subject}: the step {step} failed, and no later one was started. {reason}"
+        return Failed(message=message, data=error), reason

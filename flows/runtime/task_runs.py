@@ -1,4 +1,4 @@
-"""Running one task to its end, whatever becomes of the Prefect server meanwhile."""
+"""Run one task to its end, even if the Prefect server restarts meanwhile."""
 
 from collections.abc import Callable
 from itertools import count
@@ -17,48 +17,48 @@ from tasks.jobs.run import NoReport
 from tasks.warehouse.errors import WarehouseError, first_line
 
 TASK_RUNS = count()
-"""Counts the task runs this process has started, to know when their history is complete."""
-AWAY_SECONDS = 900
-"""How long a server that is away is waited for: as long as the rest of Prefect's client, whose
-eight tries (`PREFECT_CLIENT_MAX_RETRIES` in docker-compose.yml) take 510 s, and some more."""
-LONGEST_WAIT_SECONDS = 30
+"""Counts the task runs that this process has started, to know when their history is complete."""
+MAX_OUTAGE_SECONDS = 900
+"""How long to wait for a server that is away: longer than the rest of Prefect's client, whose eight
+tries (`PREFECT_CLIENT_MAX_RETRIES` in docker-compose.yml) take 510 s."""
+MAX_WAIT_SECONDS = 30
 
 
-async def finished(start: Callable[[], Any]) -> State[Any]:
-    """The final state of a task.
+async def run_task(start: Callable[[], Any]) -> State[Any]:
+    """Run a task; return its final state.
 
-    Before a task with tags begins, Prefect asks the server for a place under their limits, with a
-    client that is new and does not ask twice. So a server that is being restarted would fail the
-    whole run; here the task, which has not begun, is begun again.
+    Before a task with tags starts, Prefect asks the server for a concurrency slot, with a new
+    client that does not retry. A server that is being restarted would thus fail the whole run;
+    here the task, which has not started yet, is called again.
 
     Args:
-        start: calls the task with `return_state=True` (whose types say less).
+        start: calls the task with `return_state=True`.
 
     Raises:
         ConcurrencySlotAcquisitionError: the server stayed away.
     """
     next(TASK_RUNS)
 
-    async def begun() -> State[Any]:
+    async def call() -> State[Any]:
         state: State[Any] = await start()
         return state
 
     tries = AsyncRetrying(
         retry=retry_if_exception_type(ConcurrencySlotAcquisitionError),
-        stop=stop_after_delay(AWAY_SECONDS),
-        wait=wait_random_exponential(max=LONGEST_WAIT_SECONDS),
+        stop=stop_after_delay(MAX_OUTAGE_SECONDS),
+        wait=wait_random_exponential(max=MAX_WAIT_SECONDS),
         reraise=True,
     )
-    return await tries(begun)
+    return await tries(call)
 
 
-async def result_of(start: Callable[[], Any]) -> Any:
-    """What a task gives, called as for `finished`; what it failed with is raised."""
-    return await (await finished(start)).aresult()
+async def run_task_for_result(start: Callable[[], Any]) -> Any:
+    """Run a task as `run_task` does; return its result or raise its error."""
+    return await (await run_task(start)).aresult()
 
 
-async def error_of(state: State[Any]) -> BaseException | None:
-    """What a finished task failed with; errors of the warehouse are raised."""
+async def get_task_error(state: State[Any]) -> BaseException | None:
+    """Return the error of a finished task, if it failed; raise warehouse errors."""
     if state.is_completed():
         return None
     error = await state.aresult(raise_on_failure=False)
@@ -67,7 +67,7 @@ async def error_of(state: State[Any]) -> BaseException | None:
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
 
 
-def reason_of(error: BaseException) -> str:
-    """What went wrong, in a line; with the error's name where its words are not for people."""
-    named = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
-    return named + first_line(error)
+def format_error(error: BaseException) -> str:
+    """Format an error as one line, with its class name unless its message is for people."""
+    prefix = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
+    return prefix + first_line(error)

@@ -1,4 +1,4 @@
-"""A flow's hold on its warehouse: waited for in the open, with the run's state saying for whom."""
+"""Open a flow's warehouse; while another process owns it, the run's state names that process."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,67 +8,68 @@ from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.states import Running
 
-from flows.display.console import remark
+from flows.display.console import print_message
 from tasks.warehouse.errors import WarehouseBusy
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 POLL_SECONDS = 0.5
 WAITING = "Waiting"
-"""The state's name in the Prefect UI; its message names the process that is waited for."""
+"""The state's name in the Prefect UI; its message names the owning process."""
 
 
-async def hold_warehouse(warehouse: str, alone: str = "") -> AbstractContextManager[Warehouse]:
-    """Open the warehouse, and the context that closes it.
+async def hold_warehouse(warehouse: str, lock: str = "") -> AbstractContextManager[Warehouse]:
+    """Open the warehouse; return the context that closes it.
 
-    While another process owns the file the run's state is `Waiting`, with who that is; nothing is
-    blocked, so the run can be cancelled. A flow inside another shares what is open.
+    While another process owns the file, the run's state is `Waiting` with that process in its
+    message, and the run can be cancelled. A flow inside another shares the open warehouse.
 
     Args:
-        alone: what no other process may do meanwhile in a lake, where nobody owns the whole, e.g.
-            `reports of 2026-12`; empty for what several may do at once.
+        lock: work that one process at a time may do in a lake, which no process owns as a whole,
+            e.g. `reports of 2026-12`; empty for work that several may do at once.
 
     Raises:
         WarehouseError: it cannot be opened (see `tasks.warehouse.errors`).
     """
     with ExitStack() as stack:
         store: Warehouse | None = None
-        told = ""
+        waiting_for = ""
         while True:
             try:
                 store = store or stack.enter_context(
-                    open_warehouse(warehouse, wait_seconds=0, doing=_doing())
+                    open_warehouse(warehouse, wait_seconds=0, activity=_describe_run())
                 )
-                if not alone or await asyncio.to_thread(store.turns.take, alone):
+                if not lock or await asyncio.to_thread(store.locks.acquire, lock):
                     break
-                whom = f"{alone}: with {await asyncio.to_thread(store.turns.holder, alone)}"
+                holder = await asyncio.to_thread(store.locks.describe_holder, lock)
+                owner = f"{lock} is locked by {holder}"
             except WarehouseBusy as busy:
-                whom = busy.line
-            if whom != told:
-                told = whom
-                remark(f"{told}; waiting for it to finish.")
-                await _say(WAITING, told)
+                owner = busy.line
+            if owner != waiting_for:
+                waiting_for = owner
+                print_message(f"{waiting_for}; waiting for it to finish.")
+                await _set_run_state(WAITING, waiting_for)
             await asyncio.sleep(POLL_SECONDS)
-        if alone:
-            stack.callback(store.turns.leave, alone)
-        if told:
-            await _say("Running", "")
-        return _closing(stack.pop_all(), store)
+        if lock:
+            stack.callback(store.locks.release, lock)
+        if waiting_for:
+            await _set_run_state("Running", "")
+        return _close_later(stack.pop_all(), store)
 
 
 @contextmanager
-def _closing(stack: ExitStack, store: Warehouse) -> Iterator[Warehouse]:
+def _close_later(stack: ExitStack, store: Warehouse) -> Iterator[Warehouse]:
     with stack:
         yield store
 
 
-def _doing() -> str | None:
-    """The run, by the name it has in the UI: the command of a served one says nothing."""
+def _describe_run() -> str | None:
+    """Name the run as the UI does, since the command line of a served run tells nothing."""
     context = FlowRunContext.get()
     return f"run {context.flow_run.name}" if context and context.flow_run else None
 
 
-async def _say(name: str, message: str) -> None:
-    """Name the state of this flow run, where there is one."""
+async def _set_run_state(name: str, message: str) -> None:
+    """Set the name and message of this flow run's state; do nothing outside of a run."""
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         return

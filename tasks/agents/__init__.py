@@ -1,4 +1,4 @@
-"""How a report is got out of an agent: one client for each kind, and the form of its answer.
+"""Clients that get reports from agents, one for each kind, and the common form of their answers.
 
 Pure: may import extraction, judges' texts, models and the ground. Writes no table.
 """

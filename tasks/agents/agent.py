@@ -1,8 +1,7 @@
-"""What every way to ask an agent has in common: start once, look as often as wanted, read.
+"""The interface that all agent clients share: start a job once, poll it, read its answer.
 
-A client starts a job and looks at it. What an ended job brought is kept as it came (`raw`), and
-reading it is a pure function, so that an answer that was paid for can be read again by better
-code without being bought again.
+The answer of an ended job is stored as received (`raw`). Reading it is a pure function, so an
+answer that was paid for can be read again by better code without being bought again.
 """
 
 from typing import Literal, Protocol
@@ -13,60 +12,60 @@ from tasks.warehouse.rows import AssignmentKind, ForeignText
 from tasks.warehouse.traces import SearchStep
 
 
-class Turn(Frozen):
-    """One turn of what was said before: the prompt, the agent's question back."""
+class ConversationMessage(Frozen):
+    """An earlier message of the conversation: a prompt, or the agent's question."""
 
     role: Literal["user", "agent"]
     text: str
 
 
-class Question(Frozen):
-    """What an agent is asked: one assignment, or the reply to its question back."""
+class JobRequest(Frozen):
+    """A request to an agent: one assignment, or the reply to its question."""
 
     job: str
-    """Our own id of the job; given along where an interface takes one (idempotency, metadata)."""
+    """Our own id of the job; sent where an interface accepts one (idempotency key, metadata)."""
     edition: str
     assignment: str
     title: str
     """The article's title; the assignment's id where there is no article."""
     kind: AssignmentKind
     query: str | None = None
-    """Of a `research` assignment: what it asks, without what goes around it in the prompt."""
+    """The query of a `research` assignment, without the rest of the prompt."""
     prompt: str
-    """What is said now: the assignment's prompt, or the standard reply."""
+    """The assignment's prompt, or the standard reply."""
     banned: tuple[str, ...] = ()
     """Addresses that must be neither opened nor cited."""
-    earlier: tuple[Turn, ...] = ()
-    """What was said before, oldest first; empty at the first turn."""
-    earlier_id: str | None = None
-    """The job of the turn before, as the provider names it."""
+    history: tuple[ConversationMessage, ...] = ()
+    """Earlier messages, oldest first; empty for the first request."""
+    previous_remote_id: str | None = None
+    """The provider's id of the previous job in the conversation."""
 
 
-class Seen(Frozen):
-    """A job as it was last seen."""
+class JobStatus(Frozen):
+    """The status of a job, as last reported."""
 
     remote_id: str | None
-    """As the provider names it; None where the answer came at once and nothing can be polled."""
-    word: ForeignText
-    """The provider's own word for its state."""
+    """The provider's id; None where the answer came at once and nothing can be polled."""
+    remote_state: ForeignText
+    """The provider's own word for the state."""
     ended: bool
-    """False for every word that is not known to be an end: such jobs are waited for."""
+    """False for every state that is not known to be final: such jobs are polled again."""
     raw: ForeignText | None = None
-    """The whole answer as it came, once it has ended, well or not."""
+    """The whole answer as received, once the job has ended, successfully or not."""
 
 
 class Annotation(Frozen):
-    """A place of the text that rests on a source."""
+    """A span of the text that cites a source."""
 
     start: int | None
-    """Characters from the text's begin; None (as for places outside the text) where unknown."""
+    """Offset in characters; None where unknown, or outside the text."""
     end: int | None
-    """End-exclusive."""
+    """Offset of the span's end, exclusive."""
     url: ForeignText
     title: ForeignText | None = None
 
 
-class Source(Frozen):
+class ReportSource(Frozen):
     """One entry of a list of sources; the n-th is what `[n]` in the text refers to."""
 
     url: ForeignText
@@ -74,79 +73,79 @@ class Source(Frozen):
 
 
 class AgentUsage(Frozen):
-    """What a report took, as the provider counts it; None where it does not say."""
+    """What a report consumed, as the provider counts it; None where it does not say."""
 
     input_tokens: int | None = None
-    """With the cached ones."""
+    """Input tokens, including cached ones."""
     cached_tokens: int | None = None
     output_tokens: int | None = None
-    """Without reasoning."""
+    """Output tokens, without reasoning."""
     reasoning_tokens: int | None = None
     citation_tokens: int | None = None
-    """Tokens of pages that were read, where they are billed apart."""
+    """Tokens of the pages read, where they are billed separately."""
     searches: int | None = None
 
 
-class Answer(Frozen):
-    """What an ended job brought, in one form for every provider."""
+class JobAnswer(Frozen):
+    """The answer of an ended job, in one form for every provider."""
 
     outcome: Literal["report", "question", "failed"]
-    """`question`: the provider itself says that it waits for a reply. Whether the text of a
-    report is one is for others to say."""
+    """`question` only where the provider says that it waits for a reply; a report may still
+    turn out to be a question."""
     text: ForeignText = ""
-    """As the agent wrote it, citation markers and all; also what there is of a failed report."""
+    """The agent's text with its citation markers; for a failed report, as far as it got."""
     annotations: tuple[Annotation, ...] = ()
-    annotated: Literal["after", "instead"] = "after"
-    """Whether an annotation's span is what the source supports (the marker goes after it), or
-    a link that the marker replaces."""
-    sources: tuple[Source, ...] = ()
-    """The list that `[n]` in the text refers to, where the interface gives it beside the text."""
+    marker_placement: Literal["after", "instead"] = "after"
+    """`after`: an annotation's span is the text that the source supports. `instead`: the span
+    is a link, which the marker replaces."""
+    sources: tuple[ReportSource, ...] = ()
+    """The list that `[n]` in the text refers to, where the interface returns it separately."""
     trace: tuple[SearchStep, ...] = ()
     n_reasoning_steps: int | None = None
     model_version: ForeignText | None = None
     usage: AgentUsage = AgentUsage()
     cost_usd: float | None = None
-    """As the interface says; None where only the price list can."""
+    """The cost that the interface reports; None where it reports none."""
     error: ForeignText | None = None
-    """Why it failed, in words."""
+    """Why the job failed."""
 
 
 class Gone(ModelError):
-    """The provider does not know the job any more: expired, deleted, or never stored."""
+    """The provider does not know the job: it has expired, was deleted, or was never stored."""
 
 
-class UnreadableAnswer(ModelError):
-    """An answer came, but not in a form that is known; the message says what was expected."""
+class UnreadableJobAnswer(ModelError):
+    """An answer in an unknown form; the message says what was expected."""
 
 
 class AgentClient(Protocol):
-    """One agent, reachable."""
+    """A client of one agent."""
 
-    async def start(self, question: Question) -> Seen:
-        """Buy one report: exactly one request, never repeated here.
+    async def start(self, request: JobRequest) -> JobStatus:
+        """Buy one report. Sends exactly one request and never retries it.
 
         Raises:
-            Transient: with `maybe_billed` nobody knows whether a job was made; without it none
-                was, and it may be asked again.
-            Rejected: this question is refused; nothing was bought.
-            StopsTheStage: no question can succeed now; nothing was bought.
+            TransientError: with `maybe_billed`, a job may have been created; without it, none was,
+                and the request may be sent again.
+            RequestRejected: the request was refused; nothing was bought.
+            StopStage: no request can succeed now; nothing was bought.
         """
 
-    async def look(self, remote_id: str) -> Seen:
-        """Look at a job once; costs nothing.
+    async def poll(self, remote_id: str) -> JobStatus:
+        """Return the status of a job, at no cost.
 
         Raises:
-            Transient: look again later.
-            Gone: it will never be found again.
-            StopsTheStage: as for `start`.
+            TransientError: poll again later.
+            Gone: the job will never be found again.
+            StopStage: as for `start`.
         """
 
     async def check(self) -> str:
-        """Make one cheap call; what was found, in words.
+        """Make one cheap call and describe the result.
 
         Raises:
-            ModelError: what is wrong, in words a person can act on.
+            ModelError: the check failed; the message says what to do.
         """
 
     async def close(self) -> None:
-        """Close its connections. Jobs under way go on."""
+        """Close all connections. Jobs in progress continue."""

@@ -1,4 +1,4 @@
-"""Answers that come as a stream of events, over the same connections and with the same errors."""
+"""Answers that arrive as a stream of server-sent events, with the errors of `JsonApi`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -9,72 +9,74 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 from tasks.agents.http import JsonApi
-from tasks.models.errors import Transient
+from tasks.models.errors import TransientError
 
 LINGER_SECONDS = 5.0
-"""How long a stream whose answer is whole is still listened to, should it not be closed."""
+"""How long to wait for a stream to close once its answer is complete."""
 
 
 class EventStreamApi(JsonApi):
-    """One key and one address, some of whose answers are streams."""
+    """A JSON API some of whose answers are streams."""
 
     async def buy_stream(
         self,
         path: str,
         body: Any,
         headers: Mapping[str, str],
-        take: Callable[[ServerSentEvent], bool],
+        on_event: Callable[[ServerSentEvent], bool],
         *,
         seconds: float,
     ) -> None:
-        """POST once what may cost money, and take the events of the answer as they come.
+        """Send one POST that may cost money, and pass on the events of the answer as they arrive.
 
-        take: is given each event; says whether the answer is whole with it. seconds: for all of
-        the answer.
+        on_event: receives each event; returns whether it completes the answer. seconds: time
+        limit for the whole answer.
 
         Raises:
-            Transient: with `maybe_billed` where it may have been worked on, as it has been when
-                a stream ends before its answer is whole.
-            Rejected, StopsTheStage: it was refused, nothing was bought.
+            TransientError: with `maybe_billed` where the request may have been processed, as always
+                when a stream ends before its answer is complete.
+            RequestRejected, StopStage: the request was refused; nothing was bought.
         """
         whole = False
         try:
             async with (
                 asyncio.timeout(seconds) as limit,
-                self._posted(path, body, headers) as answer,
+                self._post(path, body, headers) as answer,
                 aclosing(EventSource(answer).aiter_sse()) as events,
             ):
                 async for event in events:
-                    if take(event) and not whole:
+                    if on_event(event) and not whole:
                         whole = True
                         limit.reschedule(asyncio.get_running_loop().time() + LINGER_SECONDS)
         except TimeoutError:
             if not whole:
-                raise Transient(
-                    f"no whole answer after {seconds:,.0f} seconds", "timeout", maybe_billed=True
+                raise TransientError(
+                    f"no complete answer after {seconds:,.0f} seconds",
+                    "timeout",
+                    maybe_billed=True,
                 ) from None
         except SSEError as error:
-            raise _broken(str(error)) from None
-        except Transient:
+            raise _truncated_error(str(error)) from None
+        except TransientError:
             if not whole:
                 raise
         if not whole:
-            raise _broken("the stream ended before its answer")
+            raise _truncated_error("the stream ended before its answer")
 
     @asynccontextmanager
-    async def _posted(
+    async def _post(
         self, path: str, body: Any, headers: Mapping[str, str]
     ) -> AsyncIterator[httpx.Response]:
-        """The answer to a POST, once its head is here and says that all is well."""
-        async with self._transport.answer(
+        """Send a POST and yield the response once its headers have arrived with a good status."""
+        async with self._transport.stream(
             "POST", self._base_url + path, self._headers | dict(headers), self._timeout_seconds,
             json=body,
         ) as response:  # fmt: skip
             if not response.is_success:
                 await response.aread()
-                raise self._meaning(response, buying=True)
+                raise self._error_for(response, buying=True)
             yield response
 
 
-def _broken(why: str) -> Transient:
-    return Transient(f"the answer was cut: {why}", "garbled", maybe_billed=True)
+def _truncated_error(why: str) -> TransientError:
+    return TransientError(f"the answer was cut: {why}", "garbled", maybe_billed=True)

@@ -1,14 +1,14 @@
-"""Your own service: POST the assignment, then GET the job until it has ended.
+"""A client of your own service: POST the assignment, then GET the job until it has ended.
 
     POST url   {"job", "edition", "assignment", "title", "kind", "query", "prompt", "banned",
                 "conversation": [{"role": "user"|"agent", "text"}]}
-               with `Idempotency-Key: <job>`: the same key must not begin a second report
-    answer     {"state": "done", "report": "…", …}      at once; the form of `given`
-               or {"job_id": "…"}                       what is looked at from now on
+               with `Idempotency-Key: <job>`: the same key must not start a second report
+    answer     {"state": "done", "report": "…", …}      at once, see `report_form`,
+               or {"job_id": "…"}                       the job to poll
     GET url/job_id     {"state": "done", "report": "…", …}, {"state": "failed", "error": "…"},
-                       or any other state: it is waited for
+                       or any other state, which means "in progress"
 
-Redirects are not followed: the key goes to the configured address only.
+Redirects are not followed, so that the key goes to the configured address only.
 """
 
 import json
@@ -16,27 +16,27 @@ import os
 from typing import Any
 from urllib.parse import quote
 
-from tasks.agents.agent import Answer, Gone, Question, Seen
-from tasks.agents.given import answer_of, told, without_nulls
-from tasks.agents.http import CONFIGURED_IN, JsonApi, check_reached
-from tasks.agents.json_values import count, parsed_object, string
-from tasks.agents.kinds import Place
+from tasks.agents.agent import Gone, JobAnswer, JobRequest, JobStatus
+from tasks.agents.http import CONFIGURED_IN, JsonApi, explain_check_error
+from tasks.agents.json_values import count, parse_object, string
+from tasks.agents.kinds import AgentFolders
+from tasks.agents.report_form import assignment_payload, drop_nulls, parse_report_form
 from tasks.configuration.agents import HttpAsk
-from tasks.models.client import redacted
-from tasks.models.errors import Misconfigured, ModelError, Rejected, Transient
-from tasks.warehouse.rows import storable
+from tasks.models.client import redact_key
+from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
+from tasks.warehouse.rows import replace_surrogates
 
-ENDS = frozenset({"done", "failed"})
+END_STATES = frozenset({"done", "failed"})
 MAX_JOB_ID_CHARS = 1_000
 
 
 class HttpJobClient:
-    """One service."""
+    """A client of one service."""
 
     def __init__(self, agent: str, ask: HttpAsk, key: str | None) -> None:
-        named = os.environ.get(ask.url_env, "").strip() if ask.url_env else ""
+        override = os.environ.get(ask.url_env, "").strip() if ask.url_env else ""
         self._agent = agent
-        self._url = (named or ask.url).rstrip("/")
+        self._url = (override or ask.url).rstrip("/")
         self._key = key
         self._api = JsonApi(
             agent,
@@ -47,91 +47,93 @@ class HttpJobClient:
             connections=max(16, ask.limits.concurrency),
         )
 
-    async def start(self, question: Question) -> Seen:
-        answer = await self._api.buy("", told(question), {"Idempotency-Key": question.job})
-        seen = self._seen(answer, None)
-        if seen is None or (not seen.ended and seen.remote_id is None):
-            raise Transient(
-                f"{self._url} answered with neither a `job_id` nor an ended `state`: a report may "
-                "have been begun",
+    async def start(self, request: JobRequest) -> JobStatus:
+        answer = await self._api.buy(
+            "", assignment_payload(request), {"Idempotency-Key": request.job}
+        )
+        status = self._parse_status(answer, None)
+        if status is None or (not status.ended and status.remote_id is None):
+            raise TransientError(
+                f"{self._url} answered with neither a `job_id` nor a final `state`; a report may "
+                "have been started",
                 "garbled",
                 maybe_billed=True,
             )
-        return seen
+        return status
 
-    async def look(self, remote_id: str) -> Seen:
+    async def poll(self, remote_id: str) -> JobStatus:
         try:
             answer = await self._api.get(f"/{quote(remote_id, safe='')}")
-        except Rejected as error:
-            raise Transient(str(error), "server", code=error.code) from None
-        seen = self._seen(answer, remote_id)
-        if seen is None:
-            raise Transient(f"{self._url} answered with no JSON object", "garbled")
-        return seen
+        except RequestRejected as error:
+            raise TransientError(str(error), "server", code=error.code) from None
+        status = self._parse_status(answer, remote_id)
+        if status is None:
+            raise TransientError(f"{self._url} did not answer with a JSON object", "garbled")
+        return status
 
     async def check(self) -> str:
-        """GET the address: every answer will do that is no refusal of the key and no fault."""
+        """GET the address; any answer passes except a refused key or a server error."""
         try:
             await self._api.get("")
-        except (Gone, Rejected):
+        except (Gone, RequestRejected):
             pass
         except Misconfigured:
             raise
-        except Transient as error:
+        except TransientError as error:
             if error.kind != "garbled":
-                raise self._in_words(error) from None
+                raise self._explain(error) from None
         return (
-            f"{self._agent}: {self._url} answers and did not refuse the key. Whether it makes "
-            "reports shows only when one is asked for."
+            f"{self._agent}: {self._url} answers and did not refuse the key. Whether it writes "
+            "reports is only known once one is requested."
         )
 
     async def close(self) -> None:
         await self._api.close()
 
-    def _in_words(self, error: Transient) -> ModelError:
+    def _explain(self, error: TransientError) -> ModelError:
         if error.code is not None:
             return Misconfigured(
-                f"{self._agent}: {self._url} is out of order ({error}). Look at the service, or "
-                f"check `url` in {CONFIGURED_IN}."
+                f"{self._agent}: {self._url} answers with an error ({error}). Check the service, "
+                f"or `url` in {CONFIGURED_IN}."
             )
-        return check_reached(error, self._agent, self._url)
+        return explain_check_error(error, self._agent, self._url)
 
-    def _seen(self, answer: Any, remote_id: str | None) -> Seen | None:
-        """A job as the answer shows it; None where it shows none."""
+    def _parse_status(self, answer: Any, remote_id: str | None) -> JobStatus | None:
+        """Return the job's status; None if the answer holds none."""
         if not isinstance(answer, dict):
             return None
-        word = string(answer.get("state")) or ""
-        ended = word in ENDS
+        state = string(answer.get("state")) or ""
+        ended = state in END_STATES
         try:
             raw = json.dumps(answer, ensure_ascii=False) if ended else None
         except RecursionError:
             return None
-        return Seen(
-            remote_id=remote_id or _job_id(answer.get("job_id")),
-            word=word,
+        return JobStatus(
+            remote_id=remote_id or _parse_job_id(answer.get("job_id")),
+            remote_state=state,
             ended=ended,
-            raw=None if raw is None else redacted(raw, self._key),
+            raw=None if raw is None else redact_key(raw, self._key),
         )
 
 
-def open_client(agent: str, ask: HttpAsk, key: str | None, place: Place) -> HttpJobClient:
+def open_client(agent: str, ask: HttpAsk, key: str | None, folders: AgentFolders) -> HttpJobClient:
     return HttpJobClient(agent, ask, key)
 
 
-def read(raw: str) -> Answer:
-    """An ended job.
+def read(raw: str) -> JobAnswer:
+    """Read the answer of an ended job.
 
     Raises:
-        UnreadableAnswer: it is not of the form; the message names the fields.
+        UnreadableJobAnswer: it does not match the form; the message names the fields.
     """
-    body = without_nulls(parsed_object(raw, "an ended job of a service"))
+    body = drop_nulls(parse_object(raw, "an ended job of a service"))
     if body.get("state") == "failed":
-        body.setdefault("error", "the service says `failed`, and not why")
-    return answer_of(body)
+        body.setdefault("error", "the service reports `failed` without a reason")
+    return parse_report_form(body)
 
 
-def _job_id(said: Any) -> str | None:
-    """A job's name, also where it is a number."""
-    number = count(said)
-    named = str(number) if number is not None else string(said)
-    return storable(named) if named and len(named) <= MAX_JOB_ID_CHARS else None
+def _parse_job_id(value: Any) -> str | None:
+    """Return a job id as text, also where it is a number."""
+    number = count(value)
+    text = str(number) if number is not None else string(value)
+    return replace_surrogates(text) if text and len(text) <= MAX_JOB_ID_CHARS else None

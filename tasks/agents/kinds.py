@@ -1,4 +1,4 @@
-"""The ways there are to ask an agent, by kind."""
+"""The kinds of agents and the modules that implement them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tasks.agents.agent import AgentClient, Answer
+from tasks.agents.agent import AgentClient, JobAnswer
 
 MODULES = {
     "gemini_deep_research": "tasks.agents.providers.gemini_research",
@@ -20,38 +20,38 @@ MODULES = {
     "command": "tasks.agents.command.client",
     "http": "tasks.agents.http_job",
 }
-"""Kind to the module that knows it; `file_drop` asks nobody. Each has `open_client` and
-`read`, and is imported when it is needed: some bring what takes seconds to load."""
+"""Kind to module; `file_drop` has none. Each module has `open_client` and `read`, and is imported
+when it is needed: some take seconds to load."""
 READERS = {"gemini_deep_research": "tasks.agents.providers.gemini_answer"}
-"""Where `read` has a file of its own, so that reading does not load the provider's SDK."""
+"""Modules with `read` only, so that reading does not load the provider's SDK."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where an agent may work on this machine."""
+class AgentFolders:
+    """The folders that an agent uses on this machine."""
 
     work: Path
-    """A folder for the jobs of programs; each gets one of its own in it."""
+    """The parent of the folders of program jobs."""
     archive: Path | None
-    """The latest Parquet snapshot of the edition; None where nothing has been exported."""
+    """The edition's latest snapshot; None where nothing has been exported."""
 
 
-def open_agent(agent: str, ask: Any, key: str | None, place: Place) -> AgentClient:
-    """What asks the agent.
+def open_agent(agent: str, ask: Any, key: str | None, folders: AgentFolders) -> AgentClient:
+    """Open a client of an agent.
 
-    ask: its entry's `ask`, of one of the kinds of MODULES. key: None where it needs none.
+    ask: the `ask` of the agent's entry; its kind is a key of MODULES. key: None if it needs none.
     """
-    opened: Callable[..., AgentClient] = import_module(MODULES[ask.kind]).open_client
-    return opened(agent, ask, key, place)
+    open_client: Callable[..., AgentClient] = import_module(MODULES[ask.kind]).open_client
+    return open_client(agent, ask, key, folders)
 
 
-def read_answer(kind: str, raw: str) -> Answer:
-    """What an ended job brought.
+def read_answer(kind: str, raw: str) -> JobAnswer:
+    """Read the answer of an ended job.
 
-    raw: as the kind's client gave it.
+    raw: the answer as the client of that kind returned it.
 
     Raises:
-        UnreadableAnswer: it is not of the form that was expected.
+        UnreadableJobAnswer: it does not have the expected form.
     """
-    read: Callable[[str], Answer] = import_module(READERS.get(kind, MODULES[kind])).read
+    read: Callable[[str], JobAnswer] = import_module(READERS.get(kind, MODULES[kind])).read
     return read(raw)

@@ -1,11 +1,11 @@
-"""What a model thought aloud before its answer, set apart from it."""
+"""Thoughts that a model writes before its answer."""
 
 import re
 
 _THOUGHTS = re.compile(r"\s*<think>(.*?)(</think>\s*|\Z)", re.DOTALL)
 
 
-def without_thoughts(text: str) -> tuple[str, str]:
-    """(thoughts, the rest): a leading `<think>…</think>`; where it is never closed, all is it."""
-    found = _THOUGHTS.match(text)
-    return (found[1].strip(), text[found.end() :]) if found else ("", text)
+def split_thoughts(text: str) -> tuple[str, str]:
+    """Split off a leading `<think>…</think>`, to the end if unclosed; return (thoughts, rest)."""
+    match = _THOUGHTS.match(text)
+    return (match[1].strip(), text[match.end() :]) if match else ("", text)

@@ -1,4 +1,4 @@
-"""What can be read from verdicts and scores: costs, difficulty, trends, comparisons, one report.
+"""Analyses of verdicts and scores: difficulty, trends, comparisons, single reports.
 
 Application: reads the warehouse. Writes no table.
 """

@@ -1,13 +1,13 @@
-"""How any two agents of an edition differ, as the leaderboard stage has found it."""
+"""Differences between any two agents of an edition, as computed by the leaderboard stage."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from tasks.analysis.protocols import headlines
+from tasks.analysis.protocols import find_headline_metrics
 from tasks.editions.names import UnknownName, check_known, check_scored
-from tasks.protocols.registry import at_hand
-from tasks.scoring.boards import ranking_metric
+from tasks.protocols.registry import available_protocols
+from tasks.scoring.boards import find_ranking_metric
 from tasks.warehouse.store import Readable
 
 PAIRS = """
@@ -23,12 +23,12 @@ JOIN leaderboard AS yours
 WHERE p.edition = $1 AND p.judge = $2
 ORDER BY p.protocol, p.metric, p.agent, p.other
 """
-SHOWN = ["edition", "protocol", "metric", "judge", "agent", "other", "n_articles", "difference",
+COLUMNS = ["edition", "protocol", "metric", "judge", "agent", "other", "n_articles", "difference",
          "low", "high", "effect_size", "better_share", "p", "p_adjusted", "n_pairs", "seed",
          "provisional", "reason"]  # fmt: skip
 
 
-def differences(
+def compare_agents(
     source: Readable,
     edition: str,
     judge: str,
@@ -36,21 +36,20 @@ def differences(
     metrics: Sequence[str] = (),
     agents: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Pairs of agents by the metrics named, or by what ranks, and stands for, their protocols.
+    """Compare agents in pairs, by the named metrics or by the ranking and headline metrics.
 
     Args:
         protocols: only these; all that compare agents if empty.
-        metrics: only these; what ranks and the headline metrics if empty.
-        agents: one: its pairs with all others, it first; several: the pairs among them, in this
-            order. If empty all pairs, each with the agent first that is ahead on the articles
-            that both have.
+        metrics: only these; the ranking and headline metrics if empty.
+        agents: one agent: its pairs with all others; several: the pairs among them, in this
+            order. If empty, all pairs, with the agent first that leads on the common articles.
 
     Returns:
         The columns of `agent_pairs` and whether one of the two figures is provisional, metric by
         metric; differences are `agent` minus `other`.
 
     Raises:
-        UnknownName: a name that nothing is known of, or no pairs at all; says what there is.
+        UnknownName: a name is unknown, or there are no pairs; the message lists the known names.
     """
     check_known(source, edition)
     check_scored(source, edition, protocols, judge)
@@ -58,55 +57,55 @@ def differences(
     if pairs.is_empty():
         raise UnknownName(
             f"{edition} compares no agents by the judge {judge!r}: fewer than two have figures, or "
-            f"an earlier version made them. `evergreen evaluate --edition {edition} --judge "
-            f"{judge}` compares them."
+            f"an earlier version computed them. Run `evergreen evaluate --edition {edition} "
+            f"--judge {judge}`."
         )
     if protocols:
         pairs = pairs.filter(pl.col("protocol").is_in(protocols))
-    _check("metric", metrics, pairs["metric"].to_list(), edition)
-    _check("agent", agents, [*pairs["agent"], *pairs["other"]], edition)
-    wanted = list(metrics) or _headlines(pairs)
+    _check_names("metric", metrics, pairs["metric"].to_list(), edition)
+    _check_names("agent", agents, [*pairs["agent"], *pairs["other"]], edition)
+    wanted = list(metrics) or _choose_metrics(pairs)
     pairs = pairs.filter(pl.col("metric").is_in(wanted))
-    return _sorted(_turned(_among(pairs, agents), agents)).select(SHOWN)
+    return _sort_pairs(_orient_pairs(_select_agents(pairs, agents), agents)).select(COLUMNS)
 
 
-def _check(kind: str, names: Sequence[str], there: Sequence[str], edition: str) -> None:
-    known = sorted(set(there))
+def _check_names(kind: str, names: Sequence[str], available: Sequence[str], edition: str) -> None:
+    known = sorted(set(available))
     for name in names:
         if name not in known:
             raise UnknownName(
                 f"{edition} compares no agents by the {kind} {name!r}; it does by: "
                 f"{', '.join(known)}."
                 if kind == "metric"
-                else f"{edition} compares {name!r} with nobody; it compares: {', '.join(known)}."
+                else f"{edition} does not compare {name!r}; it compares: {', '.join(known)}."
             )
 
 
-def _headlines(pairs: pl.DataFrame) -> list[str]:
-    """What ranks a protocol's board, and the metrics that stand for it; all where a protocol's
-    definition is not at hand, or none of those has pairs."""
+def _choose_metrics(pairs: pl.DataFrame) -> list[str]:
+    """Return each protocol's ranking and headline metrics; all its metrics if its definition is
+    missing or none of those has pairs."""
     found: list[str] = []
-    known = at_hand(pairs["protocol"].to_list())
+    known = available_protocols(pairs["protocol"].to_list())
     for (name,), rows in pairs.group_by("protocol", maintain_order=True):
-        there = set(rows["metric"])
-        marked = headlines(str(name), known[str(name)]) if str(name) in known else []
-        ranks = ranking_metric(str(name), there)
-        shown = [ranks] if ranks else []
-        shown += [m.entry.name for m in marked if m.entry.name in there and m.entry.name != ranks]
-        found += shown or sorted(there)
+        available = set(rows["metric"])
+        protocol = known.get(str(name))
+        marked = find_headline_metrics(str(name), protocol) if protocol else []
+        ranks = find_ranking_metric(str(name), available)
+        others = [m.entry.name for m in marked if m.entry.name != ranks]
+        chosen = [*([ranks] if ranks else []), *(n for n in others if n in available)]
+        found += chosen or sorted(available)
     return found
 
 
-def _among(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
+def _select_agents(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
     one, other = pl.col("agent").is_in(agents), pl.col("other").is_in(agents)
     if not agents:
         return pairs
     return pairs.filter(one | other if len(set(agents)) == 1 else one & other)
 
 
-def _turned(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
-    """Each pair with the agent first that was named first, or that is ahead on their common
-    articles."""
+def _orient_pairs(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
+    """Put first the agent that was named first, or that leads on the common articles."""
     place = {agent: n for n, agent in enumerate(agents)}
     if agents:
         first, second = (
@@ -132,8 +131,8 @@ def _turned(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _sorted(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Largest figures first, metric by metric."""
+def _sort_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Sort the pairs by metric, then the largest figures first."""
     return pairs.sort(
         "protocol", "metric", "agent_value", "other_value", "agent", "other",
         descending=[False, False, True, True, False, False], nulls_last=True,

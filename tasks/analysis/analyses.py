@@ -1,5 +1,5 @@
-"""The published analyses of an edition, by one judge: difficulty per category and what goes with
-it, agents over categories, leakage, conflict, cost, and figures over time. Nothing is stored."""
+"""The analyses of an edition by one judge: category difficulty and its correlates, agents over
+categories, leakage, conflict, cost, and figures over time. Nothing is stored."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -8,24 +8,24 @@ from typing import Literal
 import polars as pl
 
 from tasks.analysis.difficulty import (
-    Scored,
-    anova,
-    correlations,
-    difficulty,
-    scored,
-    single_categories,
+    ArticleScores,
+    correlate_difficulty,
+    find_single_categories,
+    load_article_scores,
+    measure_difficulty,
+    run_anova,
 )
-from tasks.analysis.leakage import conflict, leakage, without_value
-from tasks.analysis.protocols import Metric, headlines
-from tasks.analysis.trends import ages, contamination, trend
-from tasks.costs.editions import costs, judging
+from tasks.analysis.leakage import explain_missing, load_conflict, load_leakage
+from tasks.analysis.protocols import Metric, find_headline_metrics
+from tasks.analysis.trends import load_ages, load_trend, measure_contamination
+from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.editions.names import UnknownName, check_known, check_scored
 from tasks.protocols.case import Protocol
-from tasks.protocols.registry import at_hand
+from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
 PREFERRED = (("wiki_writing", "writing_overall"), ("wiki_fact", "coverage_wiki"))
-"""Which metric is analysed where none is named: the published choice, then coverage."""
+"""The metrics to analyse if none is named: that of Wiki Live Challenge, then coverage."""
 VALUED = """
 SELECT DISTINCT s.protocol, s.metric
 FROM scores AS s JOIN assignments AS a USING (edition, assignment)
@@ -46,17 +46,17 @@ TABLES: dict[Analysis, tuple[str, ...]] = {
     "trend": ("trend",),
     "contamination": ("contamination", "ages"),
 }
-"""The analyses, and the frames of `Analyses` that each is made of."""
+"""The frames of `Analyses` that each analysis consists of."""
 
 
 @dataclass(frozen=True)
 class Analyses:
-    """All of it for one edition and judge."""
+    """All analyses of one edition by one judge."""
 
     edition: str
     judge: str
     metric: Metric | None
-    """Whose values are analysed by category and age; None where nothing has any."""
+    """The metric analysed by category and age; None if no metric has values."""
     difficulty: pl.DataFrame
     """A frame of tasks.analysis.difficulty.DIFFICULTY."""
     correlation: pl.DataFrame
@@ -70,54 +70,55 @@ class Analyses:
     cost: pl.DataFrame
     """A frame of tasks.costs.editions.COST."""
     judging: pl.DataFrame
-    """A frame of tasks.costs.editions.JUDGING: of all judges."""
+    """A frame of tasks.costs.editions.JUDGING, for all judges."""
     trend: pl.DataFrame
-    """A frame of trends.TREND: the metric, and those that stand for each protocol."""
+    """A frame of tasks.analysis.trends.TREND: the metric and all headline metrics."""
     contamination: pl.DataFrame
     """A frame of tasks.analysis.trends.CONTAMINATION."""
     ages: pl.DataFrame
-    """A frame of tasks.analysis.trends.AGES: what `contamination` rests on."""
+    """A frame of tasks.analysis.trends.AGES, from which `contamination` is computed."""
     remarks: Mapping[Analysis, tuple[str, ...]]
-    """By analysis what has to be known to read it."""
+    """Notes for the reader, by analysis."""
 
 
-def analyses(
+def run_analyses(
     source: Readable,
     edition: str,
     judge: str,
     protocol: str | None = None,
     metric: str | None = None,
 ) -> Analyses:
-    """The analyses of an edition's figures by this judge.
+    """Analyse an edition's figures by this judge.
 
     Args:
-        protocol, metric: what is analysed by category and age; see `chosen` where not given.
+        protocol, metric: what to analyse by category and age; see `choose_metric` for the default.
 
     Raises:
-        UnknownName: edition, or no figures by this judge, of this protocol, or of this metric.
+        UnknownName: the edition is unknown, or has no figures by this judge, of this protocol, or
+            of this metric.
     """
     check_known(source, edition)
     check_scored(source, edition, [protocol] if protocol else [], judge)
-    known = _known(source, edition, judge)
+    known = _load_protocols(source, edition, judge)
     valued = {(name, of) for name, of in source.frame(VALUED, [edition, judge]).iter_rows()}
-    taken = chosen(known, valued, protocol, metric)
-    of = scored(source, edition, judge, taken)
-    categories = difficulty(of, taken.entry.better if taken else "higher")
-    points = ages(source, edition, of)
-    of_judging = judging(source, edition)
+    taken = choose_metric(known, valued, protocol, metric)
+    of = load_article_scores(source, edition, judge, taken)
+    categories = measure_difficulty(of, taken.entry.better if taken else "higher")
+    points = load_ages(source, edition, of)
+    judging_costs = load_judging_costs(source, edition)
     found = Analyses(
         edition=edition,
         judge=judge,
         metric=taken,
         difficulty=categories,
-        correlation=correlations(categories),
-        anova=anova(of),
-        leakage=leakage(source, edition, judge),
-        conflict=conflict(source, edition, judge),
-        cost=costs(source, edition, judge, of_judging),
-        judging=of_judging,
-        trend=trend(source, edition, judge, _shown(known, taken)),
-        contamination=contamination(points),
+        correlation=correlate_difficulty(categories),
+        anova=run_anova(of),
+        leakage=load_leakage(source, edition, judge),
+        conflict=load_conflict(source, edition, judge),
+        cost=load_agent_costs(source, edition, judge, judging_costs),
+        judging=judging_costs,
+        trend=load_trend(source, edition, judge, _choose_trend_metrics(known, taken)),
+        contamination=measure_contamination(points),
         ages=points,
         remarks={},
     )
@@ -126,15 +127,14 @@ def analyses(
     )
 
 
-def chosen(
+def choose_metric(
     known: Mapping[str, Protocol],
     valued: set[tuple[str, str]],
     protocol: str | None,
     metric: str | None,
 ) -> Metric | None:
-    """What is analysed: the metric that is named, or the first of PREFERRED, or else of what
-    stands for a protocol, that has values for articles. None where nothing has; one that is named
-    is taken even without values.
+    """Choose the metric to analyse: the named one, even without values; else the first of PREFERRED
+    and then of the headline metrics that has values for articles; None if there is none.
 
     Raises:
         UnknownName: the protocol (any that has figures, if none is named) has no such metric, or
@@ -142,7 +142,7 @@ def chosen(
     """
     if protocol is not None and protocol not in known:
         raise UnknownName(
-            f"{protocol}'s figures are kept, but its rubric is not at hand. List its file in "
+            f"{protocol} has figures, but its rubric is missing. List its file in "
             "EVERGREEN_RUBRICS, or put it into configs/rubrics."
         )
     of = {name: known[name] for name in known if protocol in (None, name)}
@@ -152,35 +152,35 @@ def chosen(
         if not found:
             have = "; ".join(f"{p}: {', '.join(e.name for e in one.metrics)}"
                              for p, one in of.items())  # fmt: skip
-            raise UnknownName(f"There is no metric {metric!r}. These have figures: {have}.")
+            raise UnknownName(f"There is no metric {metric!r}; these have figures: {have}.")
         return next((each for each in found if each.key in valued), found[0])
     candidates = sorted(
-        (each for name, one in of.items() for each in headlines(name, one)),
-        key=lambda each: _preference(each.key),
+        (each for name, one in of.items() for each in find_headline_metrics(name, one)),
+        key=lambda each: _preference_rank(each.key),
     )
     if protocol is not None and candidates:
         return next((each for each in candidates if each.key in valued), candidates[0])
     return next((each for each in candidates if each.key in valued), None)
 
 
-def _known(source: Readable, edition: str, judge: str) -> dict[str, Protocol]:
-    """The protocols that have figures by this judge, as far as they are at hand."""
+def _load_protocols(source: Readable, edition: str, judge: str) -> dict[str, Protocol]:
+    """Load the protocols that have figures by this judge and whose definitions are available."""
     sql = "SELECT DISTINCT protocol FROM leaderboard WHERE edition = $1 AND judge = $2"
-    return at_hand(source.frame(sql, [edition, judge])["protocol"])
+    return available_protocols(source.frame(sql, [edition, judge])["protocol"])
 
 
-def _preference(key: tuple[str, str]) -> int:
+def _preference_rank(key: tuple[str, str]) -> int:
     return PREFERRED.index(key) if key in PREFERRED else len(PREFERRED)
 
 
-def _shown(known: Mapping[str, Protocol], taken: Metric | None) -> list[Metric]:
-    """The metric that is analysed, then those that stand for each protocol."""
+def _choose_trend_metrics(known: Mapping[str, Protocol], taken: Metric | None) -> list[Metric]:
+    """Return the analysed metric, then the headline metrics of each protocol."""
     first = [taken] if taken else []
-    others = [each for name, one in known.items() for each in headlines(name, one)]
+    others = [each for name, one in known.items() for each in find_headline_metrics(name, one)]
     return first + [each for each in others if taken is None or each.key != taken.key]
 
 
-def _of_difficulty(found: Analyses, of: Scored) -> Iterator[str]:
+def _explain_difficulty(found: Analyses, of: ArticleScores) -> Iterator[str]:
     if found.metric is None:
         yield f"No metric has a value by the judge {found.judge} for a report on an article."
         return
@@ -189,108 +189,108 @@ def _of_difficulty(found: Analyses, of: Scored) -> Iterator[str]:
         yield f"{name} has no value by the judge {found.judge} for a report on an article."
         return
     if found.metric.key != PREFERRED[0]:
-        yield f"Of {name}. The published analyses are of {'/'.join(PREFERRED[0])}."
-    yield from _left_out(found, of)
+        yield f"The metric is {name}; the original analyses use {'/'.join(PREFERRED[0])}."
+    yield from _list_left_out(found, of)
     if found.difficulty.is_empty():
         return
     low = "low" if found.metric.entry.better == "higher" else "high"
-    yield f"The hardest first: a {low} value is a hard category."
+    yield f"The hardest category comes first: a {low} value means a hard category."
     if missing := found.difficulty["n_missing"].sum():
         yield (
-            f"Values that are missing: {missing}. A category's figure is a mean over articles of "
-            "the means over the agents that have one; beside it stands that over the articles "
-            "that all agents have a value for."
+            f"Missing values: {missing}. A category's figure is the mean over articles of the "
+            "means over the agents that have a value; the figure next to it uses only the articles "
+            "for which all agents have one."
         )
 
 
-def _left_out(found: Analyses, of: Scored) -> Iterator[str]:
-    """Articles that no category's figure rests on."""
+def _list_left_out(found: Analyses, of: ArticleScores) -> Iterator[str]:
+    """Yield which articles count in no category."""
     valued = {article for of_agent in of.values.values() for article in of_agent}
     without = sum(not of.articles[article]["category"] for article in valued)
     if without and found.difficulty.is_empty():
-        yield f"No article of {found.edition} has a category: there is nothing to group by."
+        yield f"No article of {found.edition} has a category to group by."
     elif without:
-        yield f"Left out, without a category: {_n(without, 'article')}."
+        yield f"Left out because they have no category: {_format_count(without, 'article')}."
     if never := len(of.articles) - len(valued):
-        yield f"Left out, without a value of any agent: {_n(never, 'article')}."
+        yield f"Left out because no agent has a value: {_format_count(never, 'article')}."
 
 
-def _of_correlation(found: Analyses, _: Scored) -> Iterator[str]:
+def _explain_correlation(found: Analyses, _: ArticleScores) -> Iterator[str]:
     yield (
-        f"Over the means of {_n(found.difficulty.height, 'category', 'categories')}, each counted "
-        "once however many articles it has. r above 0: the more of it, the higher the metric's "
-        "values. The intervals say how little so few categories can tell."
+        "Correlations over the means of "
+        f"{_format_count(found.difficulty.height, 'category', 'categories')}, each counted once "
+        "however many articles it has. r above 0: the larger the quantity, the higher the metric's "
+        "values. Few categories make wide intervals."
     )
 
 
-def _of_anova(_: Analyses, of: Scored) -> Iterator[str]:
+def _explain_anova(_: Analyses, of: ArticleScores) -> Iterator[str]:
     yield (
-        "An agent's value for an article less the mean of all agents in its category, over "
-        "categories. Eta squared is the share of its variance that lies between them; by chance "
-        "alone it would be as high as said beside it, so only what is above that counts."
+        "The analysis compares, between categories, an agent's value for an article minus the mean "
+        "of all agents in its category. Eta squared is the share of the variance between "
+        "categories; only the part above its value by chance counts."
     )
     yield (
         "An agent that scores near 0 everywhere deviates by the category's mean itself: its eta "
-        "squared is high although it treats all categories alike."
+        "squared is high although it does equally badly in all categories."
     )
-    if single := single_categories(of):
+    if single := find_single_categories(of):
         yield (
-            f"Categories of one article: {'; '.join(single)}. They have no spread of their own "
-            "and raise eta squared; the second figures are without them."
+            f"Categories with one article: {'; '.join(single)}. They have no variance within and "
+            "raise eta squared; the second table leaves them out."
         )
 
 
-def _of_leakage(found: Analyses, _: Scored) -> Iterator[str]:
-    yield from without_value(found.leakage, "leakage")
+def _explain_leakage(found: Analyses, _: ArticleScores) -> Iterator[str]:
+    yield from explain_missing(found.leakage, "leakage")
 
 
-def _of_conflict(found: Analyses, _: Scored) -> Iterator[str]:
-    yield from without_value(found.conflict, "conflict")
+def _explain_conflict(found: Analyses, _: ArticleScores) -> Iterator[str]:
+    yield from explain_missing(found.conflict, "conflict")
 
 
-def _of_cost(found: Analyses, _: Scored) -> Iterator[str]:
+def _explain_cost(found: Analyses, _: ArticleScores) -> Iterator[str]:
     yield (
-        "US dollars. What is not known is left empty and never counts as 0; “free” is said where "
-        "it is known to cost nothing. Extracting claims by a model, and making assignments, is not "
-        "in it."
+        "In US dollars. Unknown costs are left empty and never count as 0; “free” means known to "
+        "cost nothing. Extracting claims with a model and making assignments are not included."
     )
     if "unknown" in found.cost["reports_cost"].to_list():
         yield (
-            "Nobody has said what some reports cost: `evergreen agents cost` enters what people "
-            "spent on those that came as files."
+            "The cost of some reports is unknown: `evergreen agents cost` records what people "
+            "spent on reports imported as files."
         )
 
 
-def _of_trend(found: Analyses, _: Scored) -> Iterator[str]:
+def _explain_trend(found: Analyses, _: ArticleScores) -> Iterator[str]:
     if found.trend["edition"].n_unique() < 2:
         yield f"A trend needs two editions with figures by {found.judge}; there is only this one."
     yield (
-        "Every edition has articles of its own: a change is one of the agent and of how difficult "
-        "its articles are."
+        "Every edition has its own articles: a change reflects both the agent and how difficult "
+        "the articles are."
     )
 
 
-def _of_contamination(found: Analyses, of: Scored) -> Iterator[str]:
+def _explain_contamination(found: Analyses, of: ArticleScores) -> Iterator[str]:
     yield (
-        "A model that has learned the older articles does better on them, which shows as a slope "
-        "that rises with age; but older articles may also be better known or have more sources, "
-        "and no slope does not show that nothing was learned."
+        "A model trained on the older articles does better on them, which shows as values that "
+        "rise with age. But older articles may also be better known or have more sources, and the "
+        "absence of a slope does not prove that nothing was learned."
     )
     if undated := sum(record["created_at"] is None for record in of.articles.values()):
-        yield f"Left out, without a date of creation: {_n(undated, 'article')}."
+        yield f"Left out, creation date unknown: {_format_count(undated, 'article')}."
 
 
-def _n(count: int, one: str, many: str | None = None) -> str:
+def _format_count(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-REMARKS: dict[Analysis, Callable[[Analyses, Scored], Iterator[str]]] = {
-    "difficulty": _of_difficulty,
-    "correlation": _of_correlation,
-    "anova": _of_anova,
-    "leakage": _of_leakage,
-    "conflict": _of_conflict,
-    "cost": _of_cost,
-    "trend": _of_trend,
-    "contamination": _of_contamination,
+REMARKS: dict[Analysis, Callable[[Analyses, ArticleScores], Iterator[str]]] = {
+    "difficulty": _explain_difficulty,
+    "correlation": _explain_correlation,
+    "anova": _explain_anova,
+    "leakage": _explain_leakage,
+    "conflict": _explain_conflict,
+    "cost": _explain_cost,
+    "trend": _explain_trend,
+    "contamination": _explain_contamination,
 }

@@ -1,4 +1,4 @@
-"""Figures of an edition by what its tasks are: their language, their theme."""
+"""An edition's figures by the language or theme of its tasks."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ from tasks.protocols.case import Protocol
 from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable
 
-By = Literal["language", "theme"]
+Grouping = Literal["language", "theme"]
 SCHEMA = {
     "agent": pl.String,
     "group": pl.String,
@@ -22,33 +22,33 @@ SCHEMA = {
     "n_items": pl.Int64,
     "n_without": pl.Int64,
 }
-"""`n_without`: reports of the group that have no value. A task without a group has a null there."""
+"""`n_without`: reports of the group that have no value. `group`: null for tasks without one."""
 
 
-def breakdown(
-    source: Readable, edition: str, protocol: Protocol, by: By, judge: str
+def compute_breakdown(
+    source: Readable, edition: str, protocol: Protocol, by: Grouping, judge: str
 ) -> pl.DataFrame:
-    """A frame of SCHEMA: each metric of each agent over the tasks of each group.
+    """Return a frame of SCHEMA: each metric of each agent over the tasks of each group.
 
-    Metrics are put together as on the leaderboard: means over reports, or items pooled.
+    Metrics are aggregated as on the leaderboard: means over reports, or items pooled.
 
     Raises:
-        EditionError: the edition has no rubrics of the protocol, which say what a task is, or the
+        EditionError: the edition has no rubrics of the protocol, which describe the tasks, or the
             judge has scored none of its reports.
     """
-    group_of = _groups(source, edition, protocol.name, by)
+    group_of = _load_groups(source, edition, protocol.name, by)
     scores = source.frame(
         "SELECT agent, assignment, metric, value, numerator, n_items FROM scores "
         "WHERE edition = $1 AND protocol = $2 AND judge = $3 ORDER BY agent, assignment, metric",
         [edition, protocol.name, judge],
     )
     if scores.is_empty():
-        raise EditionError(_nothing_scored(source, edition, protocol.name, judge))
+        raise EditionError(_describe_nothing_scored(source, edition, protocol.name, judge))
     groups = [group_of.get(assignment) for assignment in scores["assignment"]]
     grouped = scores.with_columns(group=pl.Series(groups, dtype=pl.String))
     metrics = {metric.name: metric for metric in protocol.metrics}
     rows = [
-        (agent, group, name, *_figure(metrics[name], of_group))
+        (agent, group, name, *_compute_figure(metrics[name], of_group))
         for (agent, group, name), of_group in grouped.group_by("agent", "group", "metric")
         if name in metrics
     ]
@@ -57,15 +57,17 @@ def breakdown(
     return frame.sort("agent", "group", pl.col("metric").replace_strict(order), nulls_last=True)
 
 
-def _groups(source: Readable, edition: str, protocol: str, by: By) -> dict[str, str | None]:
+def _load_groups(
+    source: Readable, edition: str, protocol: str, by: Grouping
+) -> dict[str, str | None]:
     bundles = source.frame(
         "SELECT assignment, settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2",
         [edition, protocol],
     )
     if bundles.is_empty():
         raise EditionError(
-            f"Nothing says of what {by} the tasks of {edition} are under {protocol}: only rubrics "
-            "that were published for them, or drafted, do (rubric_bench, rigorous, race)."
+            f"The tasks of {edition} have no known {by} under {protocol}: only published or "
+            "drafted rubrics name it (rubric_bench, rigorous, race)."
         )
     return {
         assignment: getattr(BundleSettings.model_validate_json(settings), by)
@@ -73,19 +75,21 @@ def _groups(source: Readable, edition: str, protocol: str, by: By) -> dict[str, 
     }
 
 
-def _nothing_scored(source: Readable, edition: str, protocol: str, judge: str) -> str:
+def _describe_nothing_scored(source: Readable, edition: str, protocol: str, judge: str) -> str:
     judges: Sequence[str] = source.frame(
         "SELECT DISTINCT judge FROM scores WHERE edition = $1 AND protocol = $2 ORDER BY judge",
         [edition, protocol],
     )["judge"].to_list()
     return (
-        f"The judge {judge!r} has scored nothing of {edition} under {protocol}; "
-        f"{'these have: ' + ', '.join(judges) if judges else 'nobody has'}."
+        f"The judge {judge!r} has scored nothing of {edition} under {protocol}; judges that have: "
+        f"{', '.join(judges) or 'none'}."
     )
 
 
-def _figure(metric: MetricEntry, scores: pl.DataFrame) -> tuple[float | None, int, int, int]:
-    """Value, reports and items it rests on, reports without one."""
+def _compute_figure(
+    metric: MetricEntry, scores: pl.DataFrame
+) -> tuple[float | None, int, int, int]:
+    """Return the value, the reports and items it rests on, and the reports without a value."""
     valued = scores.filter(pl.col("value").is_not_null())
     value = aggregate(metric.aggregate, valued, {})
     return value, valued.height, int(valued["n_items"].sum()), scores.height - valued.height

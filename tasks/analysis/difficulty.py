@@ -1,5 +1,5 @@
-"""How difficult the categories of an edition are, what goes with that, and whether agents do
-better in some than in others. Source: the analyses of Wiki Live Challenge.
+"""The difficulty of an edition's categories, its correlates, and whether agents do better in some
+categories. Source: the analyses of Wiki Live Challenge.
 
 The unit is an article: an agent's value for it is the mean over its assignments, mostly one.
 """
@@ -13,8 +13,8 @@ import polars as pl
 
 from tasks.analysis.protocols import Metric
 from tasks.metrics.correlation import pearson
-from tasks.metrics.shares import mean
-from tasks.metrics.variance import OneWay, corrected, one_way
+from tasks.metrics.ratios import mean
+from tasks.metrics.variance import OneWayAnova, benjamini_hochberg, one_way_anova
 from tasks.warehouse.store import Readable
 
 VALUES = """
@@ -40,14 +40,14 @@ FROM articles AS t LEFT JOIN stated AS s USING (article) LEFT JOIN looked_at AS 
 WHERE t.edition = $1
 ORDER BY t.article
 """
-"""An article whose statements nobody has extracted yet has null of them, not 0."""
+"""`statements` is null, not 0, for an article whose facts have not been extracted."""
 COVARIATES = {
     "views": "page views",
     "links": "external links",
     "bytes": "size in bytes",
     "statements": "statements (facts extracted from it)",
 }
-"""What category difficulty is correlated with: of an article, as its edition says."""
+"""The article properties that category difficulty is correlated with."""
 DIFFICULTY = {
     "category": pl.String, "value": pl.Float64, "n_articles": pl.Int64, "n_reports": pl.Int64,
     "n_missing": pl.Int64, "value_complete": pl.Float64, "n_complete": pl.Int64,
@@ -55,50 +55,49 @@ DIFFICULTY = {
     "bytes": pl.Float64, "n_bytes": pl.Int64, "statements": pl.Float64, "n_statements": pl.Int64,
 }  # fmt: skip
 """A row per category, the hardest first. `value`: mean over its articles of the means over agents,
-in the metric's unit; `n_articles` that any agent has a value for, `n_reports` values, `n_missing`
-of agents that have none there. `value_complete`: the same over the `n_complete` articles that all
-agents have a value for; where the two differ, who is missing matters. The others are means over the
-articles, each with how many say it."""
+in the metric's unit. `n_articles`: articles with a value of any agent; `n_reports`: values;
+`n_missing`: missing values of agents for these articles. `value_complete`: the same mean over the
+`n_complete` articles that all agents have a value for; if the two differ, it matters who is
+missing. The others are means over the articles, each with the number of articles."""
 CORRELATION = {
     "covariate": pl.String, "n_categories": pl.Int64, "r": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "p": pl.Float64, "reason": pl.String,
 }  # fmt: skip
-"""A row for each of COVARIATES: Pearson's r (-1 to 1) of the category means of it and of the
-metric, its 95 % interval and p over `n_categories`; null with the reason."""
+"""A row for each of COVARIATES: Pearson's r (-1 to 1) between the category means of it and of the
+metric, its 95 % interval and p over `n_categories`; null with a reason."""
 ANOVA = {
     "agent": pl.String, "categories": pl.String, "f": pl.Float64, "df_between": pl.Int64,
     "df_within": pl.Int64, "p": pl.Float64, "p_adjusted": pl.Float64, "eta_squared": pl.Float64,
     "eta_squared_by_chance": pl.Float64, "n_articles": pl.Int64, "n_categories": pl.Int64,
     "n_single": pl.Int64, "reason": pl.String,
 }  # fmt: skip
-"""Two rows per agent: over all categories, as published, and over those of which it has more than
-one article. One-way analysis of variance over categories of its deviation from the category's
-`value`. `eta_squared_by_chance` is what random categories would give on average; `p_adjusted` is
-adjusted for the number of agents (Benjamini and Hochberg). `n_single`: categories of one article.
-"""
+"""Two rows per agent: over all categories, as published, and over those with more than one article
+of it. One-way analysis of variance over categories of its deviation from the category's `value`.
+`eta_squared_by_chance`: the average of random categories. `p_adjusted`: adjusted for the number of
+agents (Benjamini and Hochberg). `n_single`: categories with one article."""
 ALL, REPEATED = "all", "of more than one article"
-"""Which categories a row of ANOVA rests on."""
+"""The categories that a row of ANOVA rests on."""
 DIGITS = 12
-"""To which deviations are rounded: what is left of equal values is no difference."""
+"""Deviations are rounded to this many digits: equal values must not differ by float error."""
 
 
 @dataclass(frozen=True)
-class Scored:
-    """What a metric gave the reports on the articles of an edition."""
+class ArticleScores:
+    """The values of a metric for the reports on an edition's articles."""
 
     values: Mapping[str, Mapping[str, float]]
-    """Agent → article → value. Agents without any value are not in it."""
+    """Agent → article → value; without agents that have no value."""
     n_reports: Mapping[tuple[str, str], int]
-    """(agent, article) → reports with a value."""
+    """(agent, article) → number of reports with a value."""
     articles: Mapping[str, Mapping[str, Any]]
-    """Article → category, created_at and COVARIATES, of all that the edition has."""
+    """Article → category, created_at and COVARIATES, for all articles of the edition."""
 
-    def agents_of(self, article: str) -> dict[str, float]:
-        """Who has a value for an article, and which."""
+    def values_by_agent(self, article: str) -> dict[str, float]:
+        """Return the agents' values for an article."""
         return {agent: of[article] for agent, of in self.values.items() if article in of}
 
     def by_category(self) -> dict[str, list[str]]:
-        """The articles that anybody has a value for; those without a category are left out."""
+        """Group the articles with a value of any agent; those without a category are left out."""
         valued = {article for of_agent in self.values.values() for article in of_agent}
         found: dict[str, list[str]] = defaultdict(list)
         for article in sorted(valued):
@@ -107,14 +106,16 @@ class Scored:
         return dict(sorted(found.items()))
 
 
-def scored(source: Readable, edition: str, judge: str, metric: Metric | None) -> Scored:
-    """The values of a metric; nothing for None."""
+def load_article_scores(
+    source: Readable, edition: str, judge: str, metric: Metric | None
+) -> ArticleScores:
+    """Load the values of a metric; none if the metric is None."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     parameters = [edition, judge, *(metric.key if metric else ("", ""))]
     for agent, article, value in source.frame(VALUES, parameters).iter_rows():
         found[agent][article].append(value)
     records = source.frame(ARTICLES, [edition]).to_dicts()
-    return Scored(
+    return ArticleScores(
         values={
             agent: {article: _mean(values) for article, values in of_agent.items()}
             for agent, of_agent in found.items()
@@ -128,56 +129,56 @@ def scored(source: Readable, edition: str, judge: str, metric: Metric | None) ->
     )
 
 
-def difficulty(of: Scored, better: str = "higher") -> pl.DataFrame:
-    """A frame of DIFFICULTY. better: than which values others are better ("higher", "lower")."""
-    rows = [_category(of, name, articles) for name, articles in of.by_category().items()]
+def measure_difficulty(of: ArticleScores, better: str = "higher") -> pl.DataFrame:
+    """Return a frame of DIFFICULTY. better: which values are better ("higher", "lower")."""
+    rows = [_summarize_category(of, name, articles) for name, articles in of.by_category().items()]
     frame = pl.DataFrame(rows, schema=DIFFICULTY, orient="row")
     return frame.sort("value", "category", descending=[better == "lower", False])
 
 
-def correlations(categories: pl.DataFrame) -> pl.DataFrame:
-    """A frame of CORRELATION, of a frame of DIFFICULTY. A category that lacks a figure is left out
-    of that figure's row alone."""
+def correlate_difficulty(categories: pl.DataFrame) -> pl.DataFrame:
+    """Compute a frame of CORRELATION from a frame of DIFFICULTY. A category that lacks a covariate
+    is left out of that covariate's row only."""
     rows = []
     for name in COVARIATES:
         found = pearson(categories.select(name, "value").drop_nulls().rows())
         reason = found.reason
         if categories.height and categories[name].is_null().all():
-            reason = f"no article of the edition says its {COVARIATES[name]}"
+            reason = f"no article of the edition records its {COVARIATES[name]}"
         rows.append((name, found.n, found.r, found.low, found.high, found.p, reason))
     return pl.DataFrame(rows, schema=CORRELATION, orient="row")
 
 
-def anova(of: Scored) -> pl.DataFrame:
-    """A frame of ANOVA."""
-    baseline = _baseline(of)
+def run_anova(of: ArticleScores) -> pl.DataFrame:
+    """Return a frame of ANOVA."""
+    baseline = _load_baseline(of)
     tested = [
-        (agent, name, _tested(of, groups))
+        (agent, name, _test_agent(of, groups))
         for agent in sorted(of.values)
-        for name, groups in _both(_deviations(of, agent, baseline))
+        for name, groups in _category_sets(_compute_deviations(of, agent, baseline))
     ]
     rows: list[tuple[Any, ...]] = []
     for name in (ALL, REPEATED):
         found = [(agent, one) for agent, which, one in tested if which == name]
-        adjusted = corrected([one.p for _, one in found])
+        adjusted = benjamini_hochberg([one.p for _, one in found])
         rows += [
-            _anova_row(agent, name, one, p) for (agent, one), p in zip(found, adjusted, strict=True)
+            _make_row(agent, name, one, p) for (agent, one), p in zip(found, adjusted, strict=True)
         ]
     return pl.DataFrame(rows, schema=ANOVA, orient="row")
 
 
-def single_categories(of: Scored) -> list[str]:
-    """Categories of which one article alone has a value."""
+def find_single_categories(of: ArticleScores) -> list[str]:
+    """Return the categories in which only one article has a value."""
     return [name for name, articles in of.by_category().items() if len(articles) == 1]
 
 
-def _category(of: Scored, name: str, articles: Sequence[str]) -> tuple[Any, ...]:
-    agents = {article: of.agents_of(article) for article in articles}
+def _summarize_category(of: ArticleScores, name: str, articles: Sequence[str]) -> tuple[Any, ...]:
+    agents = {article: of.values_by_agent(article) for article in articles}
     complete = [article for article in articles if len(agents[article]) == len(of.values)]
     covariates = [
         figure
         for covariate in COVARIATES
-        for figure in _figure([of.articles[article][covariate] for article in articles])
+        for figure in _mean_and_count([of.articles[article][covariate] for article in articles])
     ]
     return (
         name,
@@ -191,18 +192,20 @@ def _category(of: Scored, name: str, articles: Sequence[str]) -> tuple[Any, ...]
     )
 
 
-def _figure(values: Sequence[float | None]) -> tuple[float | None, int]:
-    """The mean of those that are there, and how many they are."""
+def _mean_and_count(values: Sequence[float | None]) -> tuple[float | None, int]:
+    """Return the mean of the known values, and their number."""
     return mean(values), sum(value is not None for value in values)
 
 
-def _baseline(of: Scored) -> dict[str, float]:
-    """Category → its difficulty."""
-    return dict(difficulty(of).select("category", "value").iter_rows())
+def _load_baseline(of: ArticleScores) -> dict[str, float]:
+    """Return the difficulty of each category."""
+    return dict(measure_difficulty(of).select("category", "value").iter_rows())
 
 
-def _deviations(of: Scored, agent: str, baseline: Mapping[str, float]) -> dict[str, list[float]]:
-    """Category → the agent's values there, less what all agents have on average."""
+def _compute_deviations(
+    of: ArticleScores, agent: str, baseline: Mapping[str, float]
+) -> dict[str, list[float]]:
+    """Map each category to the agent's values minus the mean of all agents."""
     found: dict[str, list[float]] = defaultdict(list)
     for article, value in of.values[agent].items():
         category = of.articles[article]["category"]
@@ -211,20 +214,22 @@ def _deviations(of: Scored, agent: str, baseline: Mapping[str, float]) -> dict[s
     return found
 
 
-def _both(groups: Mapping[str, list[float]]) -> Iterator[tuple[str, dict[str, list[float]]]]:
+def _category_sets(
+    groups: Mapping[str, list[float]],
+) -> Iterator[tuple[str, dict[str, list[float]]]]:
     yield ALL, dict(groups)
     yield REPEATED, {name: values for name, values in groups.items() if len(values) > 1}
 
 
-def _tested(of: Scored, groups: Mapping[str, Sequence[float]]) -> OneWay:
-    found = one_way(groups)
+def _test_agent(of: ArticleScores, groups: Mapping[str, Sequence[float]]) -> OneWayAnova:
+    found = one_way_anova(groups)
     if len(of.values) > 1:
         return found
-    reason = "there is no other agent, and nobody deviates from a mean that is his own"
-    return OneWay(n=found.n, n_groups=found.n_groups, n_single=found.n_single, reason=reason)
+    reason = "there is only one agent, which cannot deviate from its own mean"
+    return OneWayAnova(n=found.n, n_groups=found.n_groups, n_single=found.n_single, reason=reason)
 
 
-def _anova_row(agent: str, name: str, one: OneWay, p_adjusted: float | None) -> tuple[Any, ...]:
+def _make_row(agent: str, name: str, one: OneWayAnova, p_adjusted: float | None) -> tuple[Any, ...]:
     return (agent, name, one.f, one.df_between, one.df_within, one.p, p_adjusted, one.eta_squared,
             one.eta_squared_by_chance, one.n, one.n_groups, one.n_single,
             one.reason)  # fmt: skip

@@ -1,8 +1,7 @@
-"""A report with every decision behind its figures: what the drill-down shows, in the terminal and
-on the published site.
+"""Reports with every verdict behind their figures, for the drill-down in the terminal and the site.
 
-Read in bulk: one query per table and agent, put together here. On the published edition an agent
-has 69 reports, 10,000 facts and 16,000 verdicts.
+Uses one query per table and agent: on the published edition an agent has 69 reports, 10,000 facts
+and 16,000 verdicts.
 """
 
 import re
@@ -12,25 +11,30 @@ from dataclasses import fields
 from datetime import UTC
 from typing import Any, NamedTuple
 
-from tasks.analysis.outcomes import MARKING, Marking, markings, outcome
+from tasks.analysis.outcomes import (
+    MARKING_PROTOCOLS,
+    ClaimMarking,
+    determine_outcome,
+    find_markings,
+)
 from tasks.editions.report_names import find_report
-from tasks.extraction.urls import same_page
-from tasks.protocols.redirects import Redirects, addresses
-from tasks.warehouse.explained import (
-    Decision,
+from tasks.extraction.urls import is_same_page
+from tasks.protocols.redirects import Redirects, redirect_chain
+from tasks.warehouse.explanations import (
     ExplainedCitation,
     ExplainedClaim,
     ExplainedFact,
+    ExplainedPage,
     ExplainedReport,
+    ExplainedVerdict,
     ReportScore,
-    Snapshot,
     report_id,
 )
 from tasks.warehouse.store import Readable
 
 __all__ = [
-    "Decision", "ExplainedCitation", "ExplainedClaim", "ExplainedFact", "ExplainedReport",
-    "ReportScore", "Snapshot", "explained", "find_report", "report_id",
+    "ExplainedCitation", "ExplainedClaim", "ExplainedFact", "ExplainedPage", "ExplainedReport",
+    "ExplainedVerdict", "ReportScore", "explain_reports", "find_report", "report_id",
 ]  # fmt: skip
 
 WIKI_FACT, CONFLICT = "wiki_fact", "conflict"
@@ -90,7 +94,7 @@ WHERE edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})
 """
 REDIRECTS = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
 VERDICTS = f"""
-SELECT assignment, {", ".join(field.name for field in fields(Decision))}
+SELECT assignment, {", ".join(field.name for field in fields(ExplainedVerdict))}
 FROM verdicts_at_hand WHERE {OF_REPORTS}
 """
 SCORES = f"""
@@ -98,10 +102,10 @@ SELECT assignment, {", ".join(field.name for field in fields(ReportScore))} FROM
 WHERE {OF_REPORTS} ORDER BY assignment, protocol, judge, metric
 """
 
-By = dict[Any, list[Any]]
+GroupedRows = dict[Any, list[Any]]
 
 
-def explained(
+def explain_reports(
     source: Readable,
     edition: str,
     agent: str,
@@ -109,37 +113,38 @@ def explained(
     judges: Collection[str] = (),
     protocols: Collection[str] = (),
 ) -> Iterator[ExplainedReport]:
-    """Reports of one agent with all that was decided about them, by assignment.
+    """Yield one agent's reports with their verdicts, by assignment.
 
-    Shown are the verdicts that figures rest on, and of reports with answers still open those there
-    are (the view `verdicts_at_hand`).
+    These are the verdicts that figures rest on; for reports with open items, those there are (the
+    view `verdicts_at_hand`).
 
     Args:
-        assignments: only these; all if None. Without a report they are left out.
-        judges: only what these said; everyone if empty.
-        protocols: only what was decided under these; under any if empty.
+        assignments: only these; all if None. Assignments without a report are left out.
+        judges: only verdicts of these; of all if empty.
+        protocols: only verdicts under these; under any if empty.
     """
-    wanted = None if assignments is None else sorted(assignments)
-    records = source.frame(REPORTS, [edition, agent, wanted, NOT_EXTRACTED]).to_dicts()
+    chosen = None if assignments is None else sorted(assignments)
+    records = source.frame(REPORTS, [edition, agent, chosen, NOT_EXTRACTED]).to_dicts()
     if records:
-        shelves = _Shelves(source, edition, agent, records, _Wanted(judges, protocols))
-        yield from (shelves.explained(record) for record in records)
+        wanted = _VerdictFilter(judges, protocols)
+        index = _ReportIndex(source, edition, agent, records, wanted)
+        yield from (index.explain(record) for record in records)
 
 
-class _Wanted(NamedTuple):
-    """Whose decisions, and under which protocols; empty: all."""
+class _VerdictFilter(NamedTuple):
+    """The judges and protocols whose verdicts to use; empty: all."""
 
     judges: Collection[str]
     protocols: Collection[str]
 
-    def __call__(self, row: Decision | ReportScore) -> bool:
+    def __call__(self, row: ExplainedVerdict | ReportScore) -> bool:
         return (not self.judges or row.judge in self.judges) and (
             not self.protocols or row.protocol in self.protocols
         )
 
 
-class _Shelves:
-    """What one agent's reports are explained by, by assignment."""
+class _ReportIndex:
+    """The rows that explain one agent's reports, by assignment."""
 
     def __init__(
         self,
@@ -147,42 +152,44 @@ class _Shelves:
         edition: str,
         agent: str,
         records: Sequence[Mapping[str, Any]],
-        wanted: _Wanted,
+        wanted: _VerdictFilter,
     ) -> None:
         of_reports = [edition, agent, [record["assignment"] for record in records]]
         articles = sorted({record["article"] for record in records if record["article"]})
-        self.claims = _grouped(source.frame(CLAIMS, of_reports).rows(), 1)
-        self.citations = _grouped(source.frame(CITATIONS, of_reports).rows(), 2)
-        self.facts = _grouped(source.frame(FACTS, [edition, articles]).rows(), 1)
-        self.pages = {row[0]: _snapshot(*row) for row in source.frame(PAGES, of_reports).rows()}
+        self.claims = _group_rows(source.frame(CLAIMS, of_reports).rows(), 1)
+        self.citations = _group_rows(source.frame(CITATIONS, of_reports).rows(), 2)
+        self.facts = _group_rows(source.frame(FACTS, [edition, articles]).rows(), 1)
+        self.pages = {row[0]: _make_page(*row) for row in source.frame(PAGES, of_reports).rows()}
         self.redirects: Redirects = dict(source.frame(REDIRECTS, [edition]).rows())
-        self.verdicts: dict[str, list[Decision]] = defaultdict(list)
-        for assignment, *said in source.frame(VERDICTS, of_reports).iter_rows():
-            if wanted(decision := Decision(*said)):
+        self.verdicts: dict[str, list[ExplainedVerdict]] = defaultdict(list)
+        for assignment, *values in source.frame(VERDICTS, of_reports).iter_rows():
+            if wanted(decision := ExplainedVerdict(*values)):
                 self.verdicts[assignment].append(decision)
         self.scores: dict[str, list[ReportScore]] = defaultdict(list)
         for assignment, *row in source.frame(SCORES, of_reports).iter_rows():
             if wanted(score := ReportScore(*row)):
                 self.scores[assignment].append(score)
 
-    def explained(self, record: Mapping[str, Any]) -> ExplainedReport:
-        """One report; what no claim, citation or fact takes of its verdicts is `others`."""
+    def explain(self, record: Mapping[str, Any]) -> ExplainedReport:
+        """Build one report; verdicts on no claim, citation or fact become its `others`."""
         assignment = record["assignment"]
-        placed, others = _placed(self.verdicts[assignment])
+        by_item, others = _group_by_item(self.verdicts[assignment])
         scores = self.scores[assignment]
-        marking = markings(scores)
-        claims = tuple(self._claim(record, row, placed, marking) for row in self.claims[assignment])
+        marking = find_markings(scores)
+        claims = tuple(
+            self._claim(record, row, by_item, marking) for row in self.claims[assignment]
+        )
         facts = tuple(
-            ExplainedFact(number, text, section, position, _taken(placed, f"fact:{number}"))
+            ExplainedFact(number, text, section, position, _pop_verdicts(by_item, f"fact:{number}"))
             for number, text, section, position in self.facts[record["article"]]
         )
-        left = [decision for of_item in placed.values() for decision in of_item]
+        left = [decision for of_item in by_item.values() for decision in of_item]
         return ExplainedReport(
             **record,
             id=report_id(record["edition"], record["agent"], assignment),
             claims=claims,
             facts=facts,
-            others=tuple(sorted(others + left, key=_in_order)),
+            others=tuple(sorted(others + left, key=_sort_key)),
             scores=tuple(scores),
         )
 
@@ -190,8 +197,8 @@ class _Shelves:
         self,
         record: Mapping[str, Any],
         row: tuple[Any, ...],
-        placed: By,
-        marking: Mapping[str, Marking],
+        by_item: GroupedRows,
+        marking: Mapping[str, ClaimMarking],
     ) -> ExplainedClaim:
         number, text, section, position, origin = row
         citations = tuple(
@@ -201,12 +208,12 @@ class _Shelves:
                 marker,
                 kind,
                 self.pages.get(url),
-                _taken(placed, f"claim:{number} {url}"),
+                _pop_verdicts(by_item, f"claim:{number} {url}"),
             )
             for url, raw_url, marker, kind in self.citations[record["assignment"], number]
         )
-        of_claim = _taken(placed, f"claim:{number}")
-        decisions = tuple(d for d in of_claim if not _against_reference(d))
+        of_claim = _pop_verdicts(by_item, f"claim:{number}")
+        decisions = tuple(d for d in of_claim if not _is_conflict(d))
         reliable = record["pairs_reliable"]
         return ExplainedClaim(
             number=number,
@@ -216,53 +223,57 @@ class _Shelves:
             source=origin,
             citations=citations,
             outcomes={
-                judge: outcome(of_judge, judge, citations, decisions, reliable=reliable)
+                judge: determine_outcome(of_judge, judge, citations, decisions, reliable=reliable)
                 for judge, of_judge in marking.items()
             },
-            conflicts=tuple(filter(_against_reference, of_claim)),
+            conflicts=tuple(filter(_is_conflict, of_claim)),
             leaked=self._leaked(record["url"], citations) if reliable else None,
             decisions=decisions,
         )
 
     def _leaked(self, article: str | None, citations: Iterable[ExplainedCitation]) -> bool | None:
-        """Whether a page of these is the article: the rule of the figure `leakage_rate`."""
+        """Return whether a cited page is the article, by the rule of `leakage_rate`."""
         if not article:
             return None
         return any(
-            same_page(each, article)
+            is_same_page(each, article)
             for citation in citations
-            for each in addresses(citation.url, self.redirects)
+            for each in redirect_chain(citation.url, self.redirects)
         )
 
 
-def _grouped(rows: Iterable[tuple[Any, ...]], n_keys: int) -> By:
-    """Rows by their first columns (the first itself where it is one), without these."""
-    grouped: By = defaultdict(list)
+def _group_rows(rows: Iterable[tuple[Any, ...]], n_keys: int) -> GroupedRows:
+    """Group rows by their first n_keys columns, which are removed; a single key is no tuple."""
+    grouped: GroupedRows = defaultdict(list)
     for row in rows:
         grouped[row[0] if n_keys == 1 else row[:n_keys]].append(row[n_keys:])
     return grouped
 
 
-def _placed(verdicts: Iterable[Decision]) -> tuple[By, list[Decision]]:
-    """Decisions by their item, of protocols whose items are facts, claims and citations; and the
-    others."""
-    placed: By = defaultdict(list)
-    others: list[Decision] = []
+def _group_by_item(
+    verdicts: Iterable[ExplainedVerdict],
+) -> tuple[GroupedRows, list[ExplainedVerdict]]:
+    """Group by item the verdicts of protocols that judge facts, claims and citations; return the
+    other verdicts, too."""
+    by_item: GroupedRows = defaultdict(list)
+    others: list[ExplainedVerdict] = []
     for decision in verdicts:
-        (placed[decision.item] if decision.protocol in MARKING else others).append(decision)
-    return placed, others
+        (by_item[decision.item] if decision.protocol in MARKING_PROTOCOLS else others).append(
+            decision
+        )
+    return by_item, others
 
 
-def _against_reference(decision: Decision) -> bool:
+def _is_conflict(decision: ExplainedVerdict) -> bool:
     return (decision.protocol, decision.step) == (WIKI_FACT, CONFLICT)
 
 
-def _taken(placed: By, item: str) -> tuple[Decision, ...]:
-    found = placed.pop(item, None)
-    return tuple(sorted(found, key=_in_order)) if found else ()
+def _pop_verdicts(by_item: GroupedRows, item: str) -> tuple[ExplainedVerdict, ...]:
+    found = by_item.pop(item, None)
+    return tuple(sorted(found, key=_sort_key)) if found else ()
 
 
-def _in_order(decision: Decision) -> tuple[Any, ...]:
+def _sort_key(decision: ExplainedVerdict) -> tuple[Any, ...]:
     numbers_apart = tuple(
         (part.isdecimal(), int(part) if part.isdecimal() else 0, part)
         for part in re.split(r"(\d+)", decision.item)
@@ -270,8 +281,8 @@ def _in_order(decision: Decision) -> tuple[Any, ...]:
     return decision.protocol, decision.step, numbers_apart, decision.judge
 
 
-def _snapshot(*row: Any) -> Snapshot:
-    page = dict(zip((field.name for field in fields(Snapshot)), row, strict=True))
+def _make_page(*row: Any) -> ExplainedPage:
+    page = dict(zip((field.name for field in fields(ExplainedPage)), row, strict=True))
     if page["fetched_at"] is not None:
         page["fetched_at"] = page["fetched_at"].replace(tzinfo=UTC)
-    return Snapshot(**page)
+    return ExplainedPage(**page)

@@ -1,13 +1,13 @@
-"""How well the offline extractor finds what was published, for agents that have both."""
+"""Compare the offline extractor's claims with published ones, for agents that have both."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 
 from tasks.extraction.agreement import (
-    Agreement,
     CitedClaim,
+    ExtractionAgreement,
     compare_extraction,
-    total_agreement,
+    sum_agreements,
 )
 from tasks.extraction.claims import extract_claims
 from tasks.warehouse.store import Readable
@@ -21,8 +21,8 @@ GROUP BY ALL ORDER BY c.agent, c.assignment, c.number
 """
 
 
-def extraction_agreement(source: Readable, edition: str) -> Iterator[tuple[str, Agreement]]:
-    """(agent, agreement summed over its reports) for every agent with published claims."""
+def measure_extraction(source: Readable, edition: str) -> Iterator[tuple[str, ExtractionAgreement]]:
+    """Yield (agent, agreement summed over its reports) for every agent with published claims."""
     published: dict[str, dict[str, list[CitedClaim]]] = defaultdict(lambda: defaultdict(list))
     for agent, assignment, _, text, urls in source.frame(PUBLISHED, [edition]).iter_rows():
         published[agent][assignment].append(CitedClaim(text, tuple(urls or ())))
@@ -36,15 +36,15 @@ def extraction_agreement(source: Readable, edition: str) -> Iterator[tuple[str, 
         )
         yield (
             agent,
-            total_agreement(
-                compare_extraction(reports[assignment], _offline(title, text))
+            sum_agreements(
+                compare_extraction(reports[assignment], _extract_offline(title, text))
                 for assignment, title, text in texts.iter_rows()
                 if assignment in reports
             ),
         )
 
 
-def _offline(title: str, text: str) -> list[CitedClaim]:
+def _extract_offline(title: str, text: str) -> list[CitedClaim]:
     return [
         CitedClaim(claim.text, tuple(citation.url for citation in claim.citations))
         for claim in extract_claims(title, text).claims

@@ -1,5 +1,5 @@
-"""Two judges of the same reports side by side: what they say alike, what one says otherwise, and
-what that does to an agent's figures."""
+"""Comparison of two judges on the same reports: agreement, changed labels, and the effect on
+agents' figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry, load_judges
 from tasks.editions.names import UnknownName, check_selection
-from tasks.judging.protocols import protocols_for
+from tasks.judging.protocols import choose_protocols
 from tasks.metrics.aggregates import aggregate
-from tasks.metrics.agreement import agreement
-from tasks.protocols.registry import at_hand
+from tasks.metrics.agreement import measure_agreement
+from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable, Warehouse
 
 ALL_STEPS = "all"
-"""Stands for a protocol's steps together."""
+"""The name of all steps of a protocol together."""
 
 SELECTED = (
     "edition = $1 AND (len($2) = 0 OR list_contains($2, agent)) "
     "AND (len($3) = 0 OR list_contains($3, assignment)) "
     "AND (len($4) = 0 OR list_contains($4, protocol))"
 )
-BOTH = f"""
+DECIDED_BY_BOTH = f"""
 WITH said AS (
     SELECT * FROM current_verdicts WHERE {SELECTED} AND status = 'ok' AND label IS NOT NULL
 )
@@ -32,8 +32,8 @@ FROM said AS a JOIN said AS b USING (protocol, step, agent, assignment, item)
 WHERE a.judge = $5 AND b.judge = $6
 ORDER BY ALL
 """
-"""The items that both have decided."""
-ALONE = f"""
+"""The items that both judges decided."""
+DECIDED_BY_ONE = f"""
 SELECT judge, count(*) AS n FROM (
     SELECT any_value(judge) AS judge FROM current_verdicts
     WHERE {SELECTED} AND status = 'ok' AND label IS NOT NULL AND judge IN ($5, $6)
@@ -41,7 +41,7 @@ SELECT judge, count(*) AS n FROM (
 )
 GROUP BY judge
 """
-"""How many items only the one of them has decided."""
+"""The number of items that only one of them decided."""
 SCORES = f"""
 SELECT protocol, agent, assignment, judge, metric, value, numerator, n_items, state
 FROM scores WHERE {SELECTED} AND judge IN ($5, $6)
@@ -61,7 +61,7 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class Selection:
-    """Which reports are compared; what is empty narrows nothing."""
+    """The reports to compare; an empty field selects everything."""
 
     edition: str
     agents: tuple[str, ...] = ()
@@ -69,53 +69,55 @@ class Selection:
     protocols: tuple[str, ...] = ()
 
     def parameters(self, *more: str) -> list[Any]:
-        """For the queries above; the figures of an agent take all its reports."""
+        """Return the parameters of the queries above."""
         return [
             self.edition, list(self.agents), list(self.assignments), list(self.protocols), *more
         ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Rejudged:
-    """The comparison; shares 0-1, kappa -1 to 1."""
+class JudgeComparison:
+    """Two judges compared; shares 0-1, kappa -1 to 1."""
 
     before: str
-    """The judge that is compared with."""
+    """The judge to compare with."""
     after: str
-    """The one that has judged again."""
+    """The judge that judged again."""
     agreement: pl.DataFrame
-    """protocol, step, n_items, n_assignments, alike, kappa with its 95 % interval by drawing
-    assignments again: on the items that both decided. Null where there are none, kappa is not
-    defined, or there are too few assignments for an interval."""
+    """protocol, step, n_items, n_assignments, alike, and kappa with its 95 % interval by resampling
+    assignments, on the items that both decided. Null if there are none, kappa is undefined, or
+    there are too few assignments for an interval."""
     changed: pl.DataFrame
     """protocol, step, agent, assignment, item, before, after: every label that differs."""
     only_before: int
-    """Items that only the one has decided."""
+    """Items that only the first judge decided."""
     only_after: int
     figures: pl.DataFrame
-    """Per agent and metric the figure of each judge over the reports it has judged, with their
-    number and that of items; `exchanged`: the first judge's figure with the other's verdicts in
-    place of its own wherever the other has judged, null where the other gives no such figure;
-    `change`: from the first one's to that."""
+    """Per agent and metric, the figure of each judge over the reports it has judged, with the
+    numbers of reports and items. `exchanged`: the first judge's figure with the second's verdicts
+    on all reports that the second has judged; null if the second has no such figure. `change`:
+    `exchanged` minus `before`."""
 
 
-def rejudged(source: Readable, selection: Selection, before: str, after: str) -> Rejudged:
-    """Compare two judges on the reports of a selection, as the warehouse has them now."""
-    both = source.frame(BOTH, selection.parameters(before, after))
-    alone = dict(source.frame(ALONE, selection.parameters(before, after)).iter_rows())
+def compare_judges(
+    source: Readable, selection: Selection, before: str, after: str
+) -> JudgeComparison:
+    """Compare two judges on the selected reports, as the warehouse has them now."""
+    both = source.frame(DECIDED_BY_BOTH, selection.parameters(before, after))
+    alone = dict(source.frame(DECIDED_BY_ONE, selection.parameters(before, after)).iter_rows())
     whole = Selection(selection.edition, selection.agents, (), selection.protocols)
-    return Rejudged(
+    return JudgeComparison(
         before=before,
         after=after,
-        agreement=_agreement(both),
+        agreement=_tabulate_agreement(both),
         changed=both.filter(pl.col("before") != pl.col("after")),
         only_before=alone.get(before, 0),
         only_after=alone.get(after, 0),
-        figures=_figures(source, whole, before, after),
+        figures=_tabulate_figures(source, whole, before, after),
     )
 
 
-def selected(
+def select_reports(
     source: Warehouse,
     edition: str,
     judge: str,
@@ -124,25 +126,25 @@ def selected(
     assignments: Sequence[str] | None,
     protocols: Sequence[str] | None,
 ) -> tuple[Selection, str]:
-    """Which reports are compared by which protocols, and the judge that is compared with.
+    """Return the reports and protocols to compare, and the judge to compare with.
 
     Raises:
-        UnknownName: something of it is not there, or nobody else has judged it.
+        UnknownName: a name is unknown, or no other judge has judged these reports.
     """
-    named = protocols_for(source, edition, protocols) if protocols else ()
+    named = choose_protocols(source, edition, protocols) if protocols else ()
     check_selection(source, edition, named, agents or (), judge)
-    other = compared_with(source, edition, judge, against)
+    other = choose_other_judge(source, edition, judge, against)
     wanted = Selection(edition, tuple(agents or ()), tuple(assignments or ()), named)
-    judged = compared_protocols(source, wanted, other)
+    judged = find_judged_protocols(source, wanted, other)
     return Selection(edition, wanted.agents, wanted.assignments, judged), other
 
 
-def compared_with(source: Readable, edition: str, judge: str, against: str | None) -> str:
-    """The judge that another is compared with: the named one, else the default one where it has
-    judged the edition, else the only other that has.
+def choose_other_judge(source: Readable, edition: str, judge: str, against: str | None) -> str:
+    """Choose the judge to compare with: the named one, else the default judge if it has judged the
+    edition, else the only other judge that has.
 
     Raises:
-        UnknownName: it has judged nothing here, or which one is meant is not clear.
+        UnknownName: that judge has judged nothing here, or the choice is ambiguous.
     """
     found = source.frame(
         "SELECT DISTINCT judge FROM scores WHERE edition = $1 AND judge <> $2 "
@@ -152,23 +154,25 @@ def compared_with(source: Readable, edition: str, judge: str, against: str | Non
     others: list[str] = found["judge"].to_list()
     default = load_judges().default
     if against == judge:
-        raise UnknownName(f"{judge} cannot be compared with itself; --against names another one.")
+        raise UnknownName(
+            f"{judge} cannot be compared with itself; name another judge with --against."
+        )
     if against in others:
         return str(against)
     if against is None and (default in others or len(others) == 1):
         return default if default in others else others[0]
-    there = f"those who have: {', '.join(others)}" if others else "nobody else has either"
+    known = f"judges that have: {', '.join(others)}" if others else "no other judge has either"
     asked = f"{against} has judged nothing of {edition}" if against else (
-        f"{edition} was judged by several judges, or by none but {judge}: name one with --against"
+        f"{edition} was judged by several judges, or only by {judge}: name one with --against"
     )  # fmt: skip
-    raise UnknownName(f"{asked}; {there}. `evergreen evaluate --edition {edition}` judges it.")
+    raise UnknownName(f"{asked}; {known}. `evergreen evaluate --edition {edition}` judges it.")
 
 
-def compared_protocols(source: Readable, selection: Selection, before: str) -> tuple[str, ...]:
-    """Of the selection's protocols those by which the first judge has judged reports of it.
+def find_judged_protocols(source: Readable, selection: Selection, before: str) -> tuple[str, ...]:
+    """Return the selected protocols under which the first judge has judged selected reports.
 
     Raises:
-        UnknownName: none; the message names what it has judged.
+        UnknownName: there are none.
     """
     found = source.frame(
         f"SELECT DISTINCT protocol FROM scores WHERE {SELECTED} AND judge = $5 "
@@ -178,17 +182,17 @@ def compared_protocols(source: Readable, selection: Selection, before: str) -> t
     if found.is_empty():
         raise UnknownName(
             f"{before} has judged none of these reports of {selection.edition}: there is nothing "
-            "to compare with. `evergreen status` says what is judged; choose others, or another "
-            "judge with --against."
+            "to compare with. `evergreen status` shows what is judged; choose other reports, or "
+            "another judge with --against."
         )
     return tuple(found["protocol"])
 
 
-def chosen_report(source: Readable, edition: str, given: str) -> tuple[str, str]:
-    """(agent, assignment) of one report, given as `AGENT/ASSIGNMENT` or `AGENT/TITLE`.
+def find_report_key(source: Readable, edition: str, given: str) -> tuple[str, str]:
+    """Return (agent, assignment) of one report, given as `AGENT/ASSIGNMENT` or `AGENT/TITLE`.
 
     Raises:
-        UnknownName: there is no such report; the message names some that there are.
+        UnknownName: there is no such report; the message names some existing ones.
     """
     agent, _, name = given.partition("/")
     reports = source.frame(
@@ -208,7 +212,7 @@ def chosen_report(source: Readable, edition: str, given: str) -> tuple[str, str]
     raise UnknownName(f"{edition} has no report {given!r}; it has e.g. {some}.")
 
 
-def _agreement(both: pl.DataFrame) -> pl.DataFrame:
+def _tabulate_agreement(both: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for (name,), of_protocol in both.group_by("protocol", maintain_order=True):
         parts = [(str(step), part) for (step,), part in of_protocol.group_by("step")]
@@ -216,14 +220,14 @@ def _agreement(both: pl.DataFrame) -> pl.DataFrame:
         if len(parts) > 1:
             parts.append((ALL_STEPS, of_protocol))
         for step, part in parts:
-            rows.append({"protocol": name, "step": step} | _agreed(part))
+            rows.append({"protocol": name, "step": step} | _measure_part(part))
     return pl.DataFrame(rows, schema=AGREEMENT)
 
 
-def _agreed(part: pl.DataFrame) -> dict[str, Any]:
+def _measure_part(part: pl.DataFrame) -> dict[str, Any]:
     assignments = part["assignment"].to_list()
     before, after = dict(enumerate(part["before"])), dict(enumerate(part["after"]))
-    found = agreement(before, after, assignments.__getitem__)
+    found = measure_agreement(before, after, assignments.__getitem__)
     kappa = found.kappa_interval
     return {
         "n_items": found.n_items,
@@ -235,7 +239,9 @@ def _agreed(part: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _figures(source: Readable, selection: Selection, before: str, after: str) -> pl.DataFrame:
+def _tabulate_figures(
+    source: Readable, selection: Selection, before: str, after: str
+) -> pl.DataFrame:
     scores = source.frame(SCORES, selection.parameters(before, after))
     category_of = dict(
         source.frame(
@@ -243,18 +249,19 @@ def _figures(source: Readable, selection: Selection, before: str, after: str) ->
             [selection.edition],
         ).iter_rows()
     )
-    known = at_hand(scores["protocol"].unique().sort().to_list())
+    known = available_protocols(scores["protocol"].unique().sort().to_list())
     metrics = {(p, m.name): m for p, found in known.items() for m in found.metrics}
     keys = ("protocol", "agent", "metric")
     rows = [
-        dict(zip(keys, key, strict=True)) | _figure(part, metric, category_of, before, after)
+        dict(zip(keys, key, strict=True))
+        | _compare_figure(part, metric, category_of, before, after)
         for key, part in scores.group_by(keys, maintain_order=True)
         if (metric := metrics.get((str(key[0]), str(key[2]))))
     ]
     return pl.DataFrame(rows, schema=FIGURES)
 
 
-def _figure(
+def _compare_figure(
     scores: pl.DataFrame,
     metric: MetricEntry,
     category_of: Mapping[str, str],
@@ -267,27 +274,27 @@ def _figure(
     exchanged = pl.concat([kept, done]).sort("assignment")
 
     def value(of: pl.DataFrame) -> float | None:
-        return aggregate(metric.aggregate, _valued(of), category_of)
+        return aggregate(metric.aggregate, _with_value(of), category_of)
 
-    assessed = not _valued(theirs).is_empty()
+    assessed = not _with_value(theirs).is_empty()
     old, new = value(ours), value(exchanged) if assessed else None
     row: dict[str, float | int | None] = {"exchanged": new}
     row["change"] = None if old is None or new is None else new - old
     for name, of in (("before", ours), ("after", theirs)):
         row |= {
             name: value(of),
-            f"{name}_reports": _valued(of).height,
-            f"{name}_items": int(_valued(of)["n_items"].sum()),
+            f"{name}_reports": _with_value(of).height,
+            f"{name}_items": int(_with_value(of)["n_items"].sum()),
         }
     return row
 
 
-def _valued(scores: pl.DataFrame) -> pl.DataFrame:
+def _with_value(scores: pl.DataFrame) -> pl.DataFrame:
     return scores.filter(pl.col("value").is_not_null())
 
 
-def figures_of(rejudged: Rejudged, metrics: Sequence[str]) -> pl.DataFrame:
-    """Its figures of these metrics alone, where either judge has one."""
+def select_figures(rejudged: JudgeComparison, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the figures of these metrics for which either judge has a value."""
     return rejudged.figures.filter(
         pl.col("metric").is_in(list(metrics))
         & (pl.col("before").is_not_null() | pl.col("after").is_not_null())

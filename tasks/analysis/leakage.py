@@ -1,5 +1,4 @@
-"""What must not be in a report, agent by agent: what rests on the source that agents are not to
-use, and what is contradicted."""
+"""Leakage (use of a source that agents must not use) and contradictions, by agent."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,14 +12,14 @@ LEAKAGE = (
     ("claim_discovery", "claim_leakage"),
     ("rubric_bench", "rubric_blocked"),
 )
-"""Metrics that say how much rests on the very source that agents must not use."""
+"""Metrics that measure how much rests on a source that agents must not use."""
 CONFLICT = (
     ("wiki_fact", "wiki_conflict"),
     ("wiki_fact", "ref_conflict"),
     ("research_gym", "kpc"),
 )
-"""Metrics that say how much is contradicted."""
-OF_METRIC = """
+"""Metrics that measure how much is contradicted."""
+FIGURES_SQL = """
 SELECT l.protocol, l.metric, l.agent, l.value,
     sum(s.numerator ORDER BY s.assignment) FILTER (s.value IS NOT NULL) AS numerator,
     l.n_items, l.n_reports, l.n_open, l.provisional, l.reason
@@ -34,36 +33,38 @@ FIGURES = {
     "numerator": pl.Float64, "n_items": pl.Int64, "n_reports": pl.Int64, "n_open": pl.Int64,
     "provisional": pl.Boolean, "reason": pl.String,
 }  # fmt: skip
-"""A row per metric and agent, as the leaderboard has it: the value (a share 0-1), how many of
-`n_items` it counts (`numerator`, pooled), on how many reports, and why it is null."""
+"""A row per metric and agent, as on the leaderboard: the value (a share 0-1), how many of
+`n_items` it counts (`numerator`, pooled), the number of reports, and why the value is null."""
 
 
-def leakage(source: Readable, edition: str, judge: str) -> pl.DataFrame:
-    """A frame of FIGURES: the metrics of LEAKAGE."""
-    return _figures(source, edition, judge, LEAKAGE)
+def load_leakage(source: Readable, edition: str, judge: str) -> pl.DataFrame:
+    """Return a frame of FIGURES: the metrics of LEAKAGE."""
+    return _load_figures(source, edition, judge, LEAKAGE)
 
 
-def conflict(source: Readable, edition: str, judge: str) -> pl.DataFrame:
-    """A frame of FIGURES: the metrics of CONFLICT."""
-    return _figures(source, edition, judge, CONFLICT)
+def load_conflict(source: Readable, edition: str, judge: str) -> pl.DataFrame:
+    """Return a frame of FIGURES: the metrics of CONFLICT."""
+    return _load_figures(source, edition, judge, CONFLICT)
 
 
-def without_value(figures: pl.DataFrame, what: str) -> Iterator[str]:
-    """Why some of FIGURES have no value, said once for all agents that share the reason. what: is
-    measured ("leakage")."""
+def explain_missing(figures: pl.DataFrame, what: str) -> Iterator[str]:
+    """Yield why some figures have no value, one line per metric and reason.
+
+    what: the quantity measured ("leakage").
+    """
     if figures.is_empty():
-        yield f"No protocol that measures {what} has judged this edition."
+        yield f"This edition was not judged by a protocol that measures {what}."
     counted = figures.filter(pl.col("value").is_null()).group_by("metric", "reason").len()
     for metric, reason, n in counted.sort("metric", "reason", nulls_last=True).iter_rows():
         agents = "one agent" if n == 1 else f"{n} agents"
         yield f"{metric}: no value for {agents}: {reason or 'nothing was judged'}."
 
 
-def _figures(
+def _load_figures(
     source: Readable, edition: str, judge: str, metrics: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
     protocols, names = zip(*metrics, strict=True)
-    frame = source.frame(OF_METRIC, [edition, judge, list(protocols), list(names)])
+    frame = source.frame(FIGURES_SQL, [edition, judge, list(protocols), list(names)])
     place = {f"{protocol} {name}": n for n, (protocol, name) in enumerate(metrics)}
     key = pl.concat_str("protocol", "metric", separator=" ").replace_strict(
         place, return_dtype=pl.Int64

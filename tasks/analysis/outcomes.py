@@ -1,20 +1,19 @@
-"""What became of a claim, in one word: the rule of the view `cited_claims`, claim by claim."""
+"""The outcome of a claim, in one word, by the rule of the view `cited_claims`."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tasks.judges.decisions import CONFLICT, NOT_SUPPORT, SUPPORT
 from tasks.judges.research import FULL, NONE, PARTIAL, SUPPORTED, UNSUPPORTED
-from tasks.warehouse.explained import Decision, ExplainedCitation, ReportScore
+from tasks.warehouse.explanations import ExplainedCitation, ExplainedVerdict, ReportScore
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 CITATION = "citation"
-MARKING = ("wiki_fact", "research_gym", "fact")
-"""Protocols that decide about claims and their pages; the first that a judge has begun with
-marks the claims."""
+MARKING_PROTOCOLS = ("wiki_fact", "research_gym", "fact")
+"""Protocols that judge claims and their pages; the first that a judge has started marks them."""
 WHOLE_CLAIMS = "research_gym"
-"""The one that decides about a claim with all its pages together."""
-WORDS = {
+"""The protocol that judges a claim with all its pages together."""
+OUTCOME_OF_LABEL = {
     SUPPORT: "supported",
     CONFLICT: "conflicting",
     NOT_SUPPORT: "not_supported",
@@ -24,51 +23,51 @@ WORDS = {
     SUPPORTED: "supported",
     UNSUPPORTED: "not_supported",
 }
-"""A decided label in the words of the outcomes; labels of any other kind are `not_assessed`."""
+"""The outcome of each label; any other label is `not_assessed`."""
 _BEST_FIRST = ("supported", "partly_supported", "conflicting", "not_supported", "not_assessed")
-_BEGUN = {"done", "pending", "failed"}
+_STARTED_STATES = {"done", "pending", "failed"}
 
 
-class Marking(NamedTuple):
-    """Which protocol's decisions mark the claims of a report, for one judge."""
+class ClaimMarking(NamedTuple):
+    """The protocol whose verdicts mark the claims of a report, for one judge."""
 
     protocol: str
     state: str
-    """Of the report under it, as in `scores`."""
+    """The report's state under the protocol, as in `scores`."""
 
 
-def markings(scores: Iterable[ReportScore]) -> dict[str, Marking]:
-    """By judge, what marks the claims of a report with these scores."""
+def find_markings(scores: Iterable[ReportScore]) -> dict[str, ClaimMarking]:
+    """Map each judge to what marks the claims of a report with these scores."""
     states: dict[str, dict[str, str]] = {}
     for score in scores:
-        if score.protocol in MARKING:
+        if score.protocol in MARKING_PROTOCOLS:
             states.setdefault(score.judge, {})[score.protocol] = score.state
-    return {judge: _marking(of_judge) for judge, of_judge in sorted(states.items())}
+    return {judge: _choose_marking(of_judge) for judge, of_judge in sorted(states.items())}
 
 
-def _marking(states: dict[str, str]) -> Marking:
-    known = [name for name in MARKING if name in states]
-    begun = [name for name in known if states[name] in _BEGUN]
+def _choose_marking(states: dict[str, str]) -> ClaimMarking:
+    known = [name for name in MARKING_PROTOCOLS if name in states]
+    begun = [name for name in known if states[name] in _STARTED_STATES]
     protocol = (begun or known)[0]
-    return Marking(protocol, states[protocol])
+    return ClaimMarking(protocol, states[protocol])
 
 
-def outcome(
-    marking: Marking,
+def determine_outcome(
+    marking: ClaimMarking,
     judge: str,
     citations: Sequence[ExplainedCitation],
-    decisions: Sequence[Decision],
+    decisions: Sequence[ExplainedVerdict],
     *,
     reliable: bool,
 ) -> str:
-    """One of OUTCOMES for one claim and judge.
+    """Return the outcome of one claim by one judge.
 
     Any support is support, else any conflict is conflict (Wiki Live Challenge, citation
-    verification); a claim without a decided page says why it has none.
+    verification); a claim without a judged page gets the reason.
 
     Args:
-        citations: the claim's, with the decisions about each.
-        decisions: about the claim with all its pages together.
+        citations: the claim's citations, with the verdicts about each.
+        decisions: the verdicts about the claim with all its pages together.
         reliable: whether it is known which pages the report's claims cite.
     """
     if not reliable:
@@ -81,34 +80,38 @@ def outcome(
         d for d in decisions
         if (d.judge, d.protocol, d.step) == (judge, marking.protocol, CITATION)
     ]  # fmt: skip
-    said: Sequence[Decision | None] = own or [
-        _said(marking, judge, citation) for citation in citations
+    verdicts: Sequence[ExplainedVerdict | None] = own or [
+        _find_verdict(marking, judge, citation) for citation in citations
     ]
-    if all(decision is None for decision in said):
+    if all(decision is None for decision in verdicts):
         if marking.state != "done":
             return "open"
-        if marking.protocol == WHOLE_CLAIMS:  # the judge decides other steps of it
+        if marking.protocol == WHOLE_CLAIMS:  # the judge takes only its other steps
             return "not_assessed"
-    return _resolved(said)
+    return _resolve_outcome(verdicts)
 
 
-def _said(marking: Marking, judge: str, citation: ExplainedCitation) -> Decision | None:
-    """What was decided of a pair; FACT's doubles are decided under another claim's number."""
+def _find_verdict(
+    marking: ClaimMarking, judge: str, citation: ExplainedCitation
+) -> ExplainedVerdict | None:
+    """Return the verdict on a pair; FACT stores duplicates under another claim's number."""
     found = [d for d in citation.decisions if (d.judge, d.protocol) == (judge, marking.protocol)]
     return next((d for d in found if d.step == CITATION), found[0] if found else None)
 
 
-def _resolved(said: Sequence[Decision | None]) -> str:
+def _resolve_outcome(verdicts: Sequence[ExplainedVerdict | None]) -> str:
     decided = {
-        WORDS.get(d.label or "", "not_assessed") for d in said if d and d.status == Status.OK
+        OUTCOME_OF_LABEL.get(d.label or "", "not_assessed")
+        for d in verdicts
+        if d and d.status == Status.OK
     }
     for word in _BEST_FIRST:
         if word in decided:
             return word
-    if any(d is not None and d.status in OPEN_STATUSES for d in said):
+    if any(d is not None and d.status in OPEN_STATUSES for d in verdicts):
         return "open"
-    if any(d is None or (d.status == Status.SKIPPED and d.step == CITATION) for d in said):
+    if any(d is None or (d.status == Status.SKIPPED and d.step == CITATION) for d in verdicts):
         return "never_fetched"
-    if any(d is not None and d.status != Status.UNFETCHABLE for d in said):
+    if any(d is not None and d.status != Status.UNFETCHABLE for d in verdicts):
         return "not_assessed"
     return "unreachable"

@@ -1,5 +1,5 @@
-"""The same reports under all protocols: the headline metrics side by side, and whether they put
-agents (or reports) in the same order. Metrics that mean different things are never averaged."""
+"""The headline metrics of all protocols on the same reports, and whether they rank agents (or
+reports) alike. Metrics with different meanings are never averaged."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from tasks.editions.names import UnknownName, check_known
 from tasks.metrics.aggregates import aggregate
 from tasks.metrics.correlation import rank_correlation
 from tasks.protocols.case import Protocol
-from tasks.protocols.registry import at_hand
+from tasks.protocols.registry import available_protocols
 from tasks.warehouse.results import OUTDATED
 from tasks.warehouse.store import Readable
 
@@ -23,7 +23,7 @@ SELECT protocol, metric, agent, value, n_reports, provisional
 FROM leaderboard
 WHERE edition = $1 AND judge = $2
 """
-OUTDATED_OF = """
+OUTDATED_AGENTS = """
 SELECT DISTINCT protocol, agent FROM leaderboard
 WHERE edition = $1 AND judge = $2 AND reason = $3
 ORDER BY ALL
@@ -41,9 +41,9 @@ PARTIAL = {
     "research_gym": "as half in DeepResearchGym",
     "wiki_fact": "as not supported in Wiki Fact",
 }
-"""What a claim counts as that its pages support only in part."""
+"""How each protocol counts a claim that its pages support only in part."""
 CITED = {("fact", "valid_rate"), ("research_gym", "citation_precision"), ("wiki_fact", "ref_acc")}
-"""The metrics that this concerns."""
+"""The metrics that PARTIAL concerns."""
 AGENTS = {"protocol": pl.String, "metric": pl.String, "agent": pl.String, "value": pl.Float64,
           "n_reports": pl.Int64, "provisional": pl.Boolean}  # fmt: skip
 PAIRS = {"protocol": pl.String, "metric": pl.String, "other_protocol": pl.String,
@@ -51,13 +51,13 @@ PAIRS = {"protocol": pl.String, "metric": pl.String, "other_protocol": pl.String
          "kendall": pl.Float64, "p": pl.Float64, "reason": pl.String}  # fmt: skip
 NO_OVERALL = (
     "There is no overall column: the metrics are shares of different things (facts, wins, claims, "
-    "points), and a mean over them would be a share of nothing."
+    "points), so a mean over them would mean nothing."
 )
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric that is compared."""
+    """A metric of a protocol."""
 
     protocol: str
     entry: MetricEntry
@@ -68,25 +68,25 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """Turns its values so that higher is better."""
+        """The factor that makes higher values better."""
         return 1 if self.entry.better == "higher" else -1
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """An edition under all its protocols, by one judge."""
+class ProtocolComparison:
+    """An edition's headline metrics under all its protocols, by one judge."""
 
     metrics: tuple[Metric, ...]
     agents: pl.DataFrame
     """A frame of AGENTS: a row per metric and agent."""
     pairs: pl.DataFrame
-    """A frame of PAIRS: a row per two metrics, `n` agents or reports, `n_reports` that both have
-    judged. Signs are turned: positive means that what is better by one is so by the other."""
+    """A frame of PAIRS: a row per two metrics; `n`: agents or reports, `n_reports`: reports judged
+    under both. Positive correlations mean that better by one is better by the other."""
     remarks: tuple[str, ...]
-    """What has to be known to read it."""
+    """Notes for the reader."""
 
 
-def compare(
+def compare_headline_metrics(
     source: Readable,
     edition: str,
     judge: str,
@@ -94,48 +94,54 @@ def compare(
     over: Over = "agents",
     *,
     same_reports: bool = True,
-) -> Comparison:
-    """The headline metrics of every protocol that has scores by this judge.
+) -> ProtocolComparison:
+    """Compare the headline metrics of every protocol that has scores by this judge.
 
     Args:
         protocols: only these; all that have scores if empty.
-        over: what is put in order.
-        same_reports: for each two metrics, agents are compared by the reports that both have
-            judged; otherwise each by all that it has.
+        over: what to rank.
+        same_reports: for each two metrics, compare agents by the reports judged under both;
+            otherwise by all reports of each metric.
 
     Raises:
-        UnknownName: no such edition, or no scores by this judge or of these protocols.
+        UnknownName: the edition is unknown, or has no scores by this judge or of these protocols.
     """
     check_known(source, edition)
     board = source.frame(BOARD, [edition, judge])
-    there = _chosen(edition, judge, board["protocol"].unique().sort().to_list(), protocols)
-    known = at_hand(there)
-    found = [metric for name, protocol in known.items() for metric in headlines(name, protocol)]
+    there = _choose_protocols(
+        edition, judge, board["protocol"].unique().sort().to_list(), protocols
+    )
+    known = available_protocols(there)
+    found = [
+        metric
+        for name, protocol in known.items()
+        for metric in find_headline_metrics(name, protocol)
+    ]
     valued = set(board.drop_nulls("value").select("protocol", "metric").iter_rows())
     metrics = [metric for metric in found if metric.key in valued]
-    scores = _scores(source, edition, judge)
+    scores = _load_scores(source, edition, judge)
     categories = dict(source.frame(CATEGORIES, [edition]).iter_rows())
     pairs = [
-        _pair(one, other, scores, categories, over, same_reports)
+        _correlate(one, other, scores, categories, over, same_reports)
         for one, other in combinations(metrics, 2)
     ]
-    return Comparison(
+    return ProtocolComparison(
         metrics=tuple(metrics),
-        agents=_agents(board, metrics),
+        agents=_tabulate_agents(board, metrics),
         pairs=pl.DataFrame(pairs, schema=PAIRS, orient="row"),
         remarks=(
-            *_remarks(metrics, found, set(there) - known.keys()),
-            *_outdated(source, edition, judge, known),
+            *_make_remarks(metrics, found, set(there) - known.keys()),
+            *_list_outdated(source, edition, judge, known),
         ),
     )
 
 
-def _outdated(
+def _list_outdated(
     source: Readable, edition: str, judge: str, protocols: Collection[str]
 ) -> Iterator[str]:
-    """Who was judged by another version of a protocol than those beside it."""
+    """Yield which agents were judged by another version of a protocol than the others."""
     agents: dict[str, list[str]] = defaultdict(list)
-    for protocol, agent in source.frame(OUTDATED_OF, [edition, judge, OUTDATED]).iter_rows():
+    for protocol, agent in source.frame(OUTDATED_AGENTS, [edition, judge, OUTDATED]).iter_rows():
         if protocol in protocols:
             agents[protocol].append(agent)
     for protocol, names in agents.items():
@@ -145,34 +151,36 @@ def _outdated(
         )
 
 
-def headlines(name: str, protocol: Protocol) -> list[Metric]:
-    """The metrics that stand for a protocol: those it marks, or its first."""
+def find_headline_metrics(name: str, protocol: Protocol) -> list[Metric]:
+    """Return a protocol's headline metrics: those it marks, or its first metric."""
     marked = [entry for entry in protocol.metrics if entry.headline]
     return [Metric(name, entry) for entry in marked or protocol.metrics[:1]]
 
 
-def _chosen(edition: str, judge: str, there: list[str], named: Sequence[str]) -> list[str]:
+def _choose_protocols(
+    edition: str, judge: str, there: list[str], named: Sequence[str]
+) -> list[str]:
     if not there:
         raise UnknownName(
             f"{edition} has no scores by the judge {judge!r}. Run `evergreen evaluate` first, or "
-            "name another one with --judge."
+            "name another judge with --judge."
         )
     for name in named:
         if name not in there:
             raise UnknownName(
-                f"{edition} has no scores of {name!r} by the judge {judge!r}; it has those of "
+                f"{edition} has no scores of {name!r} by the judge {judge!r}; it has scores of "
                 f"{', '.join(there)}."
             )
     return [name for name in there if not named or name in named]
 
 
-def _agents(board: pl.DataFrame, metrics: Sequence[Metric]) -> pl.DataFrame:
-    """Of every agent that has any of the protocols' scores, each metric: null where it has none."""
-    said = {(p, m, agent): rest for p, m, agent, *rest in board.iter_rows()}
+def _tabulate_agents(board: pl.DataFrame, metrics: Sequence[Metric]) -> pl.DataFrame:
+    """Return each metric of every agent with any scores of the protocols; null without a value."""
+    figures = {(p, m, agent): rest for p, m, agent, *rest in board.iter_rows()}
     protocols = {metric.protocol for metric in metrics}
-    agents = sorted({agent for protocol, _, agent in said if protocol in protocols})
+    agents = sorted({agent for protocol, _, agent in figures if protocol in protocols})
     rows = [
-        (*metric.key, agent, *said.get((*metric.key, agent), (None, 0, False)))
+        (*metric.key, agent, *figures.get((*metric.key, agent), (None, 0, False)))
         for metric in metrics
         for agent in agents
     ]
@@ -180,10 +188,10 @@ def _agents(board: pl.DataFrame, metrics: Sequence[Metric]) -> pl.DataFrame:
 
 
 Scores = Mapping[tuple[str, str], Mapping[str, pl.DataFrame]]
-"""(protocol, metric) → agent → its scores that have a value."""
+"""(protocol, metric) → agent → its scores with a value."""
 
 
-def _scores(source: Readable, edition: str, judge: str) -> Scores:
+def _load_scores(source: Readable, edition: str, judge: str) -> Scores:
     found: dict[tuple[str, str], dict[str, pl.DataFrame]] = defaultdict(dict)
     groups = source.frame(SCORES, [edition, judge]).group_by(
         "protocol", "metric", "agent", maintain_order=True
@@ -193,7 +201,7 @@ def _scores(source: Readable, edition: str, judge: str) -> Scores:
     return found
 
 
-def _pair(
+def _correlate(
     first: Metric,
     second: Metric,
     scores: Scores,
@@ -225,23 +233,23 @@ def _pair(
             found.reason)  # fmt: skip
 
 
-def _remarks(
+def _make_remarks(
     metrics: Sequence[Metric], found: Sequence[Metric], missing: Collection[str]
 ) -> Iterator[str]:
     yield NO_OVERALL
     if len(metrics) < 2:
-        yield "Fewer than two metrics have values by this judge: there is nothing to compare."
+        yield "Nothing to compare: fewer than two metrics have values by this judge."
     cited = {metric.protocol for metric in metrics if metric.key in CITED}
     if len(cited) > 1:
-        said = ", ".join(PARTIAL[name] for name in PARTIAL if name in cited)
+        treatments = ", ".join(PARTIAL[name] for name in PARTIAL if name in cited)
         yield (
-            f"A claim that a page supports only in part counts {said}: their columns do not "
+            f"A claim that a page supports only in part counts {treatments}: these columns do not "
             "measure the same thing."
         )
     if nowhere := [f"{m.protocol}/{m.entry.name}" for m in found if m not in metrics]:
-        yield f"Left out, without any value by this judge: {', '.join(nowhere)}."
+        yield f"Left out because they have no value by this judge: {', '.join(nowhere)}."
     if missing:
         yield (
-            f"Left out, the rubric is not at hand: {', '.join(sorted(missing))}. List its file in "
-            "EVERGREEN_RUBRICS, or put it into configs/rubrics."
+            f"Left out because the rubric is missing: {', '.join(sorted(missing))}. List its file "
+            "in EVERGREEN_RUBRICS, or put it into configs/rubrics."
         )

@@ -1,4 +1,4 @@
-"""The published analyses as tables of ready words, for the terminal and for the site."""
+"""The analyses as tables of formatted text, for the terminal and the site."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,225 +8,239 @@ import polars as pl
 
 from tasks.analysis.analyses import Analyses, Analysis
 from tasks.analysis.difficulty import ALL, COVARIATES, REPEATED
-from tasks.analysis.trends import BESIDE, VALUE
-from tasks.metrics.ranks import SURE
+from tasks.analysis.trends import LESS_OTHERS, VALUE
+from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
 
-NOTHING, OPEN = "–", "provisional"
-Cell = Callable[[Any, Analyses], str]
+NO_VALUE, PROVISIONAL = "–", "provisional"
+CellFormat = Callable[[Any, Analyses], str]
 
 
-def figure(value: float, found: Analyses) -> str:
-    """In the unit of the metric that is analysed."""
+def format_figure(value: float, found: Analyses) -> str:
+    """Format a value in the unit of the analysed metric."""
     share = found.metric is not None and found.metric.entry.unit == "share"
     return f"{value * 100:.1f}" if share else f"{value:,.2f}"
 
 
-def percent(value: float, _: Analyses) -> str:
+def format_percent(value: float, _: Analyses) -> str:
     return f"{value * 100:.1f}"
 
 
-def number(value: float, _: Analyses) -> str:
+def format_number(value: float, _: Analyses) -> str:
     return f"{value:,.0f}"
 
 
-def ratio(value: float, _: Analyses) -> str:
+def format_ratio(value: float, _: Analyses) -> str:
     return f"{value:.3f}"
 
 
-def probability(value: float, _: Analyses) -> str:
-    shown = f"{value:.3f}" if value >= 0.001 else "<.001"
-    return f"{shown}{'°' if value < SURE else ' '}"
+def format_probability(value: float, _: Analyses) -> str:
+    text = f"{value:.3f}" if value >= 0.001 else "<.001"
+    return f"{text}{'°' if value < SIGNIFICANCE_LEVEL else ' '}"
 
 
-def dollars(value: float, _: Analyses) -> str:
+def format_dollars(value: float, _: Analyses) -> str:
     return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.3g}"
 
 
-def words(value: object, _: Analyses) -> str:
+def format_text(value: object, _: Analyses) -> str:
     return str(value)
 
 
-Spec = dict[str, tuple[str, Cell]]
-"""Column → heading and how its cells are shown."""
+Spec = dict[str, tuple[str, CellFormat]]
+"""Column → heading and formatter of its cells."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """How one frame is printed."""
+class TableLayout:
+    """The layout of one frame as a table."""
 
     title: str
-    named: Spec
+    labels: Spec
+    """The columns that name what a row is about."""
     columns: Spec
     note: str = ""
-    only: dict[str, str] = field(default_factory=dict)
-    """Column → the value of the rows shown."""
+    row_filter: dict[str, str] = field(default_factory=dict)
+    """Column → the value that rows must have."""
 
 
-P: Spec = {"p": ("p", probability), "p_adjusted": ("p adj.", probability)}
+P: Spec = {"p": ("p", format_probability), "p_adjusted": ("p adj.", format_probability)}
 ANOVA: Spec = {
-    "f": ("F", ratio), "df_between": ("df", number), "df_within": ("df within", number), **P,
-    "eta_squared": ("eta²", ratio), "eta_squared_by_chance": ("by chance", ratio),
-    "n_categories": ("Cat.", number), "n_single": ("of one art.", number),
-    "n_articles": ("Art.", number),
+    "f": ("F", format_ratio), "df_between": ("df", format_number),
+    "df_within": ("df within", format_number), **P,
+    "eta_squared": ("eta²", format_ratio), "eta_squared_by_chance": ("by chance", format_ratio),
+    "n_categories": ("Cat.", format_number), "n_single": ("single", format_number),
+    "n_articles": ("Art.", format_number),
 }  # fmt: skip
 AGE: Spec = {
-    "spearman": ("rho", ratio), "slope_per_30_days": ("per 30 days", figure),
-    "low": ("low", figure), "high": ("high", figure), **P, "n_articles": ("Art.", number),
+    "spearman": ("rho", format_ratio), "slope_per_30_days": ("per 30 days", format_figure),
+    "low": ("low", format_figure), "high": ("high", format_figure),
+    **P, "n_articles": ("Art.", format_number),
 }  # fmt: skip
-FLAWS: Spec = {
-    "value": ("Share", percent), "numerator": ("Counted", number), "n_items": ("of", number),
-    "n_reports": ("Rep.", number), "provisional": ("State", lambda value, _: OPEN if value else ""),
+SHARES: Spec = {
+    "value": ("Share", format_percent), "numerator": ("Counted", format_number),
+    "n_items": ("of", format_number),
+    "n_reports": ("Rep.", format_number),
+    "provisional": ("State", lambda value, _: PROVISIONAL if value else ""),
 }  # fmt: skip
-FLAWS_SAY = (
+SHARES_NOTE = (
     "Share: as on the leaderboard, for most metrics the mean of the reports' shares. Counted and "
-    "of: all reports together."
+    "of: totals over all reports."
 )
-AGENT: Spec = {"agent": ("Agent", words)}
-SURE_SAYS = f"°: p below {SURE}. p adj.: for the number of agents (Benjamini and Hochberg)."
-LAYOUT: dict[Analysis, tuple[Shown, ...]] = {
+AGENT: Spec = {"agent": ("Agent", format_text)}
+METRIC_AND_AGENT: Spec = {"metric": ("Metric", format_text), **AGENT}
+SIGNIFICANCE_NOTE = (
+    f"°: p below {SIGNIFICANCE_LEVEL}. p adj.: for the number of agents (Benjamini and Hochberg)."
+)
+LAYOUT: dict[Analysis, tuple[TableLayout, ...]] = {
     "difficulty": (
-        Shown(
+        TableLayout(
             "Difficulty of the categories",
-            {"category": ("Category", words)},
-            {"value": ("Mean", figure), "n_articles": ("Art.", number),
-             "n_reports": ("Rep.", number), "n_missing": ("Missing", number),
-             "value_complete": ("All agents'", figure), "n_complete": ("Art. of all", number),
-             **{name: (name.capitalize(), number) for name in COVARIATES}},
-            "Mean: over articles of the means over agents. All agents': over the articles that all "
-            "agents have a value for. The others are means over the articles.",
+            {"category": ("Category", format_text)},
+            {"value": ("Mean", format_figure), "n_articles": ("Art.", format_number),
+             "n_reports": ("Rep.", format_number), "n_missing": ("Missing", format_number),
+             "value_complete": ("Common", format_figure),
+             "n_complete": ("Common art.", format_number),
+             **{name: (name.capitalize(), format_number) for name in COVARIATES}},
+            "Mean: over articles of the means over agents. Common: the same over the articles for "
+            "which all agents have a value. The other columns are means over the articles.",
         ),
     ),
     "correlation": (
-        Shown(
-            "Difficulty and what goes with it",
-            {"covariate": ("Of the category's mean", words)},
-            {"r": ("Pearson's r", ratio), "low": ("low", ratio), "high": ("high", ratio),
-             "p": ("p", probability), "n_categories": ("Cat.", number)},
-            f"low, high: the 95 % interval. °: p below {SURE}.",
+        TableLayout(
+            "Correlates of difficulty",
+            {"covariate": ("Category's mean of", format_text)},
+            {"r": ("Pearson's r", format_ratio), "low": ("low", format_ratio),
+             "high": ("high", format_ratio),
+             "p": ("p", format_probability), "n_categories": ("Cat.", format_number)},
+            f"low, high: the 95 % interval. °: p below {SIGNIFICANCE_LEVEL}.",
         ),
     ),
     "anova": (
-        Shown("Agents over categories, as published", AGENT, ANOVA, SURE_SAYS,
+        TableLayout("Agents over categories, as published", AGENT, ANOVA, SIGNIFICANCE_NOTE,
               {"categories": ALL}),
-        Shown("Agents over the categories of more than one article", AGENT, ANOVA, SURE_SAYS,
+        TableLayout("Agents over categories with more than one article",
+              AGENT, ANOVA, SIGNIFICANCE_NOTE,
               {"categories": REPEATED}),
     ),
-    "leakage": (Shown("Leakage", {"metric": ("Metric", words), **AGENT}, FLAWS, FLAWS_SAY),),
-    "conflict": (Shown("Conflict", {"metric": ("Metric", words), **AGENT}, FLAWS, FLAWS_SAY),),
+    "leakage": (TableLayout("Leakage", METRIC_AND_AGENT, SHARES, SHARES_NOTE),),
+    "conflict": (TableLayout("Conflict", METRIC_AND_AGENT, SHARES, SHARES_NOTE),),
     "cost": (
-        Shown(
+        TableLayout(
             "Cost of reports and of judging them, US dollars", AGENT,
-            {"n_reports": ("Rep.", number), "n_priced": ("with cost", number),
-             "jobs_usd": ("Asked", dollars), "people_usd": ("People", dollars),
-             "people_minutes": ("Minutes", number), "reports_usd": ("Reports", dollars),
-             "reports_cost": ("known?", words), "usd_per_report": ("a report", dollars),
-             "judging_usd": ("Judging", dollars), "judging_cost": ("known?", words),
-             "total_usd": ("Total", dollars), "total_cost": ("known?", words)},
+            {"n_reports": ("Rep.", format_number), "n_priced": ("with cost", format_number),
+             "jobs_usd": ("Jobs", format_dollars), "people_usd": ("People", format_dollars),
+             "people_minutes": ("Minutes", format_number),
+             "reports_usd": ("Reports", format_dollars),
+             "reports_cost": ("known?", format_text),
+             "usd_per_report": ("per report", format_dollars),
+             "judging_usd": ("Judging", format_dollars), "judging_cost": ("known?", format_text),
+             "total_usd": ("Total", format_dollars), "total_cost": ("known?", format_text)},
         ),
-        Shown(
-            "Judging, by judge", {"judge": ("Judge", words), **AGENT},
-            {"n_judged": ("Rep.", number), "calls": ("Calls", number),
-             "calls_without_price": ("without price", number), "usd": ("USD", dollars),
-             "cost": ("known?", words), "usd_per_report": ("a report", dollars)},
+        TableLayout(
+            "Judging, by judge", {"judge": ("Judge", format_text), **AGENT},
+            {"n_judged": ("Rep.", format_number), "calls": ("Calls", format_number),
+             "calls_without_price": ("without price", format_number),
+             "usd": ("USD", format_dollars),
+             "cost": ("known?", format_text), "usd_per_report": ("per report", format_dollars)},
         ),
     ),
     "trend": (
-        Shown(
+        TableLayout(
             "From edition to edition",
-            {"metric": ("Metric", words), **AGENT, "edition": ("Edition", words)},
+            {**METRIC_AND_AGENT, "edition": ("Edition", format_text)},
             {"newest_article": ("Newest article", lambda value, _: f"{value:%Y-%m-%d}"),
              "value": ("Value", lambda value, _: f"{value:.3f}"),
              "change": ("Change", lambda value, _: f"{value:+.3f}"),
-             "n_reports": ("Rep.", number), "n_articles": ("Art.", number),
-             "provisional": ("State", lambda value, _: OPEN if value else "")},
+             "n_reports": ("Rep.", format_number), "n_articles": ("Art.", format_number),
+             "provisional": ("State", lambda value, _: PROVISIONAL if value else "")},
             "Shares are 0-1 here.",
         ),
     ),
     "contamination": (
-        Shown("Values by age of the article", AGENT, AGE,
-              f"Change with every 30 days of age, its 95 % interval, and rho. {SURE_SAYS}",
+        TableLayout("Values by age of the article", AGENT, AGE,
+              f"Change per 30 days of age, its 95 % interval, and rho. {SIGNIFICANCE_NOTE}",
               {"of": VALUE}),
-        Shown("Values less those of the other agents, by age of the article", AGENT, AGE,
-              "What all agents share, how difficult the older articles are, drops out.",
-              {"of": BESIDE}),
+        TableLayout("Values minus the other agents' mean, by age of the article", AGENT, AGE,
+              "This removes what all agents share: how difficult the older articles are.",
+              {"of": LESS_OTHERS}),
     ),
 }  # fmt: skip
-"""By analysis, its tables; a table's frame is found by `FRAMES`."""
+"""The tables of each analysis; `FRAMES` names their frames."""
 FRAMES: dict[Analysis, tuple[str, ...]] = {"cost": ("cost", "judging")}
-"""Analyses whose tables show different frames."""
+"""The frames of analyses whose tables show different frames."""
 
 
 @dataclass(frozen=True)
-class WordColumn:
-    """One column of a table, every cell as it is shown."""
+class TextColumn:
+    """One column of a table, with formatted cells."""
 
     heading: str
     cells: tuple[str, ...]
-    named: bool
-    """It says what a line is about."""
-    numbers: bool
+    is_label: bool
+    """Whether it names what a row is about."""
+    is_numeric: bool
 
 
 @dataclass(frozen=True)
-class WordTable:
+class TextTable:
     """One table of an analysis."""
 
     title: str
-    columns: tuple[WordColumn, ...]
-    """Empty where there is nothing to show."""
+    columns: tuple[TextColumn, ...]
+    """Empty if there is nothing to show."""
     reasons: tuple[str, ...]
-    """Why figures are missing, and whose."""
+    """Why figures are missing, with names."""
     note: str
 
 
-def tables_of(found: Analyses, name: Analysis) -> list[WordTable]:
-    """The tables of one analysis; what has to be known to read them is in `found.remarks`."""
+def make_tables(found: Analyses, name: Analysis) -> list[TextTable]:
+    """Return the tables of one analysis; notes for the reader are in `found.remarks`."""
     if name == "trend" and found.trend["edition"].n_unique() < 2:
-        return []  # a line for each figure of the leaderboard, which has them side by side
-    shown = LAYOUT[name]
-    frames = FRAMES.get(name, (name,) * len(shown))
-    return [_table(one, found, frame) for one, frame in zip(shown, frames, strict=True)]
+        return []  # the leaderboard shows these figures already
+    layouts = LAYOUT[name]
+    frames = FRAMES.get(name, (name,) * len(layouts))
+    return [_make_table(one, found, frame) for one, frame in zip(layouts, frames, strict=True)]
 
 
-def _table(shown: Shown, found: Analyses, frame: str) -> WordTable:
-    rows = _rows(getattr(found, frame), shown.only)
+def _make_table(layout: TableLayout, found: Analyses, frame: str) -> TextTable:
+    rows = _select_rows(getattr(found, frame), layout.row_filter)
     if not rows:
-        return WordTable(shown.title, (), (), shown.note)
+        return TextTable(layout.title, (), (), layout.note)
     columns = (
-        *_columns(rows, shown.named, found, numbers=False),
-        *_columns(rows, shown.columns, found, numbers=True),
+        *_make_columns(rows, layout.labels, found, numbers=False),
+        *_make_columns(rows, layout.columns, found, numbers=True),
     )
-    reasons = tuple(_reasons(rows, next(iter(shown.named))))
-    return WordTable(shown.title, columns, reasons, shown.note)
+    reasons = tuple(_list_reasons(rows, next(iter(layout.labels))))
+    return TextTable(layout.title, columns, reasons, layout.note)
 
 
-def _rows(frame: pl.DataFrame, only: dict[str, str]) -> list[dict[str, Any]]:
-    for column, value in only.items():
+def _select_rows(frame: pl.DataFrame, row_filter: dict[str, str]) -> list[dict[str, Any]]:
+    for column, value in row_filter.items():
         frame = frame.filter(pl.col(column) == value)
     return frame.to_dicts()
 
 
-def _reasons(rows: Sequence[dict[str, Any]], named: str) -> Iterator[str]:
-    """Why figures are missing, and whose, where no remark says it."""
+def _list_reasons(rows: Sequence[dict[str, Any]], label: str) -> Iterator[str]:
+    """Yield why figures are missing, with names, unless a remark says it."""
     whose: dict[str, list[str]] = {}
     for row in rows:
-        if named in ("agent", "covariate") and row.get("reason"):
-            whose.setdefault(row["reason"], []).append(row[named])
+        if label in ("agent", "covariate") and row.get("reason"):
+            whose.setdefault(row["reason"], []).append(row[label])
     for reason, names in whose.items():
         yield f"{', '.join(names)}: {reason}."
 
 
-def _columns(
+def _make_columns(
     rows: Sequence[dict[str, Any]], spec: Spec, found: Analyses, *, numbers: bool
-) -> Iterator[WordColumn]:
-    """Columns of words that no row has are left out; a figure that nobody has is a dash."""
+) -> Iterator[TextColumn]:
+    """Make the columns; text columns without any value are left out."""
     for name, (heading, cell) in spec.items():
-        if cell is not words or any(row[name] is not None for row in rows):
-            cells = tuple(_cell(row[name], cell, found) for row in rows)
-            yield WordColumn(heading, cells, not numbers, numbers and cell is not words)
+        if cell is not format_text or any(row[name] is not None for row in rows):
+            cells = tuple(_format_cell(row[name], cell, found) for row in rows)
+            yield TextColumn(heading, cells, not numbers, numbers and cell is not format_text)
 
 
-def _cell(value: Any, cell: Cell, found: Analyses) -> str:
+def _format_cell(value: Any, cell: CellFormat, found: Analyses) -> str:
     if value is None:
-        return "" if cell is words else NOTHING
+        return "" if cell is format_text else NO_VALUE
     return cell(value, found)

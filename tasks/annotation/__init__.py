@@ -1,4 +1,4 @@
-"""Sheets that people label: sampled, blinded, written, read back, and compared with judges.
+"""Annotation sheets for people: drawn, blinded, written, imported, and compared with judges.
 
 Application. Writes `annotation_items` and `human_labels`.
 """

@@ -1,7 +1,7 @@
-"""How far judges agree with each other and with people, and what each of them costs.
+"""The agreement of judges with each other and with people, and the judges' costs.
 
-Only verdicts with status `ok` are compared, item by item; every figure says on how many items
-it rests, and a figure that rests on none is null.
+Only verdicts with status `ok` are compared, item by item. Every figure comes with its number of
+items; a figure without items is null.
 """
 
 from collections import defaultdict
@@ -11,16 +11,21 @@ from typing import Any
 
 import polars as pl
 
-from tasks.annotation.labels import Item, Labels, People
+from tasks.annotation.labels import Item, Labels, PeopleLabels
 from tasks.annotation.sheets import MAJORITY, check_edition
 from tasks.configuration.models import load_judges
 from tasks.editions.names import UnknownName
-from tasks.metrics.agreement import Agreement, agreement, majorities, pairwise
+from tasks.metrics.agreement import (
+    LabelAgreement,
+    majority_labels,
+    measure_agreement,
+    measure_pairwise,
+)
 from tasks.protocols.registry import PROTOCOLS
 from tasks.warehouse.store import Readable
 
 ALL_STEPS = "all"
-"""Stands for a protocol's steps together."""
+"""The name of all steps of a protocol together."""
 
 VERDICTS = """
 SELECT judge, protocol, step, agent, assignment, item, label
@@ -38,9 +43,9 @@ GROUP BY ALL
 FIGURES = {"n_items": pl.Int64, "n_assignments": pl.Int64,
            "alike": pl.Float64, "alike_low": pl.Float64, "alike_high": pl.Float64,
            "kappa": pl.Float64, "kappa_low": pl.Float64, "kappa_high": pl.Float64}  # fmt: skip
-"""Shares and kappa with the ends of their 95 % intervals, by drawing assignments again: items of
-one assignment are no evidence of their own. Null with fewer than five assignments, or where the
-figure is the same whichever are drawn."""
+"""Shares and kappa with the ends of their 95 % intervals from resampling assignments, because items
+of one assignment are not independent. Null with fewer than five assignments, or if every resample
+gives the same figure."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,13 @@ class JudgeAgreement:
     between_people: pl.DataFrame
     """Per protocol and step, each two annotators."""
     n_unmatched: int
-    """Labels of people about items that none of the judges decided."""
+    """People's labels on items that no judge decided."""
 
 
-def judge_agreement(
+def compare_judges_and_people(
     source: Readable,
     edition: str,
-    people: People,
+    people: PeopleLabels,
     protocols: Sequence[str] = (),
     judges: Sequence[str] = (),
 ) -> JudgeAgreement:
@@ -73,27 +78,29 @@ def judge_agreement(
         judges: only these; all that have verdicts if empty.
 
     Raises:
-        UnknownName: edition, protocol or judge.
+        UnknownName: the edition, protocol or judge is unknown.
     """
     check_edition(source, edition)
-    verdicts = _verdicts(source, edition, judges)
+    verdicts = _load_verdicts(source, edition, judges)
     _check_protocols(protocols, verdicts, people)
-    judged, labelled = _by_step(verdicts, protocols), _by_step(people.labels, protocols)
+    judged, labelled = _group_by_step(verdicts, protocols), _group_by_step(people.labels, protocols)
     decided = {item for labels in verdicts.values() for item in labels}
     with_people = [
-        _against(protocol, step, judge, judged.get((protocol, step), {}).get(judge, {}), labels)
+        _compare_with_people(
+            protocol, step, judge, judged.get((protocol, step), {}).get(judge, {}), labels
+        )
         for (protocol, step), labels in labelled.items()
         for judge in verdicts
     ]
     return JudgeAgreement(
-        judges=_judges(judged, labelled, list(verdicts), _dollars(source, edition)),
-        between_judges=_pairs(judged, "judge"),
-        with_people=_frame(
+        judges=_tabulate_judges(judged, labelled, list(verdicts), _load_costs(source, edition)),
+        between_judges=_tabulate_pairs(judged, "judge"),
+        with_people=_make_frame(
             [row for rows in with_people for row in rows],
             {"protocol": pl.String, "step": pl.String, "judge": pl.String, "person": pl.String,
              **FIGURES, "n_tied": pl.Int64},
         ),
-        between_people=_pairs(labelled, "person"),
+        between_people=_tabulate_pairs(labelled, "person"),
         n_unmatched=sum(
             item not in decided
             for labels in people.labels.values()
@@ -103,12 +110,12 @@ def judge_agreement(
     )  # fmt: skip
 
 
-Compared = dict[tuple[str, str], dict[str, Labels]]
-"""(protocol, step) → who → what they say of its items."""
+LabelsByStep = dict[tuple[str, str], dict[str, Labels]]
+"""(protocol, step) → rater → labels."""
 
 
-def _verdicts(source: Readable, edition: str, judges: Sequence[str]) -> dict[str, Labels]:
-    """By judge; a judge that was asked for and decided nothing stays, empty."""
+def _load_verdicts(source: Readable, edition: str, judges: Sequence[str]) -> dict[str, Labels]:
+    """Load the labels by judge; requested judges without verdicts have none."""
     verdicts: dict[str, Labels] = defaultdict(dict)
     for judge, *item, label in source.frame(VERDICTS, [edition]).iter_rows():
         protocol, step, agent, assignment, number = item
@@ -120,17 +127,19 @@ def _verdicts(source: Readable, edition: str, judges: Sequence[str]) -> dict[str
     return {judge: verdicts.get(judge, {}) for judge in judges or sorted(verdicts)}
 
 
-def _check_protocols(protocols: Sequence[str], verdicts: dict[str, Labels], people: People) -> None:
-    met = {item[0] for said in (verdicts, people.labels) for of in said.values() for item in of}
+def _check_protocols(
+    protocols: Sequence[str], verdicts: dict[str, Labels], people: PeopleLabels
+) -> None:
+    met = {item[0] for raters in (verdicts, people.labels) for of in raters.values() for item in of}
     known = sorted({*met, *PROTOCOLS})
     for protocol in protocols:
         if protocol not in known:
             raise UnknownName(f"There is no protocol {protocol!r}; there are: {', '.join(known)}.")
 
 
-def _by_step(raters: dict[str, Labels], protocols: Sequence[str]) -> Compared:
-    """What each says, step by step, then of all the steps of a protocol that has several."""
-    compared: Compared = defaultdict(lambda: defaultdict(dict))
+def _group_by_step(raters: dict[str, Labels], protocols: Sequence[str]) -> LabelsByStep:
+    """Group the labels by step, and by all steps of a protocol that has several."""
+    compared: LabelsByStep = defaultdict(lambda: defaultdict(dict))
     for rater, labels in raters.items():
         for item, label in labels.items():
             protocol, step = item[:2]
@@ -145,30 +154,30 @@ def _by_step(raters: dict[str, Labels], protocols: Sequence[str]) -> Compared:
     }
 
 
-def _judges(
-    judged: Compared,
-    labelled: Compared,
+def _tabulate_judges(
+    judged: LabelsByStep,
+    labelled: LabelsByStep,
     judges: Sequence[str],
     dollars: dict[tuple[str, str], float],
 ) -> pl.DataFrame:
     rows = []
     for protocol in sorted({protocol for protocol, _ in (*judged, *labelled)}):
-        clear, _ = majorities(_whole(labelled, protocol))
-        said = _whole(judged, protocol)
+        clear, _ = majority_labels(_merge_steps(labelled, protocol))
+        by_judge = _merge_steps(judged, protocol)
         for judge in judges:
-            verdicts = said.get(judge, {})
-            found = agreement(verdicts, clear, _assignment)
+            verdicts = by_judge.get(judge, {})
+            found = measure_agreement(verdicts, clear, _assignment_of)
             rows.append(
                 {
                     "protocol": protocol,
                     "judge": judge,
                     "n_decided": len(verdicts),
                     "n_with_people": found.n_items,
-                    **{k: v for k, v in _figures(found).items() if k != "n_items"},
+                    **{k: v for k, v in _make_figures(found).items() if k != "n_items"},
                     "usd_per_article": dollars.get((judge, protocol)),
                 }
             )
-    return _frame(
+    return _make_frame(
         rows,
         {"protocol": pl.String, "judge": pl.String, "n_decided": pl.Int64,
          "n_with_people": pl.Int64, **{k: v for k, v in FIGURES.items() if k != "n_items"},
@@ -176,8 +185,8 @@ def _judges(
     )  # fmt: skip
 
 
-def _whole(compared: Compared, protocol: str) -> dict[str, Labels]:
-    """What each says of all a protocol's items."""
+def _merge_steps(compared: LabelsByStep, protocol: str) -> dict[str, Labels]:
+    """Return each rater's labels on all items of a protocol."""
     whole: dict[str, Labels] = defaultdict(dict)
     for (name, step), raters in compared.items():
         if name == protocol and step != ALL_STEPS:
@@ -186,21 +195,22 @@ def _whole(compared: Compared, protocol: str) -> dict[str, Labels]:
     return whole
 
 
-def _pairs(compared: Compared, who: str) -> pl.DataFrame:
+def _tabulate_pairs(compared: LabelsByStep, who: str) -> pl.DataFrame:
     rows = [
-        {"protocol": protocol, "step": step, f"{who}_a": one, f"{who}_b": other} | _figures(found)
+        {"protocol": protocol, "step": step, f"{who}_a": one, f"{who}_b": other}
+        | _make_figures(found)
         for (protocol, step), raters in compared.items()
-        for one, other, found in pairwise(raters, _assignment)
+        for one, other, found in measure_pairwise(raters, _assignment_of)
     ]
     names = ("protocol", "step", f"{who}_a", f"{who}_b")
-    return _frame(rows, {**dict.fromkeys(names, pl.String), **FIGURES})
+    return _make_frame(rows, {**dict.fromkeys(names, pl.String), **FIGURES})
 
 
-def _against(
+def _compare_with_people(
     protocol: str, step: str, judge: str, verdicts: Labels, people: dict[str, Labels]
 ) -> list[dict[str, Any]]:
-    """One judge against the people's majority, then against each of them."""
-    clear, tied = majorities(people)
+    """Compare one judge with the people's majority, then with each person."""
+    clear, tied = majority_labels(people)
     place = {"protocol": protocol, "step": step, "judge": judge}
     n_tied = len(tied & verdicts.keys())
     against: list[tuple[str, dict[Item, str], int | None]] = [(MAJORITY, clear, n_tied)]
@@ -209,15 +219,15 @@ def _against(
         {
             **place,
             "person": name,
-            **_figures(agreement(verdicts, labels, _assignment)),
+            **_make_figures(measure_agreement(verdicts, labels, _assignment_of)),
             "n_tied": ties,
         }
         for name, labels, ties in against
     ]
 
 
-def _dollars(source: Readable, edition: str) -> dict[tuple[str, str], float]:
-    """(judge, protocol) → dollars per article, where every call has a price."""
+def _load_costs(source: Readable, edition: str) -> dict[tuple[str, str], float]:
+    """Load dollars per article by (judge, protocol), if every call has a price."""
     costs = {
         (judge, protocol): usd
         for judge, protocol, usd, unpriced in source.frame(COSTS, [edition]).iter_rows()
@@ -230,7 +240,7 @@ def _dollars(source: Readable, edition: str) -> dict[tuple[str, str], float]:
     return {**{(name, protocol): 0.0 for name in free for protocol in protocols}, **costs}
 
 
-def _figures(found: Agreement) -> dict[str, Any]:
+def _make_figures(found: LabelAgreement) -> dict[str, Any]:
     alike, kappa = found.alike_interval, found.kappa_interval
     return {
         "n_items": found.n_items,
@@ -244,10 +254,10 @@ def _figures(found: Agreement) -> dict[str, Any]:
     }
 
 
-def _assignment(item: Item) -> str:
+def _assignment_of(item: Item) -> str:
     _, _, _, assignment, _ = item
     return assignment
 
 
-def _frame(rows: list[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:
+def _make_frame(rows: list[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,7 +1,7 @@
-"""What can be wrong with a sheet, or with what came back."""
+"""Errors in sheets and filled-in sheets."""
 
 from tasks.errors import ExpectedError
 
 
 class AnnotationError(ExpectedError):
-    """Names the file, its rows and columns, what was expected, and what to do."""
+    """An invalid sheet; the message names file, row, column, what was expected and what to do."""

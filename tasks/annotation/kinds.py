@@ -1,8 +1,7 @@
-"""The kinds of sheets there are: what a person is told, and what of an edition can be asked.
+"""The kinds of sheets: their instructions, and the subjects that an edition offers.
 
-A new kind is one function that finds its subjects, and one entry of KINDS. Where one question
-is asked of a judge and of people, both see the same: what is retrieved as evidence is
-retrieved here again, and shown without a word of what any judge made of it.
+A new kind is a function that finds its subjects, and an entry of KINDS. People see the same
+evidence as the judges, without any verdict.
 """
 
 import re
@@ -10,45 +9,54 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from tasks.annotation.passages import passage
-from tasks.annotation.sheet import FIRST, SECOND, TIE, Decision, Form, Shown, Subject, Text
-from tasks.annotation.texts import Evidence, article_text, plain, report_text
+from tasks.annotation.passages import cut_passage
+from tasks.annotation.sheet import (
+    FIRST,
+    SECOND,
+    TIE,
+    SheetDecision,
+    SheetForm,
+    SheetSubject,
+    SheetText,
+    SubjectTexts,
+)
+from tasks.annotation.texts import EvidenceIndex, load_article_text, load_report_text, strip_markers
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import CONFLICT, CONSISTENT, INCONSISTENT, NOT_SUPPORT, SUPPORT
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.text import readable, sentences
-from tasks.protocols.versions import checked_parameters
+from tasks.judges.text import split_sentences, strip_markdown
+from tasks.protocols.versions import parse_parameters
 from tasks.protocols.wiki_writing import WikiWritingParameters
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
 REFERENCE, REPORT = "reference", "report"
 _TAG = re.compile(r"<[/!a-zA-Z][^<>]{0,500}>")
-"""Some archived pages are HTML, which a person cannot read."""
+"""HTML tags, which some archived pages contain."""
 PASSAGES = 5
-"""Sentences of a cited page around which it is shown."""
+"""Relevant sentences of a cited page to show with their neighbours."""
 NO_EVIDENCE = "(No sentence of the other text shares a word with the statement.)"
 
 
 @dataclass(frozen=True)
-class Kind:
+class SheetKind:
     """One kind of sheet."""
 
-    form: Form
-    find: Callable[[Readable, str], list[Subject]]
-    """Everything of an edition that could be asked, without reading what is long."""
+    form: SheetForm
+    find: Callable[[Readable, str], list[SheetSubject]]
+    """Finds all subjects of an edition, without loading long texts."""
     verdict_labels: tuple[str, ...]
-    """The answers in the words of the judges' verdicts; empty where no judge is asked."""
+    """The labels of the judges' verdicts; empty if judges do not answer this question."""
     steps: tuple[str, ...] = ()
-    """Of the protocol; empty for all."""
+    """Steps of the protocol; empty for all."""
 
 
-def criteria_subjects(source: Readable, edition: str) -> list[Subject]:
-    """Each report beside its reference article, by every writing criterion."""
-    parameters = checked_parameters(load_protocol("wiki_writing"), WikiWritingParameters)
+def find_criteria_subjects(source: Readable, edition: str) -> list[SheetSubject]:
+    """Find each report with its reference article, to judge by every writing criterion."""
+    parameters = parse_parameters(load_protocol("wiki_writing"), WikiWritingParameters)
     decisions = tuple(
-        Decision(category.id, criterion.id, criterion.text)
+        SheetDecision(category.id, criterion.id, criterion.text)
         for category in load_criteria(parameters.criteria).categories
         for criterion in category.all_criteria
     )
@@ -60,15 +68,15 @@ def criteria_subjects(source: Readable, edition: str) -> list[Subject]:
         [edition],
     )
     return [
-        Subject(
+        SheetSubject(
             assignment=assignment,
             agent=agent,
             decisions=decisions,
             texts_sha=content_sha(*shas),
-            show=lambda agent=agent, assignment=assignment: Shown(  # type: ignore[misc]
+            load_texts=lambda agent=agent, assignment=assignment: SubjectTexts(  # type: ignore[misc]
                 (
-                    article_text(source, edition, assignment),
-                    report_text(source, edition, agent, assignment),
+                    load_article_text(source, edition, assignment),
+                    load_report_text(source, edition, agent, assignment),
                 ),
                 tuple(decision.content for decision in decisions),
             ),
@@ -78,8 +86,8 @@ def criteria_subjects(source: Readable, edition: str) -> list[Subject]:
     ]
 
 
-def report_subjects(source: Readable, edition: str) -> list[Subject]:
-    """Each two agents' reports on the same assignment."""
+def find_report_subjects(source: Readable, edition: str) -> list[SheetSubject]:
+    """Find each two agents' reports on the same assignment."""
     found = source.frame(
         "SELECT x.assignment, x.agent, y.agent, x.text_sha, y.text_sha FROM reports AS x "
         "JOIN reports AS y USING (edition, assignment) WHERE x.edition = $1 "
@@ -87,25 +95,25 @@ def report_subjects(source: Readable, edition: str) -> list[Subject]:
         [edition],
     )
 
-    def show(agents: tuple[str, str], assignment: str) -> Shown:
-        texts = tuple(report_text(source, edition, agent, assignment) for agent in agents)
-        return Shown(texts, ("Which report would you rather be given?",))
+    def load_texts(agents: tuple[str, str], assignment: str) -> SubjectTexts:
+        texts = tuple(load_report_text(source, edition, agent, assignment) for agent in agents)
+        return SubjectTexts(texts, ("Which report would you rather be given?",))
 
     return [
-        Subject(
+        SheetSubject(
             assignment=assignment,
             agent="",
-            decisions=(Decision("report", f"{one} {other}", ""),),
+            decisions=(SheetDecision("report", f"{one} {other}", ""),),
             texts_sha=content_sha(*shas),
-            show=partial(show, (one, other), assignment),
+            load_texts=partial(load_texts, (one, other), assignment),
             sides=(one, other),
         )
         for assignment, one, other, *shas in found.iter_rows()
     ]
 
 
-def claim_subjects(source: Readable, edition: str) -> list[Subject]:
-    """Each reference fact against a report's claims, and each claim against the facts."""
+def find_claim_subjects(source: Readable, edition: str) -> list[SheetSubject]:
+    """Find each reference fact with a report's claims, and each claim with the facts."""
     facts = source.frame(
         "SELECT r.agent, r.assignment, 'fact:' || f.number, f.text, r.text_sha FROM facts AS f "
         "JOIN assignments AS a USING (edition, article) "
@@ -121,28 +129,30 @@ def claim_subjects(source: Readable, edition: str) -> list[Subject]:
         "AND article IN (SELECT article FROM facts WHERE edition = $1) ORDER BY ALL",
         [edition],
     )
-    evidence = Evidence(source, edition)
+    evidence = EvidenceIndex(source, edition)
 
-    def show(step: str, agent: str, assignment: str, statement: str) -> Shown:
-        found = evidence.of(step, agent, assignment, statement)
-        lines = [f"- {plain(sentence)}" for sentence in found]
-        return Shown((Text("Evidence", "\n".join(lines) or NO_EVIDENCE),), (plain(statement),))
+    def load_texts(step: str, agent: str, assignment: str, statement: str) -> SubjectTexts:
+        found = evidence.find(step, agent, assignment, statement)
+        lines = [f"- {strip_markers(sentence)}" for sentence in found]
+        return SubjectTexts(
+            (SheetText("Evidence", "\n".join(lines) or NO_EVIDENCE),), (strip_markers(statement),)
+        )
 
     return [
-        Subject(
+        SheetSubject(
             assignment=assignment,
             agent=agent,
-            decisions=(Decision(step, item, statement),),
+            decisions=(SheetDecision(step, item, statement),),
             texts_sha=sha,
-            show=partial(show, step, agent, assignment, statement),
+            load_texts=partial(load_texts, step, agent, assignment, statement),
         )
         for step, rows in (("coverage", facts), ("conflict", claims))
         for agent, assignment, item, statement, sha in rows.iter_rows()
     ]
 
 
-def citation_subjects(source: Readable, edition: str) -> list[Subject]:
-    """Each claim with a page it cites that has been fetched."""
+def find_citation_subjects(source: Readable, edition: str) -> list[SheetSubject]:
+    """Find each claim with each of its cited pages that was fetched."""
     found = source.frame(
         "SELECT z.agent, z.assignment, z.number, z.url, c.text, "
         "coalesce(p.text_sha, md5(p.text)) AS sha FROM citations AS z "
@@ -152,32 +162,36 @@ def citation_subjects(source: Readable, edition: str) -> list[Subject]:
         [edition],
     )
 
-    def show(url: str, statement: str) -> Shown:
+    def load_texts(url: str, statement: str) -> SubjectTexts:
         query = "SELECT text FROM pages WHERE edition = $1 AND url = $2"
-        page = sentences(readable(_TAG.sub(" ", source.frame(query, [edition, url]).item())))
-        matter = Bm25(page).top(statement, PASSAGES)
-        return Shown((passage("The cited page", page, matter),), (plain(statement),))
+        page = split_sentences(
+            strip_markdown(_TAG.sub(" ", source.frame(query, [edition, url]).item()))
+        )
+        relevant = Bm25(page).top(statement, PASSAGES)
+        return SubjectTexts(
+            (cut_passage("The cited page", page, relevant),), (strip_markers(statement),)
+        )
 
     return [
-        Subject(
+        SheetSubject(
             assignment=assignment,
             agent=agent,
-            decisions=(Decision("citation", f"claim:{number} {url}", statement),),
+            decisions=(SheetDecision("citation", f"claim:{number} {url}", statement),),
             texts_sha=sha,
-            show=partial(show, url, statement),
+            load_texts=partial(load_texts, url, statement),
         )
         for agent, assignment, number, url, statement, sha in found.iter_rows()
     ]
 
 
-KINDS: dict[str, Kind] = {
-    "criteria": Kind(
-        Form(
+KINDS: dict[str, SheetKind] = {
+    "criteria": SheetKind(
+        SheetForm(
             kind="criteria",
             protocol="wiki_writing",
             title="Which text is better, criterion by criterion?",
             instructions="Each part shows two texts on one subject, in random order, without "
-            "references and citation markers. Judge each criterion for itself, by the texts alone.",
+            "references and citation markers. Judge each criterion separately, by the texts alone.",
             labels={
                 FIRST: "the first text meets the criterion better",
                 SECOND: "the second text meets it better",
@@ -185,16 +199,16 @@ KINDS: dict[str, Kind] = {
             },
             texts_in_csv=False,
         ),
-        criteria_subjects,
+        find_criteria_subjects,
         (REFERENCE, REPORT, TIE),
     ),
-    "claims": Kind(
-        Form(
+    "claims": SheetKind(
+        SheetForm(
             kind="claims",
             protocol="wiki_fact",
             title="Does the evidence support the statement?",
-            instructions="Each part shows a statement and sentences of another text. Go by these "
-            "sentences alone, not by what you know.",
+            instructions="Each part shows a statement and sentences of another text. Judge by "
+            "these sentences alone, not by what you know.",
             labels={
                 CONSISTENT: "at least one sentence supports the statement",
                 INCONSISTENT: "at least one sentence contradicts it",
@@ -202,49 +216,49 @@ KINDS: dict[str, Kind] = {
             },
             texts_in_csv=True,
         ),
-        claim_subjects,
+        find_claim_subjects,
         (CONSISTENT, INCONSISTENT, NOT_SUPPORT),
         steps=("coverage", "conflict"),
     ),
-    "citations": Kind(
-        Form(
+    "citations": SheetKind(
+        SheetForm(
             kind="citations",
             protocol="wiki_fact",
             title="Does the cited page support the statement?",
-            instructions="Each part shows a statement and the page it cites. Go by the page alone, "
-            "not by what you know.",
+            instructions="Each part shows a statement and the page it cites. Judge by the page "
+            "alone, not by what you know.",
             labels={
                 SUPPORT: "the page supports the statement",
-                NOT_SUPPORT: "it does not say so, or says only part of it",
-                CONFLICT: "it says something that cannot be true together with the statement",
+                NOT_SUPPORT: "the page does not say so, or says only part of it",
+                CONFLICT: "the page contradicts the statement",
             },
             texts_in_csv=True,
         ),
-        citation_subjects,
+        find_citation_subjects,
         (SUPPORT, NOT_SUPPORT, CONFLICT),
         steps=("citation",),
     ),
-    "reports": Kind(
-        Form(
+    "reports": SheetKind(
+        SheetForm(
             kind="reports",
             protocol="preference",
             title="Which report is better?",
             instructions="Each part shows two reports on one assignment, in random order, without "
-            "references and citation markers. Choose one, also where it is close.",
+            "references and citation markers. Choose one, even if it is close.",
             labels={
                 FIRST: "the first report is better",
                 SECOND: "the second report is better",
             },
             texts_in_csv=False,
         ),
-        report_subjects,
+        find_report_subjects,
         (),
     ),
 }  # fmt: skip
 
 
-def verdict_labels(protocol: str, step: str) -> tuple[str, ...]:
-    """What a verdict of this step can say; empty where no kind of sheet asks about it."""
+def find_verdict_labels(protocol: str, step: str) -> tuple[str, ...]:
+    """Return the possible labels of a step's verdicts; empty if no kind of sheet covers it."""
     for kind in KINDS.values():
         if kind.form.protocol == protocol and (not kind.steps or step in kind.steps):
             return kind.verdict_labels

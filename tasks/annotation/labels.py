@@ -1,23 +1,23 @@
-"""What people said, wherever it comes from, in the words and keys of the judges' verdicts."""
+"""People's labels from the warehouse or a file, with the labels and keys of judges' verdicts."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.annotation.filled import check_none
-from tasks.annotation.kinds import verdict_labels
-from tasks.annotation.sheets import MAJORITY, outdated
-from tasks.annotation.table import Record, read_table, restored
+from tasks.annotation.answers import raise_problems
+from tasks.annotation.kinds import find_verdict_labels
+from tasks.annotation.sheets import MAJORITY, find_outdated
+from tasks.annotation.table import SheetRow, read_table, unescape_formula
 from tasks.warehouse.labels import AnnotationItem
 from tasks.warehouse.store import Readable
 
 Item = tuple[str, str, str, str, str]
-"""protocol, step, agent, assignment, item: what verdicts of several judges share."""
+"""protocol, step, agent, assignment, item: the key of a verdict without its judge."""
 Labels = dict[Item, str]
 FILE_COLUMNS = ("assignment", "agent", "protocol", "step", "item", "label")
-NO_NAME = "people"
-"""Who labelled, where a file does not say."""
+DEFAULT_ANNOTATOR = "people"
+"""The annotator of a file that names none."""
 
 STORED = """
 SELECT i.*, l.annotator, l.label
@@ -29,9 +29,9 @@ ORDER BY l.imported_at, i.sheet, i.number, l.annotator
 
 @dataclass(frozen=True)
 class Preference:
-    """One person's choice between two agents' reports."""
+    """A person's choice between two agents' reports."""
 
-    place: tuple[str, str]
+    question: tuple[str, str]
     """Sheet and item id."""
     annotator: str
     assignment: str
@@ -41,51 +41,51 @@ class Preference:
 
 
 @dataclass(frozen=True)
-class People:
-    """Who said what: about verdicts' items, and between reports."""
+class PeopleLabels:
+    """People's labels on verdicts' items, and their preferences between reports."""
 
     labels: dict[str, Labels]
-    """By annotator."""
+    """Annotator → labels."""
     preferences: tuple[Preference, ...] = ()
     n_outdated: int = 0
-    """Labels left out because the texts they are about have changed."""
+    """Labels left out because their texts have changed."""
 
 
-def stored_labels(source: Readable, edition: str) -> People:
-    """What was imported for an edition; of one person's two answers to a question, the later."""
+def load_labels(source: Readable, edition: str) -> PeopleLabels:
+    """Load an edition's imported labels; of several answers by one person, the latest."""
     rows = [
         (row.pop("annotator"), row.pop("label"), AnnotationItem.model_validate(row))
         for row in source.frame(STORED, [edition]).iter_rows(named=True)
     ]
-    gone = outdated(source, [item for _, _, item in rows])
+    gone = find_outdated(source, [item for _, _, item in rows])
     labels: dict[str, Labels] = defaultdict(dict)
     preferences = []
     n_outdated = 0
     for annotator, label, item in rows:
-        place = (item.sheet, item.item_id)
-        if place in gone:
+        question = (item.sheet, item.item_id)
+        if question in gone:
             n_outdated += 1
         elif item.agent:
             key = (item.protocol, item.step, item.agent, item.assignment, item.item)
             labels[annotator][key] = label
         else:
             sides = (item.left_side, item.right_side)
-            preferences.append(Preference(place, annotator, item.assignment, *sides, label))
-    return People(dict(labels), tuple(preferences), n_outdated)
+            preferences.append(Preference(question, annotator, item.assignment, *sides, label))
+    return PeopleLabels(dict(labels), tuple(preferences), n_outdated)
 
 
-def labels_of_file(path: Path) -> People:
-    """Other people's labels: a CSV with FILE_COLUMNS and, where there are several, `annotator`.
+def read_label_file(path: Path) -> PeopleLabels:
+    """Read labels made elsewhere: a CSV with FILE_COLUMNS and an optional `annotator` column.
 
-    Rows without a label are passed over.
+    Rows without a label are skipped.
 
     Raises:
-        AnnotationError: naming file, row, column and what was expected.
+        AnnotationError: the file has problems; the message names row, column and what was expected.
     """
     labels: dict[str, Labels] = defaultdict(dict)
     problems: list[str] = []
     for record in read_table(path, FILE_COLUMNS):
-        cells = {name: restored(cell).strip() for name, cell in record.cells.items()}
+        cells = {name: unescape_formula(cell).strip() for name, cell in record.cells.items()}
         if not cells["label"]:
             continue
         key: Item = (
@@ -95,15 +95,15 @@ def labels_of_file(path: Path) -> People:
             cells["assignment"],
             cells["item"],
         )
-        given = labels[cells.get("annotator") or NO_NAME]
-        problems += _problems(record, cells, given.get(key))
+        given = labels[cells.get("annotator") or DEFAULT_ANNOTATOR]
+        problems += _find_problems(record, cells, given.get(key))
         given[key] = cells["label"]
-    check_none(path, problems)
-    return People(dict(labels))
+    raise_problems(path, problems)
+    return PeopleLabels(dict(labels))
 
 
-def _problems(record: Record, cells: dict[str, str], before: str | None) -> Iterator[str]:
-    allowed = verdict_labels(cells["protocol"], cells["step"])
+def _find_problems(record: SheetRow, cells: dict[str, str], before: str | None) -> Iterator[str]:
+    allowed = find_verdict_labels(cells["protocol"], cells["step"])
     if allowed and cells["label"] not in allowed:
         yield (
             f"row {record.row}, column label: expected {', '.join(allowed)}, found "
@@ -111,8 +111,8 @@ def _problems(record: Record, cells: dict[str, str], before: str | None) -> Iter
         )
     if before is not None and before != cells["label"]:
         yield (
-            f"row {record.row}, column label: a row above says “{before}” of the same item; "
-            "expected one label for each item and annotator"
+            f"row {record.row}, column label: a row above has “{before}” for the same item; "
+            "expected one label per item and annotator"
         )
     if cells.get("annotator", "").casefold() == MAJORITY:
-        yield f"row {record.row}, column annotator: “{MAJORITY}” is what the tables call them all"
+        yield f"row {record.row}, column annotator: “{MAJORITY}” is reserved"

@@ -1,8 +1,8 @@
-"""The sheet as one page a person can work in: no network, nothing to install.
+"""The sheet as a single page to fill in: no network, nothing to install.
 
-Texts and titles are hostile. The template escapes everything, Markdown is rendered without
-HTML, links and images, and the page's Content-Security-Policy lets run only the script and
-the style whose hashes it names.
+Texts and titles are untrusted. The template escapes everything, Markdown is rendered without HTML,
+links and images, and the page's Content-Security-Policy allows only the script and the style whose
+hashes it names.
 """
 
 import base64
@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from tasks.annotation.sheet import Sheet
-from tasks.annotation.table import COLUMNS, rows_of
+from tasks.annotation.table import COLUMNS, make_rows
 
 _TEMPLATES = files("tasks.annotation") / "templates"
 _MARKDOWN = (
@@ -25,15 +25,15 @@ _MARKDOWN = (
 )
 
 
-def page_of(sheet: Sheet) -> str:
-    """The page; what it downloads is the sheet's CSV with labels and reasons filled in."""
-    style, script = _file("sheet.css"), _file("sheet.js")
+def render_page(sheet: Sheet) -> str:
+    """Render the page; its download button writes the sheet's CSV with labels and reasons."""
+    style, script = _read_template("sheet.css"), _read_template("sheet.js")
     return (
         _environment()
         .get_template("sheet.html.jinja")
         .render(
             sheet=sheet,
-            rows=rows_of(sheet),
+            rows=make_rows(sheet),
             columns=COLUMNS,
             n_items=len(sheet.items),
             style=Markup(style),
@@ -59,10 +59,10 @@ def _environment() -> Environment:
     return environment
 
 
-def _file(name: str) -> str:
+def _read_template(name: str) -> str:
     return (_TEMPLATES / name).read_text("utf-8")
 
 
 def _csp_hash(code: str) -> str:
-    """How a Content-Security-Policy names the one inline script or style it allows."""
+    """Return the Content-Security-Policy source of an inline script or style."""
     return "sha256-" + base64.b64encode(sha256(code.encode("utf-8")).digest()).decode("ascii")

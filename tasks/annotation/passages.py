@@ -1,25 +1,25 @@
-"""What of a long page is shown: the sentences that matter, with their neighbours."""
+"""Excerpts of long pages: the relevant sentences, with their neighbours."""
 
 from collections.abc import Sequence
 
-from tasks.annotation.sheet import Text
+from tasks.annotation.sheet import SheetText
 
 SHOWN_CHARACTERS = 4_000
-"""A page this short is shown whole; of a longer one about as much."""
+"""Length up to which a page is shown whole, and approximate length of excerpts."""
 NEIGHBOURS = 2
-"""Sentences shown before and after each that matters."""
+"""Sentences before and after each relevant one."""
 GAP = "[…]"
 
 
-def passage(heading: str, sentences: Sequence[str], matter: Sequence[int]) -> Text:
-    """A page's sentences around those at `matter` (best first), or its beginning without any.
+def cut_passage(heading: str, sentences: Sequence[str], relevant: Sequence[int]) -> SheetText:
+    """Cut a page to the sentences around those at `relevant` (best first), or to its beginning.
 
-    The note says what share of the page is shown, if it is not all.
+    A note says how much of the page is shown, if not all.
     """
     whole = sum(map(len, sentences))
     if whole <= SHOWN_CHARACTERS:
-        return Text(heading, "\n\n".join(sentences))
-    kept = _around(matter, sentences) if matter else _beginning(sentences)
+        return SheetText(heading, "\n\n".join(sentences))
+    kept = _select_around(relevant, sentences) if relevant else _select_beginning(sentences)
     lines: list[str] = []
     last = -1
     for index in kept:
@@ -30,17 +30,17 @@ def passage(heading: str, sentences: Sequence[str], matter: Sequence[int]) -> Te
     if last != len(sentences) - 1:
         lines.append(GAP)
     shown = sum(len(sentences[index]) for index in kept)
-    which = "around the sentences closest to the statement" if matter else (
+    which = "around the sentences closest to the statement" if relevant else (
         "its beginning, because no sentence shares a word with the statement"
     )  # fmt: skip
     note = f"Cut: {shown:,} of {whole:,} characters are shown, {which}."
-    return Text(heading, "\n\n".join(lines), note)
+    return SheetText(heading, "\n\n".join(lines), note)
 
 
-def _around(matter: Sequence[int], sentences: Sequence[str]) -> list[int]:
-    """Places of the sentences that matter (best first) and their neighbours, as far as fits."""
+def _select_around(relevant: Sequence[int], sentences: Sequence[str]) -> list[int]:
+    """Return the indexes of relevant sentences and their neighbours, up to the limit."""
     kept: set[int] = set()
-    for index in matter:
+    for index in relevant:
         first, last = max(0, index - NEIGHBOURS), min(len(sentences) - 1, index + NEIGHBOURS)
         more = kept | set(range(first, last + 1))
         if kept and sum(len(sentences[place]) for place in more) > SHOWN_CHARACTERS:
@@ -49,7 +49,7 @@ def _around(matter: Sequence[int], sentences: Sequence[str]) -> list[int]:
     return sorted(kept)
 
 
-def _beginning(sentences: Sequence[str]) -> list[int]:
+def _select_beginning(sentences: Sequence[str]) -> list[int]:
     kept: list[int] = []
     length = 0
     for index, sentence in enumerate(sentences):

@@ -1,4 +1,4 @@
-"""What people's forced choices between reports say of agents, of each other, and of metrics."""
+"""People's forced choices between reports: win rates, agreement, and comparison with metrics."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from tasks.annotation.labels import People, Preference
-from tasks.metrics.agreement import agreement, majorities, pairwise
+from tasks.annotation.labels import PeopleLabels, Preference
+from tasks.metrics.agreement import majority_labels, measure_agreement, measure_pairwise
 from tasks.metrics.preference import preferred_side, win_rates
-from tasks.protocols.registry import at_hand
+from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
 SCORES = """
@@ -18,42 +18,42 @@ FROM scores
 WHERE edition = $1
 ORDER BY ALL
 """
-Place = tuple[str, str]
-"""Sheet and item id of one question."""
+QuestionKey = tuple[str, str]
+"""Sheet and item id of a question."""
 
 
 @dataclass(frozen=True)
 class PreferenceTables:
-    """Shares 0-1, kappa -1 to 1."""
+    """The tables of people's preferences; shares 0-1, kappa -1 to 1."""
 
     people: pl.DataFrame
-    """Each two people, over the questions both answered."""
+    """The agreement of each two people, on the questions that both answered."""
     agents: pl.DataFrame
     """Win rates by the people's majority."""
     metrics: pl.DataFrame
-    """Each metric of each judge against the people's majority."""
+    """The agreement of each judge's metrics with the people's majority."""
     n_tied: int
-    """Questions left out because the votes are tied."""
+    """Questions left out because of tied votes."""
 
 
-def preference_tables(source: Readable, edition: str, people: People) -> PreferenceTables:
-    """Over all questions between two reports; with an empty table where nothing was asked."""
-    raters: dict[str, dict[Place, str]] = defaultdict(dict)
-    questions: dict[Place, Preference] = {}
+def make_preference_tables(
+    source: Readable, edition: str, people: PeopleLabels
+) -> PreferenceTables:
+    """Make the tables over all questions between two reports; empty tables without questions."""
+    raters: dict[str, dict[QuestionKey, str]] = defaultdict(dict)
+    questions: dict[QuestionKey, Preference] = {}
     for choice in people.preferences:
         side = "first" if choice.preferred == choice.first else "second"
-        raters[choice.annotator][choice.place] = side
-        questions[choice.place] = choice
-    clear, tied = majorities(raters)
-    sides = {place: (questions[place].first, questions[place].second) for place in clear}
-    wins = [
-        sides[place] if side == "first" else sides[place][::-1] for place, side in clear.items()
-    ]
+        raters[choice.annotator][choice.question] = side
+        questions[choice.question] = choice
+    clear, tied = majority_labels(raters)
+    sides = {key: (questions[key].first, questions[key].second) for key in clear}
+    wins = [sides[key] if side == "first" else sides[key][::-1] for key, side in clear.items()]
     return PreferenceTables(
         people=pl.DataFrame(
             [
                 (one, other, found.n_items, found.alike, found.kappa)
-                for one, other, found in pairwise(raters)
+                for one, other, found in measure_pairwise(raters)
             ],
             schema={"person_a": pl.String, "person_b": pl.String, "n_items": pl.Int64,
                     "alike": pl.Float64, "kappa": pl.Float64},
@@ -65,17 +65,20 @@ def preference_tables(source: Readable, edition: str, people: People) -> Prefere
                     "win_rate": pl.Float64},
             orient="row",
         ),
-        metrics=_metrics(source, edition, questions, clear),
+        metrics=_tabulate_metrics(source, edition, questions, clear),
         n_tied=len(tied),
     )  # fmt: skip
 
 
-def _metrics(
-    source: Readable, edition: str, questions: dict[Place, Preference], clear: dict[Place, str]
+def _tabulate_metrics(
+    source: Readable,
+    edition: str,
+    questions: dict[QuestionKey, Preference],
+    clear: dict[QuestionKey, str],
 ) -> pl.DataFrame:
-    """Each metric as if it were a judge that prefers the report with the better value.
+    """Treat each metric as a judge that prefers the report with the better value.
 
-    Questions where it has no value for one of the two, or the same for both, are left out.
+    Questions are left out if a value is missing or both are equal.
     """
     values: dict[tuple[str, str, str], dict[tuple[str, str], float | None]] = defaultdict(dict)
     for protocol, judge, metric, *report, value in source.frame(SCORES, [edition]).iter_rows():
@@ -83,7 +86,7 @@ def _metrics(
         values[protocol, judge, metric][agent, assignment] = value
     better = {
         (name, metric.name): metric.better
-        for name, protocol in at_hand(protocol for protocol, *_ in values).items()
+        for name, protocol in available_protocols(protocol for protocol, *_ in values).items()
         for metric in protocol.metrics
     }
     rows: list[dict[str, Any]] = []
@@ -91,15 +94,16 @@ def _metrics(
         if not clear or (protocol, metric) not in better:
             continue
         chosen = {}
-        for place in clear:
-            asked = questions[place]
+        for key in clear:
+            question = questions[key]
             pair = [
-                of_report.get((agent, asked.assignment)) for agent in (asked.first, asked.second)
+                of_report.get((agent, question.assignment))
+                for agent in (question.first, question.second)
             ]
             side = preferred_side(pair, better[protocol, metric])
             if side:
-                chosen[place] = side
-        found = agreement(chosen, clear)
+                chosen[key] = side
+        found = measure_agreement(chosen, clear)
         rows.append(
             {
                 "protocol": protocol,

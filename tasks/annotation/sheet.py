@@ -1,8 +1,7 @@
-"""Making a sheet: which questions, in which order, which text first. The seed decides it all.
+"""Sheets: which questions, in which order, which text first, all determined by the seed.
 
-Everything drawn is drawn by hash, not by a random generator: the same seed over the same
-candidates gives the same sheet in every process and version, and candidates that come or go
-leave the others where they were.
+Draws use hashes, not a random generator: the same seed and candidates give the same sheet in every
+process and version, and added or removed candidates do not move the others.
 """
 
 from collections import defaultdict
@@ -14,66 +13,66 @@ from tasks.warehouse.labels import AnnotationItem
 from tasks.warehouse.rows import content_sha
 
 FIRST, SECOND, TIE = "first", "second", "tie"
-"""What people say of two texts; what stands behind them comes back at the import."""
+"""The labels for two texts; the import translates them to the hidden sides."""
 
 
 @dataclass(frozen=True)
-class Form:
-    """What a person is told: the same for every sheet of a kind."""
+class SheetForm:
+    """The instructions and labels of all sheets of a kind."""
 
     kind: str
     protocol: str
-    """Whose verdicts the labels are compared with."""
+    """The protocol whose verdicts the labels are compared with."""
     title: str
     instructions: str
     labels: Mapping[str, str]
-    """The answers one may give, each with what it means."""
+    """The possible labels, each with its meaning."""
     texts_in_csv: bool
-    """Whether the texts are short enough to stand in the CSV beside each question."""
+    """Whether the texts are short enough for the CSV."""
 
 
 @dataclass(frozen=True)
-class Text:
-    """Something to read, in Markdown."""
+class SheetText:
+    """A text to read, in Markdown."""
 
     heading: str
     text: str
     note: str = ""
-    """What the reader must know about it, e.g. that it was cut."""
+    """A note for the reader, e.g. that the text was cut."""
 
 
 @dataclass(frozen=True)
-class Decision:
-    """One verdict's place: what a question asks a person to decide as well."""
+class SheetDecision:
+    """The step and item of the verdict that a question corresponds to."""
 
     step: str
     item: str
     content: str
-    """What it is about beside the subject's texts: a criterion, a statement."""
+    """What it is about apart from the subject's texts: a criterion or a statement."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class SubjectTexts:
     """A subject's texts in the order of its sides, and one question per decision."""
 
-    texts: tuple[Text, ...]
-    asked: tuple[str, ...]
+    texts: tuple[SheetText, ...]
+    questions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What can be put before a person: a text or two, and the decisions about them."""
+class SheetSubject:
+    """One or two texts, and the decisions to make about them."""
 
     assignment: str
     agent: str
-    """Whose verdicts; empty where two agents are compared."""
-    decisions: tuple[Decision, ...]
+    """The agent that verdicts are about; empty if two agents are compared."""
+    decisions: tuple[SheetDecision, ...]
     texts_sha: str
-    """Of its texts as the warehouse holds them."""
-    show: Callable[[], Shown]
-    """Called for subjects that are drawn: reading their texts is what costs."""
+    """The hash of its texts in the warehouse."""
+    load_texts: Callable[[], SubjectTexts]
+    """Loads the texts, which is slow; called only for drawn subjects."""
     sides: tuple[str, str] | None = None
-    """What stands behind the first and the second text, unblinded."""
+    """The unblinded names of the first and the second text."""
 
     @property
     def agents(self) -> frozenset[str]:
@@ -84,89 +83,89 @@ class Subject:
         first = self.decisions[0]
         return (self.assignment, self.agent, first.step, first.item)
 
-    def content_sha(self, decision: Decision) -> str:
-        """Of all that a label for this decision speaks about."""
+    def content_sha(self, decision: SheetDecision) -> str:
+        """Hash everything that a label for this decision is about."""
         return content_sha(self.texts_sha, decision.content)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One subject on the sheet: its texts once, and the questions about them."""
+    """A subject on the sheet: its texts and the questions about them."""
 
     number: int
-    """1-based."""
-    texts: tuple[Text, ...]
+    """Number on the sheet, from 1."""
+    texts: tuple[SheetText, ...]
     items: tuple[AnnotationItem, ...]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Questions for people, and (in the items) what they hide."""
+    """A blinded sheet; its items hold the hidden names."""
 
     name: str
-    form: Form
+    form: SheetForm
     panels: tuple[Panel, ...]
 
     @property
     def items(self) -> list[AnnotationItem]:
-        """In the order in which they are asked."""
+        """The items in the order of the questions."""
         return [item for panel in self.panels for item in panel.items]
 
 
 def make_sheet(
-    form: Form, edition: str, subjects: Sequence[Subject], size: int, seed: int
+    form: SheetForm, edition: str, subjects: Sequence[SheetSubject], size: int, seed: int
 ) -> Sheet:
-    """A blinded sheet over `size` subjects, or over all where there are fewer."""
-    drawn = draw(subjects, size, seed)
+    """Make a blinded sheet of `size` subjects, or of all if there are fewer."""
+    drawn = draw_subjects(subjects, size, seed)
     contents = [s.content_sha(d) for s in drawn for d in s.decisions]
     keys = [part for subject in drawn for part in subject.key]
     name = f"{form.kind}-{content_sha(edition, str(seed), *keys, *contents)[:8]}"
     panels: list[Panel] = []
     asked_before = 0
     for number, subject in enumerate(drawn, start=1):
-        panel = _panel(name, form, edition, subject, number, asked_before, seed)
+        panel = _make_panel(name, form, edition, subject, number, asked_before, seed)
         asked_before += len(panel.items)
         panels.append(panel)
     return Sheet(name, form, tuple(panels))
 
 
-def draw(subjects: Iterable[Subject], size: int, seed: int) -> list[Subject]:
-    """At most `size` subjects in random order, spread evenly over agents and steps."""
-    groups: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
-    for subject in sorted(subjects, key=lambda s: _lot(seed, *s.key)):
+def draw_subjects(subjects: Iterable[SheetSubject], size: int, seed: int) -> list[SheetSubject]:
+    """Draw at most `size` subjects in random order, spread evenly over agents and steps."""
+    groups: dict[tuple[str, ...], list[SheetSubject]] = defaultdict(list)
+    for subject in sorted(subjects, key=lambda s: _hash_lot(seed, *s.key)):
         groups[subject.agent, *(subject.sides or ()), subject.decisions[0].step].append(subject)
     in_turn = [
         subject
         for turn in zip_longest(
-            *(groups[key] for key in sorted(groups, key=lambda k: _lot(seed, *k)))
+            *(groups[key] for key in sorted(groups, key=lambda k: _hash_lot(seed, *k)))
         )
         for subject in turn
         if subject is not None
     ]
-    return sorted(in_turn[:size], key=lambda s: _lot(seed, "place", *s.key))
+    return sorted(in_turn[:size], key=lambda s: _hash_lot(seed, "place", *s.key))
 
 
-def _panel(
+def _make_panel(
     sheet: str,
-    form: Form,
+    form: SheetForm,
     edition: str,
-    subject: Subject,
+    subject: SheetSubject,
     number: int,
     asked_before: int,
     seed: int,
 ) -> Panel:
-    shown = subject.show()
-    swapped = subject.sides is not None and int(_lot(seed, "side", *subject.key), 16) % 2 == 1
+    content = subject.load_texts()
+    swapped = subject.sides is not None and int(_hash_lot(seed, "side", *subject.key), 16) % 2 == 1
     sides = subject.sides or ("", "")
     left, right = reversed(sides) if swapped else sides
     questions = sorted(
-        zip(subject.decisions, shown.asked, strict=True),
-        key=lambda question: _lot(seed, *subject.key, question[0].step, question[0].item),
+        zip(subject.decisions, content.questions, strict=True),
+        key=lambda question: _hash_lot(seed, *subject.key, question[0].step, question[0].item),
     )
     items = tuple(
         AnnotationItem(
             sheet=sheet,
-            # A letter first: spreadsheets take 12e45678 for a number.
+            # Starts with a letter: spreadsheets read 12e45678 as a number.
             item_id="q" + content_sha(sheet, *subject.key, decision.step, decision.item)[:12],
             number=asked_before + place,
             edition=edition,
@@ -184,11 +183,13 @@ def _panel(
         )
         for place, (decision, asked) in enumerate(questions, start=1)
     )
-    return Panel(number, _in_order(shown.texts, swapped) if subject.sides else shown.texts, items)
+    return Panel(
+        number, _order_texts(content.texts, swapped) if subject.sides else content.texts, items
+    )
 
 
-def _in_order(texts: tuple[Text, ...], swapped: bool) -> tuple[Text, ...]:
-    """Two texts in the order drawn, named by their place and by nothing else."""
+def _order_texts(texts: tuple[SheetText, ...], swapped: bool) -> tuple[SheetText, ...]:
+    """Return two texts in the drawn order, named only by their position."""
     ordered = texts[::-1] if swapped else texts
     return tuple(
         replace(text, heading=heading)
@@ -196,5 +197,5 @@ def _in_order(texts: tuple[Text, ...], swapped: bool) -> tuple[Text, ...]:
     )
 
 
-def _lot(seed: int, *parts: str) -> str:
+def _hash_lot(seed: int, *parts: str) -> str:
     return content_sha(str(seed), *parts)

@@ -1,33 +1,33 @@
-"""Sheets out of the warehouse, and what people answered back into it."""
+"""Making sheets from the warehouse, and importing people's labels into it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tasks.annotation.answers import FilledAnswer, parse_answers, raise_problems
 from tasks.annotation.errors import AnnotationError
-from tasks.annotation.filled import Answered, answers, check_none
 from tasks.annotation.kinds import KINDS
-from tasks.annotation.page import page_of
-from tasks.annotation.sheet import Sheet, Subject, make_sheet
-from tasks.annotation.table import NEEDED, Record, csv_of, read_table, rows_of
-from tasks.editions.names import UnknownName, known_editions
+from tasks.annotation.page import render_page
+from tasks.annotation.sheet import Sheet, SheetSubject, make_sheet
+from tasks.annotation.table import NEEDED, SheetRow, make_rows, read_table, render_csv
+from tasks.editions.names import UnknownName, list_editions
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
 
 MAJORITY = "majority"
-"""What the tables call the people's common answer: no annotator can have this name."""
+"""The majority's name in the tables, which no annotator can have."""
 BYTE_ORDER_MARK = "\ufeff"
-"""Without it spreadsheets read UTF-8 as something else."""
+"""Spreadsheets need it to recognize UTF-8."""
 
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """What an import found, and how much of it was new."""
+    """The number of imported labels."""
 
     sheet: str
     items: int
-    """Of the sheet."""
+    """Items of the sheet."""
     labelled: int
     new: int
     changed: int
@@ -41,20 +41,20 @@ class ImportedLabels:
 def make_annotation_sheet(
     warehouse: Warehouse, edition: str, kind: str, agents: Sequence[str], size: int, seed: int
 ) -> Sheet:
-    """Draw a sheet and keep what it hides; the same request again gives the same sheet.
+    """Draw a sheet and store its hidden names; the same request gives the same sheet again.
 
     Raises:
-        UnknownName: edition or agent.
-        AnnotationError: unknown kind, or nothing to ask.
+        UnknownName: the edition or an agent is unknown.
+        AnnotationError: the kind is unknown, or there are no subjects.
     """
     if kind not in KINDS:
         raise AnnotationError(f"Unknown kind {kind!r}; there are: {', '.join(KINDS)}.")
     check_edition(warehouse, edition)
-    found = _of_agents(KINDS[kind].find(warehouse, edition), edition, agents)
+    found = _select_agents(KINDS[kind].find(warehouse, edition), edition, agents)
     if not found:
         raise AnnotationError(
-            f"{edition} holds nothing to ask of kind {kind!r} for these agents. Claims and "
-            "citations are there after `evergreen evaluate`; a pair of reports needs two agents."
+            f"{edition} has no subjects of kind {kind!r} for these agents. Claims and citations "
+            "exist after `evergreen evaluate`; a pair of reports needs two agents."
         )
     sheet = make_sheet(KINDS[kind].form, edition, found, size, seed)
     warehouse.write(Change(AnnotationItem, sheet.items, only_new=True))
@@ -62,22 +62,22 @@ def make_annotation_sheet(
 
 
 def write_sheet(sheet: Sheet, folder: Path) -> tuple[Path, Path]:
-    """The sheet as CSV and as page; files that are there already and differ are left alone.
+    """Write the sheet as CSV and as page, without overwriting files that differ.
 
     Raises:
-        AnnotationError: such a file is there, or the folder cannot be written.
+        AnnotationError: such a file exists, or the folder cannot be written.
     """
     files = {
-        folder / f"{sheet.name}.csv": BYTE_ORDER_MARK + csv_of(rows_of(sheet)),
-        folder / f"{sheet.name}.html": page_of(sheet),
+        folder / f"{sheet.name}.csv": BYTE_ORDER_MARK + render_csv(make_rows(sheet)),
+        folder / f"{sheet.name}.html": render_page(sheet),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in files.items():
             if path.exists() and path.read_bytes() != text.encode("utf-8"):
                 raise AnnotationError(
-                    f"{path} is there already and is not as this sheet begins: somebody may have "
-                    "filled it in. Choose another folder with --to, or move it away."
+                    f"{path} exists and differs from the empty sheet: somebody may have filled it "
+                    "in. Choose another folder with --to, or move the file."
                 )
         for path, text in files.items():
             path.write_text(text, "utf-8", newline="")
@@ -90,27 +90,27 @@ def write_sheet(sheet: Sheet, folder: Path) -> tuple[Path, Path]:
 
 
 def import_labels(warehouse: Warehouse, path: Path, annotator: str) -> ImportedLabels:
-    """Read a filled sheet, check it and keep its labels; a second time changes nothing.
+    """Read a filled-in sheet, check it and store its labels; a second time changes nothing.
 
     Raises:
-        AnnotationError: naming file, row, column and what was expected; then nothing is kept.
+        AnnotationError: the file has problems; nothing is stored.
     """
     name = annotator.strip()
     if not name or name.casefold() == MAJORITY:
         raise AnnotationError(f"{annotator!r} cannot be an annotator's name; choose another.")
     records = read_table(path, NEEDED)
-    items = _sheet_of(warehouse, path, records)
+    items = _load_sheet(warehouse, path, records)
     kind = next(iter(items.values())).kind
-    said = answers(path, records, items, list(KINDS[kind].form.labels))
-    _check_contents(warehouse, path, said)
-    return _keep(warehouse, items, name, said)
+    answers = parse_answers(path, records, items, list(KINDS[kind].form.labels))
+    _check_contents(warehouse, path, answers)
+    return _store_labels(warehouse, items, name, answers)
 
 
-def outdated(source: Readable, items: Iterable[AnnotationItem]) -> set[tuple[str, str]]:
-    """(sheet, item id) of items whose texts have changed, or gone, since they were asked."""
+def find_outdated(source: Readable, items: Iterable[AnnotationItem]) -> set[tuple[str, str]]:
+    """Return (sheet, item id) of items whose texts have changed or gone meanwhile."""
     asked = list(items)
     now = {
-        (edition, kind, *_place(subject, decision.step, decision.item)): subject.content_sha(
+        (edition, kind, *_item_key(subject, decision.step, decision.item)): subject.content_sha(
             decision
         )
         for edition, kind in {(item.edition, item.kind) for item in asked}
@@ -125,29 +125,31 @@ def outdated(source: Readable, items: Iterable[AnnotationItem]) -> set[tuple[str
 
 
 def check_edition(source: Readable, edition: str) -> None:
-    """Raise UnknownName, listing the editions there are."""
-    known = known_editions(source)
+    """Raise UnknownName, listing the known editions, if the edition is unknown."""
+    known = list_editions(source)
     if edition not in known:
         raise UnknownName(
             f"There is no edition {edition!r}; there are: {', '.join(known) or 'none yet'}."
         )
 
 
-def _of_agents(found: list[Subject], edition: str, agents: Sequence[str]) -> list[Subject]:
+def _select_agents(
+    found: list[SheetSubject], edition: str, agents: Sequence[str]
+) -> list[SheetSubject]:
     known = sorted(frozenset[str]().union(*(subject.agents for subject in found)))
     for agent in agents:
         if agent not in known:
             raise UnknownName(
                 f"{edition} has nothing of this kind by {agent!r}, only by: {', '.join(known)}. "
-                "Claims and citations are there after `evergreen evaluate`."
+                "Claims and citations exist after `evergreen evaluate`."
             )
     return [subject for subject in found if not agents or subject.agents <= set(agents)]
 
 
-def _sheet_of(
-    warehouse: Warehouse, path: Path, records: Sequence[Record]
+def _load_sheet(
+    warehouse: Warehouse, path: Path, records: Sequence[SheetRow]
 ) -> dict[str, AnnotationItem]:
-    """All items, by id, of the sheet that the file's first known row belongs to."""
+    """Load all items, by id, of the sheet that the file's first known row belongs to."""
     ids = [record.cells["item_id"].strip() for record in records]
     sheets = dict(
         warehouse.frame(
@@ -159,28 +161,28 @@ def _sheet_of(
     if sheet is None:
         raise AnnotationError(
             f"{path}, column item_id: none of its {len(ids)} rows is an item of a sheet made from "
-            f"{warehouse.location}; import it where the sheet was made."
+            f"{warehouse.location}; import the file into the warehouse that made the sheet."
         )
     return {item.item_id: item for item in warehouse.rows(AnnotationItem, "sheet = $1", [sheet])}
 
 
-def _check_contents(warehouse: Warehouse, path: Path, said: Sequence[Answered]) -> None:
-    gone = outdated(warehouse, [answered.item for answered in said])
+def _check_contents(warehouse: Warehouse, path: Path, answers: Sequence[FilledAnswer]) -> None:
+    gone = find_outdated(warehouse, [answered.item for answered in answers])
     problems = [
-        f"item {a.item.item_id} (number {a.item.number}), column asked: the texts it is about "
-        "have changed in the warehouse since the sheet was made; clear its label to import the "
-        "others, or make a new sheet"
-        for a in said
+        f"item {a.item.item_id} (number {a.item.number}), column asked: its texts have changed in "
+        "the warehouse since the sheet was made; clear its label to import the others, or make a "
+        "new sheet"
+        for a in answers
         if (a.item.sheet, a.item.item_id) in gone
     ]
-    check_none(path, problems)
+    raise_problems(path, problems)
 
 
-def _keep(
+def _store_labels(
     warehouse: Warehouse,
     items: dict[str, AnnotationItem],
     annotator: str,
-    said: Sequence[Answered],
+    answers: Sequence[FilledAnswer],
 ) -> ImportedLabels:
     sheet = next(iter(items.values())).sheet
     where = "sheet = $1 AND annotator = $2"
@@ -188,7 +190,7 @@ def _keep(
         row.item_id: (row.label, row.reason)
         for row in warehouse.rows(HumanLabel, where, [sheet, annotator])
     }
-    fresh = [a for a in said if known.get(a.item.item_id) != (a.label, a.reason)]
+    fresh = [a for a in answers if known.get(a.item.item_id) != (a.label, a.reason)]
     rows = [
         HumanLabel(
             sheet=sheet,
@@ -201,8 +203,8 @@ def _keep(
     ]
     warehouse.write(Change(HumanLabel, rows))
     changed = sum(row.item_id in known for row in rows)
-    return ImportedLabels(sheet, len(items), len(said), len(rows) - changed, changed)
+    return ImportedLabels(sheet, len(items), len(answers), len(rows) - changed, changed)
 
 
-def _place(subject: Subject, step: str, item: str) -> tuple[str, str, str, str]:
+def _item_key(subject: SheetSubject, step: str, item: str) -> tuple[str, str, str, str]:
     return (subject.assignment, subject.agent, step, item)

@@ -1,7 +1,7 @@
-"""The sheet as a CSV, out and in.
+"""Writing and reading sheets as CSV.
 
-A cell that a spreadsheet would run as a formula gets an apostrophe in front and loses it at
-the import. Source of the dangerous beginnings: OWASP, CSV Injection.
+A cell that a spreadsheet would run as a formula is prefixed with an apostrophe, which the import
+removes. Source of the dangerous prefixes: OWASP, CSV Injection.
 """
 
 import csv
@@ -16,39 +16,39 @@ from tasks.annotation.sheet import Panel, Sheet
 
 COLUMNS = ("number", "item_id", "asked", "shown", "allowed", "label", "reason")
 NEEDED = ("number", "item_id", "asked", "label", "reason")
-"""What an import looks at; the others may be missing."""
-MOST_CHARACTERS = 10_000_000
-"""In one cell; Python's own limit is below a long article."""
-_DANGEROUS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+"""The columns that an import needs; the others may be missing."""
+MAX_CELL_CHARACTERS = 10_000_000
+"""Limit for one cell; Python's default is shorter than a long article."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass(frozen=True)
-class Record:
-    """One row of a CSV that came back."""
+class SheetRow:
+    """One row of a CSV file."""
 
     row: int
-    """As a spreadsheet counts: the header is row 1."""
+    """Row number as in a spreadsheet: the header is row 1."""
     cells: dict[str, str]
 
 
-def inert(text: str) -> str:
-    """The text as a cell no spreadsheet takes for a formula; `restored` undoes it."""
-    return f"'{text}" if _DANGEROUS.match(text) else text
+def escape_formula(text: str) -> str:
+    """Return the text as a cell that no spreadsheet runs as a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
-def restored(cell: str) -> str:
-    """What `inert` was given."""
-    return cell[1:] if cell.startswith("'") and _DANGEROUS.match(cell) else cell
+def unescape_formula(cell: str) -> str:
+    """Undo `escape_formula`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def rows_of(sheet: Sheet) -> list[list[str]]:
-    """The sheet's cells below the header, inert, with label and reason left empty."""
+def make_rows(sheet: Sheet) -> list[list[str]]:
+    """Return the sheet's rows without header, escaped, with empty labels and reasons."""
     return [
         [
             str(item.number),
             item.item_id,
-            inert(item.asked),
-            inert(_shown(sheet, panel)),
+            escape_formula(item.asked),
+            escape_formula(_join_texts(sheet, panel)),
             " | ".join(sheet.form.labels),
             "",
             "",
@@ -58,8 +58,8 @@ def rows_of(sheet: Sheet) -> list[list[str]]:
     ]
 
 
-def csv_of(rows: Sequence[Sequence[str]]) -> str:
-    """Header and rows: every cell quoted, CRLF, as the page's own download writes it."""
+def render_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Render header and rows with every cell quoted and CRLF, like the page's download."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -67,8 +67,8 @@ def csv_of(rows: Sequence[Sequence[str]]) -> str:
     return out.getvalue()
 
 
-def read_table(path: Path, needed: Sequence[str]) -> list[Record]:
-    """The rows of a CSV with at least the `needed` columns; `,`, `;` and tab separate.
+def read_table(path: Path, needed: Sequence[str]) -> list[SheetRow]:
+    """Read the rows of a CSV with at least the `needed` columns, separated by `,`, `;` or tab.
 
     Raises:
         AnnotationError: unreadable, not UTF-8, not a CSV, or a column is missing.
@@ -82,7 +82,7 @@ def read_table(path: Path, needed: Sequence[str]) -> list[Record]:
         raise AnnotationError(f"{path}: not UTF-8; save it as “CSV UTF-8”.") from None
     head = text.partition("\n")[0]
     delimiter = next((mark for mark in ",;\t" if mark in head), ",")
-    csv.field_size_limit(MOST_CHARACTERS)
+    csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
         header, *rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) or [[]]
     except csv.Error as error:
@@ -95,15 +95,15 @@ def read_table(path: Path, needed: Sequence[str]) -> list[Record]:
             f"{', '.join(needed)}, found {', '.join(names) or 'nothing'}."
         )
     return [
-        Record(number, dict(zip(names, [*cells, *[""] * len(names)], strict=False)))
+        SheetRow(number, dict(zip(names, [*cells, *[""] * len(names)], strict=False)))
         for number, cells in enumerate(rows, start=2)
         if any(cell.strip() for cell in cells)
     ]
 
 
-def _shown(sheet: Sheet, panel: Panel) -> str:
+def _join_texts(sheet: Sheet, panel: Panel) -> str:
     if not sheet.form.texts_in_csv:
-        return f"the texts of part {panel.number} on the page {sheet.name}.html"
+        return f"see part {panel.number} on the page {sheet.name}.html"
     return "\n\n".join(
         "\n".join(filter(None, (text.heading, text.text, text.note))) for text in panel.texts
     )

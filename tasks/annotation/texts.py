@@ -1,39 +1,40 @@
-"""What people are shown, read from the warehouse: prose without apparatus, and evidence."""
+"""The texts on sheets, from the warehouse: prose without references, and evidence."""
 
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tasks.annotation.sheet import Text
+from tasks.annotation.sheet import SheetText
 from tasks.configuration.models import load_protocol
-from tasks.extraction.prose import without_apparatus
-from tasks.extraction.urls import same_page
+from tasks.extraction.prose import strip_apparatus
+from tasks.extraction.urls import is_same_page
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.text import one_line
-from tasks.protocols.versions import checked_parameters
+from tasks.judges.text import collapse_whitespace
+from tasks.protocols.versions import parse_parameters
 from tasks.protocols.wiki_fact import WikiFactParameters
 from tasks.warehouse.store import Readable
 
 
-class Evidence:
-    """What the judges are given for a statement: the closest sentences of the other text."""
+class EvidenceIndex:
+    """Finds the evidence that judges get: the other text's sentences closest to a statement."""
 
     def __init__(self, source: Readable, edition: str) -> None:
         self._source = source
         self._edition = edition
         entry = load_protocol("wiki_fact")
-        self._top_k = checked_parameters(entry, WikiFactParameters).top_k
-        self._pool = lru_cache(maxsize=64)(self._indexed)
+        self._top_k = parse_parameters(entry, WikiFactParameters).top_k
+        self._pool = lru_cache(maxsize=64)(self._build_index)
 
-    def of(self, step: str, agent: str, assignment: str, statement: str) -> list[str]:
-        """Best first; at most as many as the protocol retrieves."""
+    def find(self, step: str, agent: str, assignment: str, statement: str) -> list[str]:
+        """Return the evidence, best first, at most as many sentences as the protocol retrieves."""
         pool, index = self._pool(step, agent, assignment)
         return [pool[place] for place in index.top(statement, self._top_k)]
 
-    def _indexed(self, step: str, agent: str, assignment: str) -> tuple[Sequence[str], Bm25]:
-        found = self._claims(agent, assignment) if step == "coverage" else self._facts(assignment)
-        return found, Bm25(found)
+    def _build_index(self, step: str, agent: str, assignment: str) -> tuple[Sequence[str], Bm25]:
+        by_coverage = step == "coverage"
+        pool = self._load_claims(agent, assignment) if by_coverage else self._load_facts(assignment)
+        return pool, Bm25(pool)
 
-    def _facts(self, assignment: str) -> list[str]:
+    def _load_facts(self, assignment: str) -> list[str]:
         frame = self._source.frame(
             "SELECT f.text FROM facts AS f JOIN assignments AS a USING (edition, article) "
             "WHERE f.edition = $1 AND a.assignment = $2 ORDER BY f.number",
@@ -41,8 +42,8 @@ class Evidence:
         )
         return frame["text"].to_list()
 
-    def _claims(self, agent: str, assignment: str) -> list[str]:
-        """Without those that cite the target article itself, or what leads to it."""
+    def _load_claims(self, agent: str, assignment: str) -> list[str]:
+        """Load the claims, without those that cite the article itself or a redirect to it."""
         frame = self._source.frame(
             "SELECT c.text, t.url, list_filter(list(z.url) || list(p.final_url), "
             "lambda url: url IS NOT NULL) AS cited "
@@ -57,25 +58,25 @@ class Evidence:
         return [
             text
             for text, article, cited in frame.iter_rows()
-            if not any(same_page(url, article) for url in cited or ())
+            if not any(is_same_page(url, article) for url in cited or ())
         ]
 
 
-def plain(statement: str) -> str:
-    """A statement on one line, without citation markers."""
-    return one_line(without_apparatus(statement))
+def strip_markers(statement: str) -> str:
+    """Return a statement on one line, without citation markers."""
+    return collapse_whitespace(strip_apparatus(statement))
 
 
-def article_text(source: Readable, edition: str, assignment: str) -> Text:
-    """The reference article of an assignment."""
+def load_article_text(source: Readable, edition: str, assignment: str) -> SheetText:
+    """Load the reference article of an assignment."""
     query = (
         "SELECT t.text FROM articles AS t JOIN assignments AS a USING (edition, article) "
         "WHERE t.edition = $1 AND a.assignment = $2"
     )
-    return Text("", without_apparatus(source.frame(query, [edition, assignment]).item()))
+    return SheetText("", strip_apparatus(source.frame(query, [edition, assignment]).item()))
 
 
-def report_text(source: Readable, edition: str, agent: str, assignment: str) -> Text:
-    """What an agent wrote for an assignment."""
+def load_report_text(source: Readable, edition: str, agent: str, assignment: str) -> SheetText:
+    """Load an agent's report for an assignment."""
     query = "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3"
-    return Text("", without_apparatus(source.frame(query, [edition, agent, assignment]).item()))
+    return SheetText("", strip_apparatus(source.frame(query, [edition, agent, assignment]).item()))

@@ -1,4 +1,4 @@
-"""Every cited page, fetched once: which are fetched, read, and exported.
+"""The archive of cited pages: fetch each once, read its text, and export both.
 
-Application: fetches by `web`. Writes `fetches` and `pages`.
+Application: fetches with `web`. Writes `fetches` and `pages`.
 """

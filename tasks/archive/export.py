@@ -1,9 +1,8 @@
-"""The archive for others: as a WARC file, or as JSON Lines of texts.
+"""Export the archive as a WARC file, or its texts as JSON Lines.
 
-Of pages that we fetched, the WARC holds the answer as a `response` (its kept headers, the bytes
-with their content encoding undone) and what was read of it as a `conversion` that refers to it.
-Pages that an imported edition's publisher read are `conversion` records alone: nobody has their
-bytes. Written by warcio, the Webrecorder project's library.
+A page that we fetched becomes a `response` record (the stored headers, the decoded bytes) and its
+text a `conversion` record that refers to it. Pages that came with an imported edition are
+`conversion` records only, since their bytes are not available. warcio writes the file.
 """
 
 import gzip
@@ -21,9 +20,9 @@ from warcio.warcwriter import WARCWriter
 
 from tasks.warehouse.page_store import PageStore
 from tasks.warehouse.store import Readable
-from tasks.web.page import SAID_OF_PAGE
+from tasks.web.page import WARC_PAGE_HEADERS
 
-PART = 50
+BATCH_SIZE = 50
 """Pages read from the warehouse at once."""
 PAGES = """
 SELECT p.url, p.status, p.title, p.text, p.language, p.published_on, p.fetched_at, p.reader,
@@ -38,10 +37,10 @@ TEXT_FIELDS = ("url", "title", "text", "language", "published_on", "fetched_at",
 
 
 def export_warc(source: Readable, store: PageStore, edition: str, file: BinaryIO) -> int:
-    """Write all pages of an edition that have bytes or a text; how many.
+    """Write all pages of an edition that have bytes or a text, and return their number.
 
     Raises:
-        DamagedWarehouse: bytes are missing or not what they were.
+        DamagedWarehouse: bytes are missing or damaged.
     """
     writer = WARCWriter(file, gzip=True)
     about = {
@@ -51,23 +50,23 @@ def export_warc(source: Readable, store: PageStore, edition: str, file: BinaryIO
     }
     writer.write_record(writer.create_warcinfo_record(f"{edition}.warc.gz", about))
     n = 0
-    for page in _pages(source, edition):
+    for page in _iterate_pages(source, edition):
         if page["sha"] is None and page["text"] is None:
             continue
-        answer = _response(writer, store, page) if page["sha"] else None
+        answer = _build_response(writer, store, page) if page["sha"] else None
         if answer is not None:
             writer.write_record(answer)
         if page["text"] is not None:
-            writer.write_record(_conversion(writer, page, answer))
+            writer.write_record(_build_conversion(writer, page, answer))
         n += 1
     return n
 
 
 def export_texts(source: Readable, edition: str, file: BinaryIO) -> int:
-    """Write the good pages' texts, one JSON object a line, by URL; how many."""
+    """Write the texts of `ok` pages, one JSON object a line, by URL, and return their number."""
     n = 0
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        for page in _pages(source, edition):
+        for page in _iterate_pages(source, edition):
             if page["status"] == "ok":
                 record = {name: page[name] for name in TEXT_FIELDS if page[name] is not None}
                 line = json.dumps(record, ensure_ascii=False, default=str)
@@ -77,7 +76,7 @@ def export_texts(source: Readable, edition: str, file: BinaryIO) -> int:
 
 
 def write_export(source: Readable, store: PageStore, edition: str, path: Path) -> int:
-    """Write `path`, whole or not at all: a WARC file or JSON Lines, by its name.
+    """Write `path` atomically, as a WARC file or JSON Lines by its name.
 
     Raises:
         OSError: it cannot be written.
@@ -95,14 +94,14 @@ def write_export(source: Readable, store: PageStore, edition: str, path: Path) -
     return n
 
 
-def _pages(source: Readable, edition: str) -> Iterator[dict[str, Any]]:
+def _iterate_pages(source: Readable, edition: str) -> Iterator[dict[str, Any]]:
     last = ""
-    while part := source.frame(PAGES, [edition, last, PART]).to_dicts():
+    while part := source.frame(PAGES, [edition, last, BATCH_SIZE]).to_dicts():
         yield from part
         last = part[-1]["url"]
 
 
-def _response(writer: WARCWriter, store: PageStore, page: dict[str, Any]) -> Any:
+def _build_response(writer: WARCWriter, store: PageStore, page: dict[str, Any]) -> Any:
     content = store.get(page["sha"])
     kept: dict[str, str] = json.loads(page["headers"])
     names = [(name, value) for name, value in sorted(kept.items()) if name != "content-encoding"]
@@ -112,13 +111,18 @@ def _response(writer: WARCWriter, store: PageStore, page: dict[str, Any]) -> Any
         "response",
         payload=io.BytesIO(content),
         http_headers=StatusAndHeaders(str(page["http_status"]), headers, protocol="HTTP/1.1"),
-        warc_headers_dict={"WARC-Date": _stamp(page["at"])},
+        warc_headers_dict={"WARC-Date": _format_timestamp(page["at"])},
     )
 
 
-def _conversion(writer: WARCWriter, page: dict[str, Any], answer: Any) -> Any:
-    named = {"WARC-Date": _stamp(page["fetched_at"]), "X-Evergreen-Source": page["source"]}
-    named |= {header: quote(str(page[name])) for name, header in SAID_OF_PAGE.items() if page[name]}
+def _build_conversion(writer: WARCWriter, page: dict[str, Any], answer: Any) -> Any:
+    named = {
+        "WARC-Date": _format_timestamp(page["fetched_at"]),
+        "X-Evergreen-Source": page["source"],
+    }
+    named |= {
+        header: quote(str(page[name])) for name, header in WARC_PAGE_HEADERS.items() if page[name]
+    }
     if page["reader"]:
         named["X-Evergreen-Reader"] = page["reader"]
     if answer is not None:
@@ -132,6 +136,6 @@ def _conversion(writer: WARCWriter, page: dict[str, Any], answer: Any) -> Any:
     )
 
 
-def _stamp(at: datetime | None) -> str:
-    """WARC wants a date; of published pages that have none it is the earliest there is."""
+def _format_timestamp(at: datetime | None) -> str:
+    """Format a WARC date, which is mandatory; imported pages without one get the Unix epoch."""
     return (at or datetime(1970, 1, 1, tzinfo=UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")

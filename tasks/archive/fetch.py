@@ -1,8 +1,8 @@
-"""Fetching cited pages into the archive, and taking out what they say.
+"""Fetch cited pages into the archive, and extract their texts.
 
-Plain functions; the Prefect shells are in `tasks/pages.py`. Bytes are on disk before a fetch's row
-is committed, and the row before the page is read: whatever ends a run, no page is asked for twice
-once it came, and none is half there.
+Plain functions; the Prefect tasks are in `tasks/pages.py`. Bytes are on disk before a fetch's row
+is committed, and the row before the page is read: however a run ends, no page that came is fetched
+again, and none is incomplete.
 """
 
 import asyncio
@@ -12,45 +12,46 @@ from datetime import datetime
 from pathlib import Path
 
 from tasks.extraction.urls import normalise_url
-from tasks.pending.pages import ToRead, answered_before
+from tasks.pending.pages import PageToRead, find_reachable_url
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.page_store import pages_folder
 from tasks.warehouse.pages import Fetch, FetchOutcome
 from tasks.warehouse.rows import Page, PageStatus, content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tasks.web.fetching import Fetcher
-from tasks.web.page import Fetched, Material, ReadPage, Wanted
+from tasks.web.fetcher import Fetcher
+from tasks.web.page import FetchedContent, FetchResult, PageRequest, ReadPage
 from tasks.web.readers import PageReaders
 
-FAILED: dict[FetchOutcome, PageStatus] = {
+FAILURE_STATUS: dict[FetchOutcome, PageStatus] = {
     "failed": "unfetchable",
     "refused": "refused",
     "robots": "robots",
     "too_large": "too_large",
 }
-"""What a page is of which no bytes came."""
+"""The page status for each fetch outcome without bytes."""
 OnProgress = Callable[[int], None]
-"""Told how many pages more are done."""
-WRITTEN_TOGETHER = 25
-"""Texts of pages in one commit."""
+"""Called with the number of pages just done."""
+BATCH_SIZE = 25
+"""Pages whose texts are written in one commit."""
 
 
 class LostBytes(RuntimeError):
-    """What was fetched of some pages is not in the archive any more."""
+    """The bytes of some fetched pages are missing or damaged."""
 
 
-async def fetch_into(
+async def archive_pages(
     warehouse: Warehouse,
     edition: str,
     fetcher: Fetcher,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[PageRequest],
     on_progress: OnProgress = lambda n: None,
 ) -> None:
-    """Ask for pages, each once; every answer and every failure is a row when this returns.
+    """Fetch pages, each once; every answer and every failure has a row when this returns.
 
     Raises:
-        WebStopped: no page can be had in this way now; those without a row are open still.
+        FetchingStopped: no page can be fetched from this source now; those without a row stay
+            pending.
     """
 
     there = set(
@@ -59,49 +60,48 @@ async def fetch_into(
         ).iter_rows()
     )
 
-    async def keep(page: Wanted, fetched: Fetched) -> None:
-        # What came once is evidence, also when it does not come again.
+    async def keep(page: PageRequest, fetched: FetchResult) -> None:
+        # What came once stays evidence, so a later failure does not replace it.
         if fetched.sha or (page.url, fetched.source) not in there:
-            await warehouse.write_async(Change(Fetch, [fetch_row(edition, page, fetched)]))
+            await warehouse.write_async(Change(Fetch, [build_fetch_row(edition, page, fetched)]))
         on_progress(1)
 
-    await fetcher.fetch_all(wanted, keep, answered_before(warehouse, edition))
+    await fetcher.fetch_all(wanted, keep, find_reachable_url(warehouse, edition))
 
 
-async def read_into(
+async def read_archived_pages(
     warehouse: Warehouse,
     edition: str,
     readers: PageReaders,
-    todo: Sequence[ToRead],
+    todo: Sequence[PageToRead],
     on_progress: OnProgress = lambda n: None,
 ) -> None:
-    """Take the text out of fetched pages and keep it.
+    """Extract the texts of fetched pages and store them.
 
     Raises:
-        LostBytes: what was fetched of some pages is missing or damaged; all others are read.
+        LostBytes: the bytes of some pages are missing or damaged; all others are read.
     """
     folder = pages_folder(warehouse.location)
     lost: list[DamagedWarehouse] = []
 
-    async def read(page: ToRead) -> Page | None:
+    async def read(page: PageToRead) -> Page | None:
         try:
-            return await read_page_row(edition, readers, folder, page)
+            return await read_archived_page(edition, readers, folder, page)
         except DamagedWarehouse as error:
             lost.append(error)
             return None
 
-    for start in range(0, len(todo), WRITTEN_TOGETHER):
-        part = todo[start : start + WRITTEN_TOGETHER]
+    for start in range(0, len(todo), BATCH_SIZE):
+        part = todo[start : start + BATCH_SIZE]
         pages = [page for page in await asyncio.gather(*map(read, part)) if page]
-        await warehouse.write_async(Change(Page, _without_losses(warehouse, edition, pages)))
+        await warehouse.write_async(Change(Page, _keep_imported_texts(warehouse, edition, pages)))
         on_progress(len(part))
     if lost:
         raise LostBytes(f"The bytes of {len(lost):,} pages are lost; the first: {lost[0]}")
 
 
-def _without_losses(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
-    """Pages as they are to be kept. What a publisher read in place of a page stays where we had
-    nothing better."""
+def _keep_imported_texts(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
+    """Keep the text of an imported edition's page where ours has none."""
     published = {
         page.url: page
         for page in warehouse.rows(
@@ -119,29 +119,31 @@ def _without_losses(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -
     ]
 
 
-async def read_page_row(edition: str, readers: PageReaders, folder: Path, todo: ToRead) -> Page:
-    """A page as the first of its ways had it that is good; else as the first had it. Where it
-    led to is known by whichever way was led.
+async def read_archived_page(
+    edition: str, readers: PageReaders, folder: Path, todo: PageToRead
+) -> Page:
+    """Read a page from its first source with a usable page, else from its first source. The
+    final URL comes from any source that was redirected.
 
     Raises:
-        DamagedWarehouse: what was fetched of it is missing or damaged.
+        DamagedWarehouse: its bytes are missing or damaged.
     """
     first: tuple[Fetch, ReadPage] | None = None
-    led_to = next(filter(None, map(_led_to, todo.fetches)), None)
+    led_to = next(filter(None, map(_redirect_key, todo.fetches)), None)
     for fetch in todo.fetches:
-        said = await _read(readers, folder, fetch)
-        if said.status == "ok":
-            return page_row(edition, fetch, said, fetch.fetched_at, led_to)
-        first = first or (fetch, said)
+        page = await _read(readers, folder, fetch)
+        if page.status == "ok":
+            return build_page_row(edition, fetch, page, fetch.fetched_at, led_to)
+        first = first or (fetch, page)
     if first is None:
         raise ValueError(f"{todo.url}: there is no fetch of it")
-    return page_row(edition, *first, max(fetch.fetched_at for fetch in todo.fetches), led_to)
+    return build_page_row(edition, *first, max(fetch.fetched_at for fetch in todo.fetches), led_to)
 
 
 async def _read(readers: PageReaders, folder: Path, fetch: Fetch) -> ReadPage:
     if fetch.outcome != "fetched" or fetch.sha is None:
-        return ReadPage(status=FAILED.get(fetch.outcome, "unfetchable"), error=fetch.error)
-    material = Material(
+        return ReadPage(status=FAILURE_STATUS.get(fetch.outcome, "unfetchable"), error=fetch.error)
+    material = FetchedContent(
         source=fetch.source,
         url=fetch.asked_url,
         final_url=fetch.final_url or fetch.asked_url,
@@ -152,8 +154,8 @@ async def _read(readers: PageReaders, folder: Path, fetch: Fetch) -> ReadPage:
     return await readers.read_stored(folder, fetch.sha, material)
 
 
-def fetch_row(edition: str, page: Wanted, fetched: Fetched) -> Fetch:
-    """What came of asking for a page, as a record."""
+def build_fetch_row(edition: str, page: PageRequest, fetched: FetchResult) -> Fetch:
+    """Build the row for the result of fetching a page."""
     return Fetch(
         edition=edition,
         url=page.url,
@@ -173,33 +175,36 @@ def fetch_row(edition: str, page: Wanted, fetched: Fetched) -> Fetch:
     )
 
 
-def page_row(edition: str, fetch: Fetch, said: ReadPage, at: datetime, led_to: str | None) -> Page:
-    """What a page says, as a record.
+def build_page_row(
+    edition: str, fetch: Fetch, page: ReadPage, at: datetime, led_to: str | None
+) -> Page:
+    """Build the row for a page that was read.
 
-    at: when it was fetched; of a bad one, when tried last. led_to: the key of another page.
+    at: when it was fetched, or for an unusable page last tried. led_to: the key of the page that
+    it redirected to.
     """
-    good = said.status == "ok" and said.text is not None
+    good = page.status == "ok" and page.text is not None
     return Page(
         edition=edition,
         url=fetch.url,
-        status=said.status,
-        title=said.title,
-        text=said.text if good else None,
-        text_sha=content_sha(said.text) if good and said.text is not None else None,
-        error=None if good else said.error,
+        status=page.status,
+        title=page.title,
+        text=page.text if good else None,
+        text_sha=content_sha(page.text) if good and page.text is not None else None,
+        error=None if good else page.error,
         fetched_at=at,
         source=fetch.source,
         final_url=led_to,
-        language=said.language,
-        published_on=said.published_on,
-        media_type=said.media_type,
-        signals=json.dumps(said.signals) if said.signals else None,
-        reader=said.reader,
+        language=page.language,
+        published_on=page.published_on,
+        media_type=page.media_type,
+        signals=json.dumps(page.signals) if page.signals else None,
+        reader=page.reader,
     )
 
 
-def _led_to(fetch: Fetch) -> str | None:
-    """The key of the page that redirects led to; None where it is the page that was cited."""
+def _redirect_key(fetch: Fetch) -> str | None:
+    """Return the key of the page that redirects led to; None if it is the cited page."""
     if fetch.source == "wayback" or fetch.final_url is None:
         return None
     key = normalise_url(fetch.final_url)

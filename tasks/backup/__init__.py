@@ -1,4 +1,4 @@
 """Backups of a warehouse with its pages and report files, and their restoration.
 
-Application. Writes every table, when it restores.
+Application. Restoring writes every table.
 """

@@ -1,19 +1,19 @@
-"""What a backup of a warehouse is, and whether one is whole.
+"""The format of backups, and their verification.
 
-A folder holds any number of them, each under the moment it was begun, over one store of pages and
-files that they share: bytes that are there already are not copied again.
+A folder holds any number of backups, each named after its start time, and one store of pages and
+files that they share: existing bytes are not copied again.
 
     backups/
       20261122T220000.123456Z/
         manifest.json         which warehouse, when, how many rows, and a sha-256 of each file
         tables/*.parquet      every table
-        pages.txt files.txt   the pages and reports' files that its tables name, by their sha-256
-      pages/ab/abcd….gz       their bytes, each under the sha-256 of its content
+        pages.txt files.txt   the pages and reports' files that its tables name, by sha-256
+      pages/ab/abcd….gz       their bytes, each named after the sha-256 of its content
       files/ab/abcd…
 
-One file (`backup.tar`) holds one backup with its pages and files. Either appears under its name
-when all of it is on disk, never before, so what has a name is whole. The tables are plain Parquet:
-one kind of warehouse can be restored from the backup of the other, and any tool can read them.
+A file (`backup.tar`) holds one backup with its pages and files. Both get their final name only when
+everything is on disk, so a backup with its final name is complete. The tables are plain Parquet:
+either kind of warehouse can be restored from them, and any tool can read them.
 """
 
 import gzip
@@ -44,84 +44,86 @@ LARGEST_MANIFEST = 10_000_000
 
 
 class BackupError(WarehouseError):
-    """There is no such backup, or it is not what it was; the message names the file."""
+    """A backup is missing, damaged or cannot be used; the message names the file."""
 
 
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-"""It becomes part of SQL and of paths."""
+"""The name of a table, safe in SQL and paths."""
 
 
-class Stored(Frozen):
+class StoredFile(Frozen):
     """A file of a backup."""
 
     sha256: str
     bytes: NonNegativeInt
 
 
-class StoredTable(Stored):
+class StoredTable(StoredFile):
     rows: NonNegativeInt
 
 
-class StoredBytes(Stored):
-    """The list of what a store holds for this backup, and how much that is."""
+class StoredBytes(StoredFile):
+    """The list of this backup's pages or files, with their number and size."""
 
     count: NonNegativeInt
     total_bytes: NonNegativeInt
-    """Of all it names, as they lie on disk."""
+    """Bytes on disk of all that the list names."""
 
 
 class BackupManifest(Frozen):
-    """What a backup holds."""
+    """The contents of a backup."""
 
     format: Literal[1] = 1
     warehouse_id: str
     warehouse: str
-    """Where it was, as a person gave it; it holds no password."""
+    """The warehouse's location as given by the user, without password."""
     schema_version: NonNegativeInt
     created_at: AwareDatetime
     tables: dict[TableName, StoredTable]
     stores: dict[Store, StoredBytes]
     missing: tuple[str, ...] = ()
-    """Pages and files that the tables name, but that the warehouse had lost."""
+    """Pages and files that the tables name but that were missing in the warehouse."""
     exported: tuple[str, ...] = ()
-    """Editions of which there was a Parquet export; a restored warehouse makes them anew."""
+    """Editions that had a Parquet export; restoring exports them again."""
 
     @property
     def rows(self) -> int:
-        """In all tables."""
+        """The rows of all tables."""
         return sum(table.rows for table in self.tables.values())
 
     @property
     def bytes(self) -> int:
-        """On disk, with the pages and files that it shares with other backups."""
+        """The bytes on disk, including the pages and files shared with other backups."""
         parts = [*self.tables.values(), *self.stores.values()]
         shared = sum(store.total_bytes for store in self.stores.values())
         return sum(part.bytes for part in parts) + shared
 
 
 class Backup(Protocol):
-    """One backup, wherever it lies."""
+    """A backup in a folder or a file."""
 
     place: Path
     manifest: BackupManifest
 
     def read(self, name: str) -> BinaryIO:
-        """A file of it, by its name in the manifest's terms, such as `tables/facts.parquet`.
+        """Open one of its files by its name in the backup, such as `tables/facts.parquet`.
 
         Raises:
-            BackupError: it is missing.
+            BackupError: the file is missing.
         """
 
     def path_of(self, name: str) -> str:
-        """How people find that file."""
+        """Return a file's path for messages."""
 
 
 class FolderBackup:
-    """A dated folder beside others, over the stores they share."""
+    """A dated folder next to others and to the stores that they share."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.manifest = _manifest(self.read(MANIFEST).read(LARGEST_MANIFEST), place / MANIFEST)
+        self.manifest = _parse_manifest(
+            self.read(MANIFEST).read(LARGEST_MANIFEST), place / MANIFEST
+        )
 
     def read(self, name: str) -> BinaryIO:
         try:
@@ -141,15 +143,15 @@ class FolderBackup:
 
 
 class TarBackup:
-    """One file that holds everything."""
+    """A tar file that holds everything."""
 
     def __init__(self, place: Path, tar: tarfile.TarFile) -> None:
         self.place, self._tar = place, tar
         try:
             self._members = {member.name: member for member in tar}
         except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-            raise _no_backup(place, f"it ends too soon, or is no tar file: {error}") from None
-        self.manifest = _manifest(self.read(MANIFEST).read(LARGEST_MANIFEST), place)
+            raise _make_not_found_error(place, f"truncated, or not a tar file: {error}") from None
+        self.manifest = _parse_manifest(self.read(MANIFEST).read(LARGEST_MANIFEST), place)
 
     def read(self, name: str) -> BinaryIO:
         member = self._members.get(name)
@@ -163,8 +165,8 @@ class TarBackup:
 
 
 @contextmanager
-def opened_backup(where: Path) -> Iterator[Backup]:
-    """The backup there: a file, a dated folder, or the newest of a folder of such.
+def open_backup(where: Path) -> Iterator[Backup]:
+    """Open a backup: a file, a dated folder, or the newest in a folder of dated folders.
 
     Raises:
         BackupError: there is none, or its manifest cannot be read.
@@ -173,117 +175,121 @@ def opened_backup(where: Path) -> Iterator[Backup]:
         try:
             tar = tarfile.open(where, "r:")  # noqa: SIM115
         except (tarfile.TarError, OSError) as error:
-            raise _no_backup(where, str(error)) from None
+            raise _make_not_found_error(where, str(error)) from None
         with tar:
             yield TarBackup(where, tar)
         return
     if (where / MANIFEST).is_file():
         yield FolderBackup(where)
         return
-    dated = dated_backups(where)
+    dated = find_backups(where)
     if not dated:
-        raise _no_backup(where, "no folder in it has a manifest" if where.is_dir() else "")
+        raise _make_not_found_error(
+            where, "no folder in it has a manifest" if where.is_dir() else ""
+        )
     yield FolderBackup(dated[-1])
 
 
-def dated_backups(folder: Path) -> list[Path]:
+def find_backups(folder: Path) -> list[Path]:
     """The whole backups in a folder, oldest first."""
     return sorted(found.parent for found in folder.glob(f"[0-9]*Z/{MANIFEST}"))
 
 
-def shas(backup: Backup, store: Store) -> list[str]:
-    """The content that a backup's tables name in a store.
+def read_shas(backup: Backup, store: Store) -> list[str]:
+    """Read the shas of the pages or files that a backup's tables name.
 
     Raises:
-        BackupError: what stands there is no list of shas, which become names of files.
+        BackupError: the list holds anything but shas, which become file names.
     """
     with backup.read(f"{store}.txt") as file:
         listed = file.read().decode("ascii", "replace").split()
     if not all(map(SHA.fullmatch, listed)):
-        raise BackupError(f"{backup.path_of(f'{store}.txt')} is no list of sha-256.")
+        raise BackupError(
+            f"{backup.path_of(f'{store}.txt')} is not a list of sha-256; use another backup."
+        )
     return listed
 
 
-def stored_name(store: Store, sha: str) -> str:
-    """The name of kept bytes in a backup: that of the warehouse's own stores."""
+def format_stored_name(store: Store, sha: str) -> str:
+    """Return the name of stored bytes in a backup, which is the same as in the warehouse."""
     return f"{store}/{sha[:2]}/{sha}{'.gz' if store == 'pages' else ''}"
 
 
 def verify(backup: Backup, on_progress: Callable[[int], None] = lambda n_bytes: None) -> None:
-    """Read all of it.
+    """Read and check the whole backup.
 
     Args:
-        on_progress: called with how many more bytes have been read.
+        on_progress: called with the number of bytes read since the last call.
 
     Raises:
-        BackupError: a file is missing or is not what it was; names it.
+        BackupError: a file is missing or was changed; the message names it.
     """
     manifest = backup.manifest
-    parts: dict[str, Stored] = {
+    parts: dict[str, StoredFile] = {
         **{f"{TABLES}/{name}.parquet": table for name, table in manifest.tables.items()},
         **{f"{store}.txt": listed for store, listed in manifest.stores.items()},
     }
     for name, part in parts.items():
         with backup.read(name) as file:
-            found = digest_of(file)
+            found = digest_file(file)
         on_progress(found.bytes)
         if found.sha256 != part.sha256:
-            raise _changed(backup, name)
+            raise _make_changed_error(backup, name)
     for store in manifest.stores:
-        for sha in shas(backup, store):
+        for sha in read_shas(backup, store):
             on_progress(_verify_stored(backup, store, sha))
 
 
-def digest_of(file: BinaryIO) -> Stored:
-    """What a file holds, by its sha-256."""
+def digest_file(file: BinaryIO) -> StoredFile:
+    """Return the sha-256 and size of a file."""
     digest, n_bytes = hashlib.sha256(), 0
     while block := file.read(BLOCK):
         digest.update(block)
         n_bytes += len(block)
-    return Stored(sha256=digest.hexdigest(), bytes=n_bytes)
+    return StoredFile(sha256=digest.hexdigest(), bytes=n_bytes)
 
 
-def digest_of_stored(store: Store, file: BinaryIO) -> str | None:
-    """The sha-256 that kept bytes have; None where they cannot be unpacked."""
+def digest_stored(store: Store, file: BinaryIO) -> str | None:
+    """Return the sha-256 of stored bytes; None if they cannot be unpacked."""
     try:
         if store == "files":
-            return digest_of(file).sha256
+            return digest_file(file).sha256
         with gzip.GzipFile(fileobj=file) as packed:
-            return digest_of(packed).sha256  # type: ignore[arg-type]
+            return digest_file(packed).sha256  # type: ignore[arg-type]
     except (OSError, EOFError, zlib.error):
         return None
 
 
 def _verify_stored(backup: Backup, store: Store, sha: str) -> int:
-    """Bytes read, on disk."""
-    name = stored_name(store, sha)
+    """Check a page or file; return the bytes read."""
+    name = format_stored_name(store, sha)
     with backup.read(name) as file:
-        if digest_of_stored(store, file) != sha:
-            raise _changed(backup, name)
+        if digest_stored(store, file) != sha:
+            raise _make_changed_error(backup, name)
         return file.tell()
 
 
-def _manifest(text: bytes, path: Path) -> BackupManifest:
+def _parse_manifest(text: bytes, path: Path) -> BackupManifest:
     try:
         version = json.loads(text).get("format")
         if isinstance(version, int) and version > FORMAT:
             raise BackupError(
-                f"{path} is of format {version}; this Evergreen knows up to {FORMAT}. Update it."
+                f"{path} has format {version}; this Evergreen knows up to {FORMAT}. Update it."
             )
         return BackupManifest.model_validate_json(text)
     except (ValueError, AttributeError, ValidationError) as error:
-        raise BackupError(f"{path} is no manifest of a backup ({first_line(error)}).") from None
+        raise BackupError(f"{path} is not a backup manifest ({first_line(error)}).") from None
 
 
-def _no_backup(where: Path, why: str) -> BackupError:
+def _make_not_found_error(where: Path, why: str) -> BackupError:
     return BackupError(
-        f"{where} is no backup{f' ({why})' if why else ': there is nothing'}. Give a folder that "
-        "`evergreen backup --to` has written, one of the dated folders in it, or a file of it."
+        f"{where} is no backup{f' ({why})' if why else ': it does not exist'}. Give a folder or a "
+        "file written by `evergreen backup --to`, or one of the dated folders in it."
     )
 
 
-def _changed(backup: Backup, name: str) -> BackupError:
+def _make_changed_error(backup: Backup, name: str) -> BackupError:
     return BackupError(
-        f"{backup.path_of(name)} is not what it was when the backup was made. Nothing was changed; "
-        "use another backup."
+        f"{backup.path_of(name)} was changed after the backup was made. Use another backup; the "
+        "warehouse is unchanged."
     )

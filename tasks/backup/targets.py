@@ -1,7 +1,7 @@
-"""The two forms in which a backup is written: a dated folder beside others, or one file.
+"""The two targets of a backup: a dated folder, or one file.
 
-Nothing has its name before all of it is on disk; what a killed one leaves has another name, and
-goes when the next is made.
+A backup gets its final name when everything is on disk. The remains of a killed one have another
+name, and are removed by the next.
 """
 
 import os
@@ -17,77 +17,77 @@ from filelock import FileLock
 from tasks.backup.manifest import MANIFEST, STAMP, TABLES, BackupError, BackupManifest
 from tasks.warehouse.rows import utc_now
 
-MAKING = ".making"
-"""Names end so while a backup is made; nobody takes them for one."""
+UNFINISHED_SUFFIX = ".making"
+"""The suffix of unfinished backups."""
 
 
-class Making(Protocol):
-    """A backup that is being made."""
+class BackupWriter(Protocol):
+    """Writes a backup."""
 
     place: Path
-    """Where it will be."""
+    """The final path."""
     scratch: Path
-    """A folder for tables and lists, to become part of it."""
+    """A folder for tables and lists, which becomes part of the backup."""
 
     def has(self, name: str, n_bytes: int) -> bool:
-        """Whether an earlier backup has brought these bytes."""
+        """Return whether an earlier backup contains these bytes."""
 
-    def keep(self, name: str, path: Path) -> None:
-        """Take the bytes of a page or file."""
+    def add(self, name: str, path: Path) -> None:
+        """Add the bytes of a page or file."""
 
-    def publish(self, manifest: BackupManifest) -> None:
-        """Have all of it on disk, then give it its name."""
+    def finish(self, manifest: BackupManifest) -> None:
+        """Flush everything to disk, then give the backup its final name."""
 
 
-class FolderMaking:
-    """Into a folder of dated backups."""
+class FolderWriter:
+    """Writes into a folder of dated backups."""
 
     def __init__(self, folder: Path) -> None:
         name = utc_now().strftime(STAMP)
         self.place = folder / name
-        self.scratch = folder / f".{name}{MAKING}"
+        self.scratch = folder / f".{name}{UNFINISHED_SUFFIX}"
         (self.scratch / TABLES).mkdir(parents=True)
 
     def has(self, name: str, n_bytes: int) -> bool:
         path = self.place.parent / name
-        # A size that differs: the machine failed while it was written.
+        # The size differs if the machine failed while the file was written.
         return path.is_file() and path.stat().st_size == n_bytes
 
-    def keep(self, name: str, path: Path) -> None:
+    def add(self, name: str, path: Path) -> None:
         target = self.place.parent / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = target.with_name(f".{target.name}{MAKING}")
+        fresh = target.with_name(f".{target.name}{UNFINISHED_SUFFIX}")
         shutil.copyfile(path, fresh)
         fresh.replace(target)
 
-    def publish(self, manifest: BackupManifest) -> None:
+    def finish(self, manifest: BackupManifest) -> None:
         (self.scratch / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
         os.sync()
         self.scratch.rename(self.place)
         os.sync()
 
 
-class TarMaking:
-    """Into one file."""
+class TarWriter:
+    """Writes into one tar file."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.scratch = place.with_name(f".{place.name}.tables{MAKING}")
+        self.scratch = place.with_name(f".{place.name}.tables{UNFINISHED_SUFFIX}")
         (self.scratch / TABLES).mkdir(parents=True)
-        self._fresh = place.with_name(f".{place.name}{MAKING}")
+        self._fresh = place.with_name(f".{place.name}{UNFINISHED_SUFFIX}")
         self._tar = tarfile.open(self._fresh, "w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
 
     def has(self, name: str, n_bytes: int) -> bool:
         return False
 
-    def keep(self, name: str, path: Path) -> None:
-        self._tar.add(path, name, recursive=False, filter=_nobodys)
+    def add(self, name: str, path: Path) -> None:
+        self._tar.add(path, name, recursive=False, filter=_drop_owner)
 
-    def publish(self, manifest: BackupManifest) -> None:
+    def finish(self, manifest: BackupManifest) -> None:
         (self.scratch / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
         for path in sorted(self.scratch.rglob("*")):
             if path.is_file():
-                self.keep(str(path.relative_to(self.scratch)), path)
+                self.add(str(path.relative_to(self.scratch)), path)
         self._tar.close()
         os.sync()
         self._fresh.rename(self.place)
@@ -96,28 +96,28 @@ class TarMaking:
 
 
 @contextmanager
-def making_at(to: Path) -> Iterator[Making]:
-    """A backup to be filled and published, one at a time; what a killed one left goes first.
+def open_writer(to: Path) -> Iterator[BackupWriter]:
+    """Open a backup for writing, one at a time, after removing the remains of killed ones.
 
     Raises:
         BackupError: the file exists.
     """
     is_tar = to.suffix == ".tar"
     if is_tar and to.exists():
-        raise BackupError(f"{to} exists. Choose another name: backups are never written over.")
+        raise BackupError(f"{to} exists. Choose another name: backups are never overwritten.")
     folder = to.parent if is_tar else to
     folder.mkdir(parents=True, exist_ok=True)
     lock = folder / (f".{to.name}.lock" if is_tar else ".lock")
     with FileLock(lock):
-        for left in folder.glob(f".{to.name if is_tar else ''}*{MAKING}"):
+        for left in folder.glob(f".{to.name if is_tar else ''}*{UNFINISHED_SUFFIX}"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
-        yield TarMaking(to) if is_tar else FolderMaking(to)
+        yield TarWriter(to) if is_tar else FolderWriter(to)
     if is_tar:
         lock.unlink(missing_ok=True)
 
 
-def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Whose files they are on this machine is no matter of the backup."""
+def _drop_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Remove the owner, which has no meaning on other machines."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member

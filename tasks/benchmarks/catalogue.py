@@ -1,7 +1,7 @@
-"""What the publisher's lists say: the articles (`ga_*.csv`, `ga_*.json`) and the agents.
+"""The publisher's lists of articles (`ga_*.csv`, `ga_*.json`) and agents.
 
-The lists are the frame of an edition, so a broken one ends the import (EditionError) instead
-of being listed: without it nobody could tell which reports belong.
+A broken list ends the import with an EditionError, because without it nobody can tell which reports
+belong to the edition.
 """
 
 import csv
@@ -19,9 +19,9 @@ REGISTRY = "test_data/agencies.json"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One article as the lists describe it. What a list does not say, or says in a form
-    that cannot be read, is null; `unread` names the columns of the second sort."""
+class ListedArticle:
+    """An article as the lists describe it. Missing or unreadable values are None; `unread` names
+    the columns with unreadable ones."""
 
     article: str
     title: str
@@ -38,90 +38,95 @@ class Entry:
 
     @property
     def promoted_before_created(self) -> bool:
-        """True where the two dates contradict each other."""
+        """Whether the two dates contradict each other."""
         if self.created_at is None or self.promoted_on is None:
             return False
         return self.promoted_on < self.created_at.date()
 
 
-def entries(layout: Layout) -> dict[str, Entry]:
-    """Every listed article by its id, sorted. Raises EditionError if there is no usable list.
+def read_articles(layout: Layout) -> dict[str, ListedArticle]:
+    """Read all listed articles, by id. Raise EditionError if there is no usable list.
 
-    The CSVs give the metadata, the JSONs the prompts (`question`) where they are published.
-    Of two records of one article the first in sorted file order counts.
+    The CSVs have the metadata, the JSONs the prompts (`question`) if they are published. Of two
+    records of one article the first in sorted file order counts.
     """
-    tables = layout.files("wiki_data", ".csv")
-    lists = layout.files("wiki_data", ".json")
+    tables = layout.list_files("wiki_data", ".csv")
+    lists = layout.list_files("wiki_data", ".json")
     csv_paths = [path for name, path in tables.items() if name.startswith("ga_")]
     json_paths = [path for name, path in lists.items() if name.startswith("ga_")]
     if not csv_paths and not json_paths:
         raise EditionError(
-            f"{layout.root / 'wiki_data'} holds no list of articles; expected ga_<n>.csv (columns "
-            "title, url, created_ts, …) or ga_<n>.json. Fetch the edition afresh."
+            f"{layout.root / 'wiki_data'} has no list of articles; expected ga_<n>.csv (columns "
+            "title, url, created_ts, …) or ga_<n>.json. Download the edition again."
         )
     records: dict[str, dict[str, str]] = {}
-    for record in _records(layout, csv_paths, json_paths):
+    for record in _read_records(layout, csv_paths, json_paths):
         known = records.setdefault(article_id(record["title"]), record)
         for key, value in record.items():
             known.setdefault(key, value)
-    return {article: _entry(article, records[article]) for article in sorted(records)}
+    return {article: _parse_article(article, records[article]) for article in sorted(records)}
 
 
-def registered_agents(layout: Layout, edition: str) -> dict[str, Agent]:
-    """Every agent that has a folder, by id; names from agencies.json, else the folder's name."""
-    registry = _registry(layout)
-    return {agent: _agent(edition, agent, registry.get(agent, {})) for agent in layout.agents()}
+def read_agents(layout: Layout, edition: str) -> dict[str, Agent]:
+    """Read all agents that have a folder, by id, with their names in agencies.json."""
+    registry = _read_registry(layout)
+    return {
+        agent: _make_agent(edition, agent, registry.get(agent, {}))
+        for agent in layout.list_agents()
+    }
 
 
-def unused_agents(layout: Layout) -> list[str]:
-    """Agents of agencies.json without a folder of reports, sorted."""
-    return sorted(set(_registry(layout)) - set(layout.agents()))
+def find_unused_agents(layout: Layout) -> list[str]:
+    """Return the agents in agencies.json without a folder of reports, sorted."""
+    return sorted(set(_read_registry(layout)) - set(layout.list_agents()))
 
 
-def _records(
+def _read_records(
     layout: Layout, csv_paths: Iterable[str], json_paths: Iterable[str]
 ) -> Iterable[dict[str, str]]:
     for path in csv_paths:
-        yield from _csv_records(layout, path)
+        yield from _read_csv(layout, path)
     for path in json_paths:
-        yield from _json_records(layout, path)
+        yield from _read_json_list(layout, path)
 
 
-def _csv_records(layout: Layout, path: str) -> list[dict[str, str]]:
+def _read_csv(layout: Layout, path: str) -> list[dict[str, str]]:
     try:
-        text = layout.text(path)
+        text = layout.read_text(path)
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         missing = {"title", "url"} - set(reader.fieldnames or ())
         if missing:
             found = ", ".join(reader.fieldnames or ()) or "none"
             raise EditionError(
                 f"{layout.root / path} lacks the column {' and '.join(sorted(missing))}; columns "
-                f"found: {found}. Fetch the file afresh."
+                f"found: {found}. Download the file again."
             )
         rows = list(reader)
     except (UnreadableFileError, csv.Error) as error:
         raise EditionError(
-            f"{layout.root / path} cannot be read as a table of articles: {error}. Fetch the file "
-            "afresh."
+            f"{layout.root / path} cannot be read as a table of articles: {error}. Download the "
+            "file again."
         ) from None
     records = [{k: v for k, v in row.items() if k and isinstance(v, str)} for row in rows]
-    return [_checked(layout, path, n, record) for n, record in enumerate(records, start=2)]
+    return [_validate_record(layout, path, n, record) for n, record in enumerate(records, start=2)]
 
 
-def _json_records(layout: Layout, path: str) -> list[dict[str, str]]:
-    value = _framing_json(layout, path)
+def _read_json_list(layout: Layout, path: str) -> list[dict[str, str]]:
+    value = _read_json(layout, path)
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise EditionError(
             f"{layout.root / path} is not a list of articles; expected [{{title, url, …}}, …]. "
-            "Fetch the file afresh."
+            "Download the file again."
         )
     wanted = ("title", "url", "question")
     records = [{k: item[k] for k in wanted if isinstance(item.get(k), str)} for item in value]
-    return [_checked(layout, path, n, record) for n, record in enumerate(records, start=1)]
+    return [_validate_record(layout, path, n, record) for n, record in enumerate(records, start=1)]
 
 
-def _checked(layout: Layout, path: str, number: int, record: dict[str, str]) -> dict[str, str]:
-    """The record, if it has a title and a URL; blank fields are left out."""
+def _validate_record(
+    layout: Layout, path: str, number: int, record: dict[str, str]
+) -> dict[str, str]:
+    """Return the record without blank fields; raise EditionError without a title or URL."""
     filled = {key: value.strip() for key, value in record.items() if value.strip()}
     if "title" not in filled or "url" not in filled:
         raise EditionError(
@@ -130,7 +135,7 @@ def _checked(layout: Layout, path: str, number: int, record: dict[str, str]) -> 
     return filled
 
 
-def _entry(article: str, record: Mapping[str, str]) -> Entry:
+def _parse_article(article: str, record: Mapping[str, str]) -> ListedArticle:
     unread: list[str] = []
 
     def read(column: str, parse: Any) -> Any:
@@ -140,15 +145,15 @@ def _entry(article: str, record: Mapping[str, str]) -> Entry:
             unread.append(column)
             return None
 
-    return Entry(
+    return ListedArticle(
         article=article,
         title=record["title"].replace("_", " "),
         url=record["url"],
-        created_at=read("created_ts", _timestamp),
+        created_at=read("created_ts", _parse_timestamp),
         promoted_on=read("ga_date", date.fromisoformat),
-        bytes=read("bytes", _count),
-        views=read("views_total", _count),
-        external_links=read("external_links", _count),
+        bytes=read("bytes", _parse_count),
+        views=read("views_total", _parse_count),
+        external_links=read("external_links", _parse_count),
         topic=record.get("ga_topic_keyword"),
         category=record.get("category"),
         prompt=record.get("question"),
@@ -156,34 +161,34 @@ def _entry(article: str, record: Mapping[str, str]) -> Entry:
     )
 
 
-def _timestamp(text: str) -> datetime:
-    """MediaWiki's `YYYYMMDDhhmmss`, UTC."""
+def _parse_timestamp(text: str) -> datetime:
+    """Parse MediaWiki's `YYYYMMDDhhmmss`, in UTC."""
     return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
 
-def _count(text: str) -> int:
-    """A whole number from 0 that fits the warehouse's 64 bits."""
+def _parse_count(text: str) -> int:
+    """Parse a whole number of at least 0 that fits into 64 bits."""
     number = int(text)
     if not 0 <= number < 2**63:
         raise ValueError(f"{text} is not a count")
     return number
 
 
-def _registry(layout: Layout) -> dict[str, dict[str, Any]]:
-    """The agents of agencies.json by id, disabled ones too; empty if the file is absent."""
+def _read_registry(layout: Layout) -> dict[str, dict[str, Any]]:
+    """Read the agents in agencies.json by id, including disabled ones; empty if it is absent."""
     if not (layout.root / REGISTRY).exists():
         return {}
-    value = _framing_json(layout, REGISTRY)
+    value = _read_json(layout, REGISTRY)
     agencies = value.get("agencies") if isinstance(value, dict) else None
     if not isinstance(agencies, dict) or not all(isinstance(a, dict) for a in agencies.values()):
         raise EditionError(
             f"{layout.root / REGISTRY} is not a registry of agents; expected "
-            '{"agencies": {<folder>: {"name": …}}}. Repair it, or remove it to go by the folders.'
+            '{"agencies": {<folder>: {"name": …}}}. Repair it, or remove it to use folder names.'
         )
     return agencies
 
 
-def _agent(edition: str, agent: str, record: Mapping[str, Any]) -> Agent:
+def _make_agent(edition: str, agent: str, record: Mapping[str, Any]) -> Agent:
     name, description = record.get("name"), record.get("description")
     declared = record.get("has_citations")
     return Agent(
@@ -195,8 +200,8 @@ def _agent(edition: str, agent: str, record: Mapping[str, Any]) -> Agent:
     )
 
 
-def _framing_json(layout: Layout, path: str) -> Any:
+def _read_json(layout: Layout, path: str) -> Any:
     try:
-        return layout.json(path)
+        return layout.read_json(path)
     except UnreadableFileError as error:
         raise EditionError(f"{layout.root / path} cannot be read: {error}") from None

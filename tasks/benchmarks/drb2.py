@@ -1,8 +1,8 @@
-"""DeepResearch Bench II as it is published: a task a line, with its rubric.
+"""Reader of DeepResearch Bench II: one task per line, with its rubric.
 
-A user's own copy of `tasks_and_rubrics.jsonl` (JSON lines, JSON or Parquet). A task's key is
-`idx-N`, as its reports are named; an item's id is its dimension with its place there, such as
-`info_recall-12`, so that two items of the same text stay two.
+It reads the user's copy of `tasks_and_rubrics.jsonl` (JSON lines, JSON or Parquet). A task's key is
+`idx-N`, like its reports' names. An item's id is its dimension and place, such as `info_recall-12`,
+so that items with equal texts stay distinct.
 """
 
 from pathlib import Path
@@ -19,44 +19,44 @@ from pydantic import (
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedItem, PublishedQuery
-from tasks.benchmarks.rows import checked, read_rows
-from tasks.warehouse.rows import storable
-from tasks.warehouse.rubrics import Blocked, BundleSettings
+from tasks.benchmarks.rows import read_rows, validate_row
+from tasks.warehouse.rows import replace_surrogates
+from tasks.warehouse.rubrics import BlockedSource, BundleSettings
 
 LAYOUT = "drb2"
 PROTOCOL = "rubric_bench"
 COLUMNS = ("idx", "language", "theme", "prompt", "content")
-ALLOWED = ("1", "0", "-1")
+ALLOWED_SCORES = ("1", "0", "-1")
 MOST_ITEMS = 5_000
-"""Of one dimension; published: 158."""
+"""The most items of one dimension; published: 158."""
 MOST_CHARS = 20_000
-"""Of one item, title, name or address; published: 603."""
+"""The most characters of an item, title, name or URL; published: 603."""
 
 
-def _stored(value: object) -> object:
-    return storable(value) if isinstance(value, str) else value
+def _to_storable(value: object) -> object:
+    return replace_surrogates(value) if isinstance(value, str) else value
 
 
 Text = Annotated[
     str,
     StringConstraints(strict=True, min_length=1, max_length=MOST_CHARS, pattern=r"\S"),
-    BeforeValidator(_stored),
+    BeforeValidator(_to_storable),
 ]
 LongText = Annotated[
     str,
     StringConstraints(strict=True, min_length=1, max_length=10 * MOST_CHARS, pattern=r"\S"),
-    BeforeValidator(_stored),
+    BeforeValidator(_to_storable),
 ]
 Items = Annotated[tuple[Text, ...], Field(max_length=MOST_ITEMS)]
 
 
-class _Read(Frozen):
-    """A part of a row; keys that are not known here (`license`, `id`) are left alone."""
+class _Drb2Part(Frozen):
+    """A part of a row; unknown keys (`license`, `id`) are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Rubric(_Read):
+class _Drb2Rubric(_Drb2Part):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     info_recall: Items
@@ -64,68 +64,72 @@ class _Rubric(_Read):
     presentation: Items
 
 
-class _Blocked(_Read):
+class _Drb2Blocked(_Drb2Part):
     title: Annotated[
-        str, StringConstraints(strict=True, max_length=MOST_CHARS), BeforeValidator(_stored)
+        str, StringConstraints(strict=True, max_length=MOST_CHARS), BeforeValidator(_to_storable)
     ] = ""
     authors: Items = ()
     urls: Items = ()
 
 
-class _Content(_Read):
+class _Drb2Content(_Drb2Part):
     task: LongText
-    rubric: _Rubric
-    blocked: _Blocked
+    rubric: _Drb2Rubric
+    blocked: _Drb2Blocked
 
 
-class _Row(_Read):
+class _Drb2Row(_Drb2Part):
     idx: Annotated[StrictInt, Field(ge=0, le=999_999)]
     language: Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z]{2,3}$")]
     theme: Text
     prompt: LongText
-    content: _Content
+    content: _Drb2Content
 
 
 def read_drb2(path: Path) -> list[PublishedQuery]:
-    """Every task of a published file, by number.
+    """Read all tasks of a published file, by number.
 
     Raises:
-        EditionError: no such file, not in this format, or a row that cannot be read; names the
-            file, the row and the field.
+        EditionError: no such file, another format, or an invalid row; names the file, the row and
+            the field.
     """
     found: dict[int, tuple[int, PublishedQuery]] = {}
     for number, row in enumerate(read_rows(path, COLUMNS), start=1):
-        read = checked(f"{path}: row {number}", row, _Row)
+        read = validate_row(f"{path}: row {number}", row, _Drb2Row)
         if read.idx in found:
             raise EditionError(
-                f"{path}: row {number}: `idx` {read.idx} stands in row {found[read.idx][0]} "
-                "already. Remove one."
+                f"{path}: row {number}: `idx` {read.idx} is already in row {found[read.idx][0]}. "
+                "Remove one."
             )
-        found[read.idx] = number, _query(path, number, read)
+        found[read.idx] = number, _make_query(path, number, read)
     if not found:
-        raise EditionError(f"{path} holds no rows; expected a task each ({', '.join(COLUMNS)}).")
+        raise EditionError(f"{path} has no rows; expected a task per row ({', '.join(COLUMNS)}).")
     return [query for _, (_, query) in sorted(found.items())]
 
 
-def _query(path: Path, number: int, row: _Row) -> PublishedQuery:
+def _make_query(path: Path, number: int, row: _Drb2Row) -> PublishedQuery:
     items = tuple(
         PublishedItem(
-            item=f"{dimension}-{place}", dimension=dimension, text=text, allowed=ALLOWED, points=1
+            item=f"{dimension}-{place}",
+            dimension=dimension,
+            text=text,
+            allowed=ALLOWED_SCORES,
+            points=1,
         )
-        for dimension in _Rubric.model_fields
+        for dimension in _Drb2Rubric.model_fields
         for place, text in enumerate(getattr(row.content.rubric, dimension), start=1)
     )
     if not items:
-        raise EditionError(f"{path}: row {number}: `content.rubric` holds no items.")
-    blocked = Blocked.model_validate(row.content.blocked.model_dump())
+        raise EditionError(f"{path}: row {number}: `content.rubric` has no items.")
+    blocked = BlockedSource.model_validate(row.content.blocked.model_dump())
     return PublishedQuery(
         key=f"idx-{row.idx}",
         query=row.content.task,
-        asked=row.prompt,
+        agent_query=row.prompt,
         items=items,
         settings=BundleSettings(
             language=row.language,
             theme=row.theme,
-            blocked=None if blocked == Blocked() else blocked,
+            blocked=None if blocked == BlockedSource() else blocked,
         ),
     )

@@ -1,7 +1,7 @@
-"""DeepResearch Bench II's results in the forms it publishes: lines of JSON, and five tables.
+"""DeepResearch Bench II's result formats: JSON lines and five tables.
 
-What its own scripts make of the lines is what stands in the tables, byte for byte. Both know
-items by their text: of an item that a rubric holds twice, the second one's score counts.
+The tables are byte for byte what its own scripts make from the lines. Both identify items by their
+text: if a rubric has an item twice, the second one's score counts.
 """
 
 import csv
@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from io import StringIO
 
 from tasks.base import Frozen
-from tasks.metrics.shares import mean, share
+from tasks.metrics.ratios import mean, share
 
 DIMENSIONS = {"info_recall": "inforecall", "analysis": "analysis", "presentation": "presentation"}
-"""As the lines name them, and the tables' files."""
+"""Dimensions in the lines, and the tables' names for them."""
 TABLES = (*DIMENSIONS.values(), "total", "blocked")
-"""Each is `agg_scores_<name>.csv`."""
+"""The tables; each is a file `agg_scores_<name>.csv`."""
 AVERAGE = "avg"
 
 
 class ItemScore(Frozen):
-    """What was said of one item."""
+    """The verdict on one item."""
 
     score: int
     """1, 0 or -1."""
@@ -28,7 +28,7 @@ class ItemScore(Frozen):
 
 
 class BatchUsage(Frozen):
-    """The tokens of one batch, as Gemini names them."""
+    """The tokens of one batch, with Gemini's names."""
 
     promptTokenCount: int  # noqa: N815
     candidatesTokenCount: int  # noqa: N815
@@ -45,8 +45,8 @@ class UsageSummary(Frozen):
     thoughts_tokens: int
 
 
-class Result(Frozen):
-    """A report's result as its line holds it; its dimensions' items by their texts."""
+class ReportResult(Frozen):
+    """A report's result in its line: scores by dimension and item text."""
 
     task: str
     scores: dict[str, dict[str, ItemScore]]
@@ -54,22 +54,22 @@ class Result(Frozen):
     usage_metadata_per_batch: tuple[BatchUsage, ...]
 
 
-class NoResult(Frozen):
-    """What the line of a report holds that could not be judged as a whole."""
+class FailedResult(Frozen):
+    """The result of a report that could not be judged."""
 
     error: str
 
 
-class Line(Frozen):
+class ResultLine(Frozen):
     """One line of `result.jsonl`."""
 
     model: str
     idx: int
-    result: Result | NoResult
+    result: ReportResult | FailedResult
 
 
-def usage_summary(batches: Sequence[BatchUsage]) -> UsageSummary:
-    """The sums over a report's batches."""
+def sum_usage(batches: Sequence[BatchUsage]) -> UsageSummary:
+    """Sum the tokens of a report's batches."""
     return UsageSummary(
         total_tokens=sum(batch.totalTokenCount for batch in batches),
         input_tokens=sum(batch.promptTokenCount for batch in batches),
@@ -78,13 +78,13 @@ def usage_summary(batches: Sequence[BatchUsage]) -> UsageSummary:
     )
 
 
-Figures = dict[str, float | None]
-"""By table, of one report or as means. None: there is nothing to have a share of."""
+TableFigures = dict[str, float | None]
+"""A report's share, or a mean, by table; None if there are no items."""
 
 
-def figures(result: Result | NoResult) -> Figures:
-    """Shares of a report's items, 0-1, for each table."""
-    if isinstance(result, NoResult):
+def compute_figures(result: ReportResult | FailedResult) -> TableFigures:
+    """Compute the shares of a report's items, 0-1, for each table."""
+    if isinstance(result, FailedResult):
         return dict.fromkeys(TABLES)
     by_dimension = {
         table: [item.score for item in result.scores.get(dimension, {}).values()]
@@ -98,17 +98,19 @@ def figures(result: Result | NoResult) -> Figures:
     }
 
 
-class Told(Frozen):
-    """What a row says of its task."""
+class TaskInfo(Frozen):
+    """A task's language and theme, for its rows."""
 
     language: str = ""
     theme: str = ""
 
 
-def table(name: str, reports: Mapping[tuple[str, int], Figures], tasks: Mapping[int, Told]) -> str:
-    """One table as CSV: a row a task, a column a model, the best first, with their means.
+def render_table(
+    name: str, reports: Mapping[tuple[str, int], TableFigures], tasks: Mapping[int, TaskInfo]
+) -> str:
+    """Render a table as CSV: one row per task, one column per model, best first, with means.
 
-    reports: by model and idx, in the order of the lines, which decides between equals.
+    reports: by model and idx, in the order of the lines, which breaks ties.
     """
     values = {key: found[name] for key, found in reports.items()}
     by_model = {
@@ -119,23 +121,23 @@ def table(name: str, reports: Mapping[tuple[str, int], Figures], tasks: Mapping[
         idx: mean(v for (_, i), v in values.items() if i == idx)
         for idx in dict.fromkeys(idx for _, idx in values)
     }
-    models = sorted(by_model, key=lambda model: _rank(by_model[model]))
+    models = sorted(by_model, key=lambda model: _sort_key(by_model[model]))
     file = StringIO()
     rows = csv.writer(file)
     rows.writerow(["idx", "language", "theme", *models, AVERAGE])
-    for idx in sorted(by_task, key=lambda idx: _rank(by_task[idx])):
-        told = tasks.get(idx, Told())
-        shown = (_shown(values.get((model, idx))) for model in models)
-        rows.writerow([idx, told.language, told.theme, *shown, _shown(by_task[idx])])
-    shown = (_shown(by_model[model]) for model in models)
-    rows.writerow([AVERAGE, "", "", *shown, _shown(mean(values.values()))])
+    for idx in sorted(by_task, key=lambda idx: _sort_key(by_task[idx])):
+        task = tasks.get(idx, TaskInfo())
+        shown = (_format_figure(values.get((model, idx))) for model in models)
+        rows.writerow([idx, task.language, task.theme, *shown, _format_figure(by_task[idx])])
+    shown = (_format_figure(by_model[model]) for model in models)
+    rows.writerow([AVERAGE, "", "", *shown, _format_figure(mean(values.values()))])
     return file.getvalue()
 
 
-def _rank(average: float | None) -> float:
-    """Best first, those without any last."""
+def _sort_key(average: float | None) -> float:
+    """Return the key that sorts the best first and those without a value last."""
     return 1.0 if average is None else -average
 
 
-def _shown(value: float | None) -> str:
+def _format_figure(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}"

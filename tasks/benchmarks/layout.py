@@ -1,6 +1,6 @@
-"""The folders of a published Wiki Live Challenge edition, and reading files from them safely.
+"""The folders of a published Wiki Live Challenge edition, and safe access to their files.
 
-    <root>/wiki_data/ga_*.csv, ga_*.json              the articles and what is known of them
+    <root>/wiki_data/ga_*.csv, ga_*.json              the articles and their metadata
     <root>/wiki_data/raw_wiki/<article>.json          MediaWiki's answers
     <root>/wiki_data/cleaned_data/article/<article>.md
     <root>/wiki_data/cleaned_data/statement/<article>_statements.json
@@ -8,9 +8,9 @@
     <root>/test_data/<agent>/md_data/<article>.md
     <root>/test_data/<agent>/json_data/<article>.json (some agents only)
 
-An edition may come from anyone, so a file counts only if it is a regular file that really lies
-inside the root (a symbolic link out of it is refused) and is not larger than `MAX_FILE_BYTES`.
-File names are compared in Unicode NFC, because macOS may store `é` as two characters.
+An edition may come from anyone. A file is read only if it is a regular file inside the root
+(symbolic links out of it are refused) of at most `MAX_FILE_BYTES`. File names are compared in
+Unicode NFC, because macOS may store `é` as two characters.
 """
 
 import json
@@ -24,31 +24,31 @@ from tasks.benchmarks.errors import EditionError, UnreadableFileError
 from tasks.warehouse.rows import ImportIssue
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-"""Larger files are refused; the largest of the published edition holds 3.5 MB."""
+"""Larger files are refused; the largest published one has 3.5 MB."""
 
 
 def article_id(title: str) -> str:
-    """The file-safe name of a title: NFC, and `_` for each blank and `/`."""
+    """Return the file-safe name of a title: NFC, with `_` for each space and `/`."""
     return normalize("NFC", title.strip()).replace("/", "_").replace(" ", "_")
 
 
 @dataclass
 class Issues:
-    """The import issues met so far: at most one per path and kind, as in their table."""
+    """Collects import issues, at most one per path and kind."""
 
     edition: str
     _found: dict[tuple[str, str], ImportIssue] = field(default_factory=dict)
 
-    def remark(self, path: str, kind: str, message: str) -> None:
-        """Something odd that was read all the same."""
+    def add_remark(self, path: str, kind: str, message: str) -> None:
+        """Add something odd that was imported nevertheless."""
         self._add(path, kind, "remark", message)
 
-    def unreadable(self, path: str, kind: str, message: str) -> None:
-        """Something that could not be read and is left out."""
+    def add_unreadable(self, path: str, kind: str, message: str) -> None:
+        """Add something that could not be read and is left out."""
         self._add(path, kind, "unreadable", message)
 
     def rows(self) -> tuple[ImportIssue, ...]:
-        """All issues, by path and kind."""
+        """Return all issues, by path and kind."""
         return tuple(issue for _, issue in sorted(self._found.items()))
 
     def _add(
@@ -67,44 +67,44 @@ class Layout:
     root: Path
 
     @classmethod
-    def at(cls, root: Path) -> "Layout":
-        """The layout at `root`; EditionError if the folder is missing or holds something else."""
+    def open(cls, root: Path) -> "Layout":
+        """Open the edition at `root`; raise EditionError if there is none."""
         if not root.is_dir():
             what = "is not a folder" if root.exists() else "does not exist"
             raise EditionError(
-                f"{root} {what}; expected the folder of a published edition, the one that holds "
-                "wiki_data/ and test_data/. Check the path."
+                f"{root} {what}; expected the folder of a published edition, with wiki_data/ and "
+                "test_data/ in it. Check the path."
             )
         layout = cls(root.resolve())
         missing = [n for n in ("wiki_data", "test_data") if not (layout.root / n).is_dir()]
         if missing:
             raise EditionError(
                 f"{root} is not a published edition: it has no {' and no '.join(missing)} folder. "
-                f"{_hint(layout.root)}"
+                f"{_suggest_editions(layout.root)}"
             )
         return layout
 
-    def agents(self) -> list[str]:
-        """Folders of `test_data` that hold an `md_data` folder, sorted."""
+    def list_agents(self) -> list[str]:
+        """Return the folders in `test_data` that have an `md_data` folder, sorted."""
         base = self.root / "test_data"
-        return [name for name in _names(base) if (base / name / "md_data").is_dir()]
+        return [name for name in _list_names(base) if (base / name / "md_data").is_dir()]
 
-    def files(self, folder: str, suffix: str) -> dict[str, str]:
-        """File names without `suffix`, in NFC, to relative paths; empty if there is no folder.
+    def list_files(self, folder: str, suffix: str) -> dict[str, str]:
+        """Map file names without `suffix`, in NFC, to relative paths; empty if there is no folder.
 
-        Hidden files (such as macOS's `._x`) are passed over. Of two names that differ only
-        in their Unicode form the first in sorted order counts.
+        Hidden files (such as macOS's `._x`) are ignored. Of two names that differ only in their
+        Unicode form the first in sorted order counts.
         """
         found: dict[str, str] = {}
-        for name in _names(self.root / folder):
+        for name in _list_names(self.root / folder):
             if name.endswith(suffix) and not name.startswith("."):
                 found.setdefault(normalize("NFC", name.removesuffix(suffix)), f"{folder}/{name}")
         return found
 
-    def text(self, path: str) -> str:
-        """A file's text. Raises UnreadableFileError if it is unsafe, too large or not UTF-8."""
+    def read_text(self, path: str) -> str:
+        """Read a file's text; raise UnreadableFileError if it is unsafe, too large or not UTF-8."""
         try:
-            return self._bytes(path).decode("utf-8-sig")
+            return self._read_bytes(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise UnreadableFileError(
                 "not_utf8",
@@ -112,19 +112,19 @@ class Layout:
                 f"{error.start}. Save it as UTF-8 and import again.",
             ) from None
 
-    def json(self, path: str) -> Any:
-        """A file's JSON value. Raises UnreadableFileError if it cannot be read or parsed."""
-        text = self.text(path)
+    def read_json(self, path: str) -> Any:
+        """Read a file's JSON; raise UnreadableFileError if it cannot be read or parsed."""
+        text = self.read_text(path)
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
             raise UnreadableFileError(
                 "broken_json",
-                f"{path} is not valid JSON ({error}). Repair it or fetch it afresh, then import "
+                f"{path} is not valid JSON ({error}). Repair it or download it again, then import "
                 "again.",
             ) from None
 
-    def _bytes(self, path: str) -> bytes:
+    def _read_bytes(self, path: str) -> bytes:
         full = self.root / path
         try:
             real = full.resolve(strict=True)
@@ -138,19 +138,19 @@ class Layout:
             if status.st_size > MAX_FILE_BYTES:
                 raise UnreadableFileError(
                     "too_large",
-                    f"{path} holds {status.st_size:,} bytes; at most {MAX_FILE_BYTES:,} are read. "
+                    f"{path} has {status.st_size:,} bytes; at most {MAX_FILE_BYTES:,} are read. "
                     "Shorten it and import again.",
                 )
             return real.read_bytes()
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             raise UnreadableFileError(
                 "unreadable",
-                f"{path} cannot be read ({error}). Check that it exists and may be read.",
+                f"{path} cannot be read ({error}). Check that it exists and its permissions.",
             ) from None
 
 
-def _names(folder: Path) -> list[str]:
-    """Names in a folder, sorted; none if it is absent, EditionError if it may not be listed."""
+def _list_names(folder: Path) -> list[str]:
+    """List a folder, sorted; empty if it is absent. Raise EditionError if it is unreadable."""
     try:
         return sorted(p.name for p in folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -161,10 +161,10 @@ def _names(folder: Path) -> list[str]:
         ) from None
 
 
-def _hint(root: Path) -> str:
-    """Where in `root` editions lie, if one folder or two further down."""
+def _suggest_editions(root: Path) -> str:
+    """Suggest editions one or two folders below `root`."""
     nested = [*root.glob("*/wiki_data"), *root.glob("*/*/wiki_data")]
     if not nested:
-        return "Give the folder that holds both."
+        return "Give the folder that contains both."
     names = ", ".join(sorted(str(p.parent.relative_to(root)) for p in nested)[:5])
     return f"Editions inside it: {names}. Give the path of one of them."

@@ -1,19 +1,19 @@
-"""The published claims of one report and the addresses they cite.
+"""The published claims of a report and the URLs they cite.
 
-In each of the 14,271 published statements with a `url` (the other 417 cite nothing) the addresses
-its numbers (`ref_idx`) stand for in `citation_urls` are a subsequence of its `url` list; where
-`url` is longer, the rest has no number and no archived page. So `url` says all that `ref_idx`
-says, and more. What the 21,516 listed `url` values are:
+In each of the 14,271 published statements with a `url` (the other 417 cite nothing) the URLs of its
+numbers (`ref_idx`) in `citation_urls` are a subsequence of its `url` list. If `url` is longer, the
+others have no number and no archived page. So `url` has more information than `ref_idx`. Of the
+21,516 `url` values:
 
-    18,869  stand in citation_urls, and in the report's Markdown
-     1,962  do not, but do stand in the Markdown: the agent cited them, nobody fetched them
-       538  stand nowhere in the report: misspelled or invented by the extracting model
-       147  are blank (105) or no usable address (42)
+    18,869  are in citation_urls and in the report's Markdown
+     1,962  are only in the Markdown: the agent cited them, nobody fetched them
+       538  are not in the report: misspelled or invented by the extracting model
+       147  are blank (105) or no usable URL (42)
 
-Therefore a pair is made of every `url` value (of `citation_urls[ref_idx]` where there is no
-`url`), except those that stand nowhere in the report: an agent is not charged with an address
-it never wrote. E.g. "Parasitic ant" of gemini_3_pro: `ref_idx` ["1", "2"], three URLs, the
-third a misspelling of source 3: two pairs. What is left out is counted in a remark.
+Therefore every `url` value (or `citation_urls[ref_idx]` if there is no `url`) becomes a pair,
+except those that are not in the report: an agent is not charged with a URL it never wrote. E.g.
+"Parasitic ant" of gemini_3_pro has `ref_idx` ["1", "2"] and three URLs, the third a misspelling of
+source 3: two pairs. A remark counts what is left out.
 """
 
 import re
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from html import unescape
 from urllib.parse import unquote
 
-from tasks.benchmarks.document import Document, Statement
+from tasks.benchmarks.document import PublishedStatement, ReportDocument
 from tasks.extraction.facts import locate_facts
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Citation, Claim, Extraction, Report, content_sha
@@ -30,37 +30,37 @@ from tasks.warehouse.rows import Citation, Claim, Extraction, Report, content_sh
 EXTRACTOR_VERSION = "published"
 
 MAX_LOST_SHARE = 0.5
-"""Pairs are unreliable where more than this share of the citing claims keeps no address at all.
+"""Pairs are unreliable if more than this share of the citing claims keeps no URL.
 
-So in 2 published reports of openai: "Papal inauguration of Pope Leo XIV" (all 179 claims cite
-https://example.com/ref<n>) and "2025 Somerset–London tornado" (39 of 70); the next has 0.34.
+This applies to 2 published reports of openai: "Papal inauguration of Pope Leo XIV" (all 179 claims
+cite https://example.com/ref<n>) and "2025 Somerset–London tornado" (39 of 70); the next has 0.34.
 """
 
 
 @dataclass(frozen=True)
 class PublishedClaims:
-    """A report's published claims; `extraction` says how complete their pairs are."""
+    """A report's published claims; `extraction` says whether their pairs are reliable."""
 
     claims: tuple[Claim, ...]
     citations: tuple[Citation, ...]
     extraction: Extraction
     n_foreign: int
-    """URL mentions left out because the address stands nowhere in the report."""
+    """URL mentions left out because the URL is not in the report."""
     n_no_address: int
-    """URL mentions left out because they are no usable address."""
+    """URL mentions left out because they are no usable URL."""
 
 
-def published_claims(report: Report, document: Document) -> PublishedClaims | None:
-    """The claims of a report's JSON; None where none were extracted."""
+def parse_claims(report: Report, document: ReportDocument) -> PublishedClaims | None:
+    """Parse the claims in a report's JSON; None if none were extracted."""
     statements = document.statements
     if not statements:
         return None
-    addresses = _Addresses(report.text, document.citation_urls)
+    addresses = _CitedUrls(report.text, document.citation_urls)
     citations = [
-        row for n, s in enumerate(statements) for row in _citations(report, n, s, addresses)
+        row for n, s in enumerate(statements) for row in _make_citations(report, n, s, addresses)
     ]
-    claims = _claims(report, statements)
-    reason = _unreliable(report, addresses, len(citations))
+    claims = _make_claims(report, statements)
+    reason = _find_unreliable_reason(report, addresses, len(citations))
     extraction = Extraction(
         edition=report.edition,
         agent=report.agent,
@@ -80,14 +80,14 @@ def published_claims(report: Report, document: Document) -> PublishedClaims | No
 
 
 def output_sha(claims: tuple[Claim, ...], citations: list[Citation]) -> str:
-    """Sha over the claims' texts and their pairs."""
+    """Return the sha-256 of the claims' texts and pairs."""
     pairs = [part for c in citations for part in (str(c.number), c.url)]
     return content_sha(str(len(claims)), *(claim.text for claim in claims), *pairs)
 
 
-class _Addresses:
-    """Which URL mentions of one report's JSON become pairs; counts those that do not, the
-    claims that mention any (`n_citing`) and those of them left without a pair (`n_lost`)."""
+class _CitedUrls:
+    """Selects the URL mentions of one report that become pairs. It counts those that do not, the
+    claims with mentions (`n_citing`) and those of them left without a pair (`n_lost`)."""
 
     def __init__(self, report_text: str, citation_urls: Mapping[str, str]) -> None:
         self.n_foreign = 0
@@ -100,8 +100,8 @@ class _Addresses:
         self._plain_text: str | None = None
         self._known: dict[str, bool] = {}
 
-    def cited_by(self, statement: Statement) -> dict[str, str]:
-        """Normalised URLs to the first raw form of each, in published order."""
+    def find_cited(self, statement: PublishedStatement) -> dict[str, str]:
+        """Map a statement's normalised URLs to their first raw form, in published order."""
         mentions = statement.urls
         if mentions is None:
             mentions = tuple(
@@ -112,7 +112,7 @@ class _Addresses:
             url = normalise_url(raw)
             if url is None:
                 self.n_no_address += 1
-            elif not self._stands_in_report(raw):
+            elif not self._is_in_report(raw):
                 self.n_foreign += 1
             else:
                 found.setdefault(url, raw)
@@ -120,31 +120,31 @@ class _Addresses:
         self.n_lost += bool(mentions) and not found
         return found
 
-    def _stands_in_report(self, raw: str) -> bool:
+    def _is_in_report(self, raw: str) -> bool:
         if raw not in self._known:
             self._known[raw] = raw in self._listed or self._is_written(raw)
         return self._known[raw]
 
     def _is_written(self, raw: str) -> bool:
-        """As a whole address in the text, or in the text without its escapes."""
-        if _holds(self._text, raw):
+        """Return whether the text contains the whole URL, with or without escapes."""
+        if _contains(self._text, raw):
             return True
         if self._plain_text is None:
-            self._plain_text = _plain(self._text)
-        return _holds(self._plain_text, _plain(raw))
+            self._plain_text = _unescape(self._text)
+        return _contains(self._plain_text, _unescape(raw))
 
 
-def _holds(text: str, address: str) -> bool:
-    """True if the address stands in the text and does not go on there."""
+def _contains(text: str, address: str) -> bool:
+    """Return whether the text contains the URL, not just as the beginning of a longer one."""
     return re.search(re.escape(address) + r"(?![/.?=&#%~+-]?\w)", text) is not None
 
 
-def _plain(text: str) -> str:
-    """Without percent-encoding and HTML escapes."""
+def _unescape(text: str) -> str:
+    """Undo percent-encoding and HTML escapes."""
     return unquote(unescape(text))
 
 
-def _claims(report: Report, statements: tuple[Statement, ...]) -> tuple[Claim, ...]:
+def _make_claims(report: Report, statements: tuple[PublishedStatement, ...]) -> tuple[Claim, ...]:
     places = locate_facts([s.text for s in statements], report.text)
     return tuple(
         Claim(
@@ -163,8 +163,8 @@ def _claims(report: Report, statements: tuple[Statement, ...]) -> tuple[Claim, .
     )
 
 
-def _citations(
-    report: Report, number: int, statement: Statement, addresses: _Addresses
+def _make_citations(
+    report: Report, number: int, statement: PublishedStatement, addresses: _CitedUrls
 ) -> list[Citation]:
     return [
         Citation(
@@ -176,12 +176,12 @@ def _citations(
             raw_url=raw,
             kind="published",
         )
-        for url, raw in addresses.cited_by(statement).items()
+        for url, raw in addresses.find_cited(statement).items()
     ]
 
 
-def _unreliable(report: Report, addresses: _Addresses, n_pairs: int) -> str | None:
-    """Why the claims of a report cannot be joined to URLs; None if they can."""
+def _find_unreliable_reason(report: Report, addresses: _CitedUrls, n_pairs: int) -> str | None:
+    """Return why a report's (claim, URL) pairs are unreliable; None if they are reliable."""
     if addresses.n_lost > MAX_LOST_SHARE * addresses.n_citing:
         return (
             f"{addresses.n_lost} of the {addresses.n_citing} published claims that cite anything "

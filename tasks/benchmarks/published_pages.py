@@ -1,9 +1,9 @@
-"""The page texts a published JSON archives.
+"""The archived page texts in a published JSON.
 
-A page is good (`ok`) by the published rule: no `error`, and more than 100 characters of content.
-What a page says is not looked at: blocking pages by words such as "captcha" also throws out
-honest pages. Of the published 2,371 copies 2,161 are good, 177 carry an error, 33 are too
-short. The good ones are of 2,019 URLs; 35 of those have several good copies that differ.
+A page is `ok` by the published rule: no `error`, and more than 100 characters of content. The
+content is not checked, because blocking pages by words such as "captcha" also drops good pages. Of
+the 2,371 published copies 2,161 are good, 177 have an error, 33 are too short. The good ones belong
+to 2,019 URLs, 35 of which have several different good copies.
 """
 
 import base64
@@ -12,53 +12,54 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from tasks.benchmarks.document import Document, text_of
+from tasks.benchmarks.document import ReportDocument, to_text
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Page, content_sha
 
 MIN_CONTENT_CHARACTERS = 100
-"""A good page holds more than this many characters, blanks at its ends aside."""
+"""A good page has more than this many characters after stripping."""
 
 
-def pages_of(edition: str, document: Document) -> tuple[list[Page], int]:
-    """A report's pages in order of their citation numbers, and how many have no usable URL.
+def parse_pages(edition: str, document: ReportDocument) -> tuple[list[Page], int]:
+    """Return a report's pages by citation number, and the number of pages without usable URL.
 
-    A copy belongs to the URL the report cites under its number; the address it was fetched
-    from (`url`) stands in where `citation_urls` does not list that number. The two differ in
-    8 published copies, by percent-encoding or a redirect only.
+    A page belongs to the URL that the report cites under its number; if `citation_urls` does not
+    list that number, to the URL it was fetched from (`url`). The two differ in 8 published copies,
+    only by percent-encoding or a redirect.
     """
     pages: list[Page] = []
     skipped = 0
     for number, record in sorted(document.citation_contents.items()):
-        cited = document.citation_urls.get(number) or text_of(record.get("url"))
+        cited = document.citation_urls.get(number) or to_text(record.get("url"))
         url = normalise_url(cited)
         if url is None:
             skipped += 1
         else:
-            pages.append(_page(edition, url, record))
+            pages.append(_make_page(edition, url, record))
     return pages, skipped
 
 
-class Archive:
-    """Pages by URL: the first good copy stays, a good copy replaces an unfetchable one."""
+class PublishedArchive:
+    """Pages by URL. The first good copy is kept; a good copy replaces an unfetchable one."""
 
     def __init__(self) -> None:
         self._pages: dict[str, Page] = {}
 
     def add(self, page: Page) -> None:
+        """Add a page, unless a copy as good is there."""
         known = self._pages.get(page.url)
         if known is None or (known.status != "ok" and page.status == "ok"):
             self._pages[page.url] = page
 
     def rows(self) -> tuple[Page, ...]:
-        """All pages, by URL."""
+        """Return all pages, sorted by URL."""
         return tuple(page for _, page in sorted(self._pages.items()))
 
 
-def decoded_title(title: str) -> str | None:
-    """A page's title as text; most are published in Base64. Null if blank.
+def decode_title(title: str) -> str | None:
+    """Return a page's title, of which most are published in Base64; None if blank.
 
-    Decoded only if it is exact Base64 of readable UTF-8; anything else is taken as it stands.
+    It is decoded only if it is exact Base64 of readable UTF-8.
     """
     title = title.strip()
     try:
@@ -67,37 +68,37 @@ def decoded_title(title: str) -> str | None:
     except (binascii.Error, ValueError):
         return title or None
     exact = base64.b64encode(raw).decode() == title
-    encoded = bool(text) and exact and _readable(text) and not _is_plain(title, text)
+    encoded = bool(text) and exact and _is_readable(text) and not _is_plain(title, text)
     return text if encoded else title or None
 
 
 def _is_plain(title: str, decoded: str) -> bool:
-    """True for a word or a year that only happens to be Base64, such as `Pipe` or `1541`."""
+    """Return whether it is a word or year that happens to be Base64, like `Pipe` or `1541`."""
     one_case = title.islower() or title.isupper() or title.istitle()
     short_word = decoded.isascii() and decoded.isalpha()
     return (title.isalpha() and one_case) or (len(title) <= 4 and not short_word)
 
 
-def _page(edition: str, url: str, record: Mapping[str, Any]) -> Page:
-    content = text_of(record.get("content"))
-    error = _error(record, len(content.strip()))
+def _make_page(edition: str, url: str, record: Mapping[str, Any]) -> Page:
+    content = to_text(record.get("content"))
+    error = _find_error(record, len(content.strip()))
     return Page(
         edition=edition,
         url=url,
         status="ok" if error is None else "unfetchable",
-        title=decoded_title(text_of(record.get("title"))),
+        title=decode_title(to_text(record.get("title"))),
         text=content if error is None else None,
         text_sha=content_sha(content) if error is None else None,
         error=error,
-        fetched_by=text_of(record.get("fetched_by")) or None,
+        fetched_by=to_text(record.get("fetched_by")) or None,
         source="published",
     )
 
 
-def _error(record: Mapping[str, Any], n_characters: int) -> str | None:
+def _find_error(record: Mapping[str, Any], n_characters: int) -> str | None:
     error = record.get("error")
     if error:
-        return text_of(error) or str(error)
+        return to_text(error) or str(error)
     if n_characters <= MIN_CONTENT_CHARACTERS:
         return (
             f"only {n_characters} characters of content; more than {MIN_CONTENT_CHARACTERS} needed"
@@ -108,6 +109,7 @@ def _error(record: Mapping[str, Any], n_characters: int) -> str | None:
 _UNREADABLE_CATEGORIES = frozenset({"Cc", "Cn", "Co", "Cs"})
 
 
-def _readable(text: str) -> bool:
-    """No control, private or unassigned characters but line breaks and tabs."""
+def _is_readable(text: str) -> bool:
+    """Return whether there are no control, private or unassigned characters except line breaks and
+    tabs."""
     return all(c in "\n\r\t" or unicodedata.category(c) not in _UNREADABLE_CATEGORIES for c in text)

@@ -1,8 +1,9 @@
-"""One agent's reports of a published edition: Markdown first, then what its JSON adds.
+"""Reading of an agent's reports in a published edition: Markdown, and what the JSON adds.
 
 The Markdown is the report. The JSON's `extract` is the same text without citation markers and
-reference list (so of 202 none equals its Markdown, and none holds a word the Markdown lacks);
-one with other words is remarked on, because its claims may be of another report.
+reference list: of the 202 published ones none equals its Markdown, and none has a word that the
+Markdown lacks. An extract with other words gets a remark, because its claims may be from another
+report.
 """
 
 import re
@@ -10,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tasks.benchmarks.document import Document, document
+from tasks.benchmarks.document import ReportDocument, parse_document
 from tasks.benchmarks.errors import UnreadableFileError
 from tasks.benchmarks.layout import Issues, Layout
-from tasks.benchmarks.published_claims import PublishedClaims, published_claims
-from tasks.benchmarks.published_pages import Archive, pages_of
+from tasks.benchmarks.published_claims import PublishedClaims, parse_claims
+from tasks.benchmarks.published_pages import PublishedArchive, parse_pages
 from tasks.warehouse.rows import (
     Agent,
     Citation,
@@ -27,10 +28,10 @@ from tasks.warehouse.rows import (
 )
 
 MAX_CLARIFICATION_CHARACTERS = 2_000
-"""Longer texts are reports, whatever they ask; the published question holds 812."""
+"""Longer texts are reports, even if they ask something; the published question has 812."""
 
 MAX_FOREIGN_WORDS = 0.05
-"""Share of an extract's distinct words its Markdown may lack; none is lacking as published."""
+"""The share of an extract's distinct words that its Markdown may lack; in published ones 0."""
 
 _ASKS_BACK = re.compile(
     r"\b(?:if|once|when) you (?:can |could |would )?(?:please )?"
@@ -47,21 +48,22 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class AgentReports:
-    """One agent's part of an edition."""
+    """An agent's part of a published edition."""
 
     reports: tuple[Report, ...]
     claims: tuple[Claim, ...]
     citations: tuple[Citation, ...]
     extractions: tuple[Extraction, ...]
-    """One per report with published claims; the other reports' claims are extracted offline."""
+    """One for each report with published claims; others are extracted offline."""
     pages: tuple[Page, ...]
     issues: tuple[ImportIssue, ...]
 
 
 def report_status(text: str) -> Literal["ok", "empty", "clarification"]:
-    """What a report's text is; a question back has no heading, no URL and asks for something.
+    """Classify a report's text. A clarification is short, without headings or URLs, and asks for
+    something.
 
-    Finds 1 empty report and 1 question among the 552 published ones, rightly.
+    Among the 552 published reports it correctly finds 1 empty one and 1 clarification.
     """
     if not text.strip():
         return "empty"
@@ -72,7 +74,7 @@ def report_status(text: str) -> Literal["ok", "empty", "clarification"]:
 
 @dataclass
 class AgentReader:
-    """Collects one agent's rows."""
+    """Reads one agent's rows."""
 
     layout: Layout
     agent: Agent
@@ -81,16 +83,16 @@ class AgentReader:
     _claims: list[Claim] = field(default_factory=list)
     _citations: list[Citation] = field(default_factory=list)
     _extractions: list[Extraction] = field(default_factory=list)
-    _archive: Archive = field(default_factory=Archive)
+    _archive: PublishedArchive = field(default_factory=PublishedArchive)
 
     def __post_init__(self) -> None:
         self._folder = f"test_data/{self.agent.agent}"
         self._issues = Issues(self.agent.edition)
 
     def read(self) -> AgentReports:
-        """Every report there is, in order of its article."""
-        texts = self.layout.files(f"{self._folder}/md_data", ".md")
-        documents = self.layout.files(f"{self._folder}/json_data", ".json")
+        """Read all reports, sorted by article."""
+        texts = self.layout.list_files(f"{self._folder}/md_data", ".md")
+        documents = self.layout.list_files(f"{self._folder}/json_data", ".json")
         for name, path in sorted(texts.items()):
             if name in self.articles:
                 self._read_report(name, path, documents)
@@ -107,30 +109,30 @@ class AgentReader:
 
     def _read_report(self, name: str, path: str, documents: dict[str, str]) -> None:
         try:
-            text = self.layout.text(path)
+            text = self.layout.read_text(path)
         except UnreadableFileError as error:
-            self._issues.unreadable(path, error.kind, f"The report is left out: {error}")
+            self._issues.add_unreadable(path, error.kind, f"The report is left out: {error}")
             return
-        report = self._report(name, path, text)
+        report = self._make_report(name, path, text)
         self._reports.append(report)
         if name in documents:
             self._read_document(report, documents[name])
         elif documents:
-            self._issues.remark(
+            self._issues.add_remark(
                 path,
                 "no_json",
                 f"{path} has no JSON in json_data; its claims are extracted offline.",
             )
 
-    def _report(self, name: str, path: str, text: str) -> Report:
+    def _make_report(self, name: str, path: str, text: str) -> Report:
         status = report_status(text)
         if status == "empty":
-            self._issues.remark(path, "empty", f"{path} is empty; it counts as an empty report.")
-        elif status == "clarification":
-            message = (
-                f"{path} asks a question back instead of reporting; it is judged as it stands."
+            self._issues.add_remark(
+                path, "empty", f"{path} is empty; it counts as an empty report."
             )
-            self._issues.remark(path, "clarification", message)
+        elif status == "clarification":
+            message = f"{path} asks a question back instead of reporting; it is judged as it is."
+            self._issues.add_remark(path, "clarification", message)
         return Report(
             edition=self.agent.edition,
             agent=self.agent.agent,
@@ -143,38 +145,38 @@ class AgentReader:
 
     def _read_document(self, report: Report, path: str) -> None:
         try:
-            read = document(self.layout.json(path))
+            read = parse_document(self.layout.read_json(path))
         except UnreadableFileError as error:
-            message = f"The report goes in, its published claims and pages do not: {error}"
-            self._issues.unreadable(path, error.kind, message)
+            message = f"The report is imported without its published claims and pages: {error}"
+            self._issues.add_unreadable(path, error.kind, message)
             return
         if read is None:
-            self._issues.unreadable(
+            self._issues.add_unreadable(
                 path,
                 "unknown_json",
-                f"{path} holds no statements, citation_urls or citation_contents under "
-                "query.pages; the report's claims are extracted offline. Fetch it afresh.",
+                f"{path} has no statements, citation_urls or citation_contents under "
+                "query.pages; the report's claims are extracted offline. Download it again.",
             )
             return
-        self._take_pages(read, path)
-        self._take_claims(report, read, path)
+        self._add_pages(read, path)
+        self._add_claims(report, read, path)
 
-    def _take_pages(self, read: Document, path: str) -> None:
-        pages, n_skipped = pages_of(self.agent.edition, read)
+    def _add_pages(self, read: ReportDocument, path: str) -> None:
+        pages, n_skipped = parse_pages(self.agent.edition, read)
         for page in pages:
             self._archive.add(page)
         if n_skipped:
             message = f"{path}: {n_skipped} archived pages without a usable URL are left out."
-            self._issues.remark(path, "pages_without_url", message)
+            self._issues.add_remark(path, "pages_without_url", message)
         if not read.citation_contents:
-            self._issues.remark(path, "no_pages", f"{path} archives no pages.")
+            self._issues.add_remark(path, "no_pages", f"{path} archives no pages.")
 
-    def _take_claims(self, report: Report, read: Document, path: str) -> None:
-        published = published_claims(report, read)
+    def _add_claims(self, report: Report, read: ReportDocument, path: str) -> None:
+        published = parse_claims(report, read)
         if published is None:
             if read.statements is not None:
                 message = f"{path} lists no claims; they are extracted offline."
-                self._issues.remark(path, "no_claims", message)
+                self._issues.add_remark(path, "no_claims", message)
             return
         self._claims.extend(published.claims)
         self._citations.extend(published.citations)
@@ -182,67 +184,67 @@ class AgentReader:
         self._remark_on_claims(report, read, published, path)
 
     def _remark_on_claims(
-        self, report: Report, read: Document, published: PublishedClaims, path: str
+        self, report: Report, read: ReportDocument, published: PublishedClaims, path: str
     ) -> None:
         if read.n_unusable:
             message = f"{path}: {read.n_unusable} statements without a text are left out."
-            self._issues.remark(path, "unusable_claims", message)
+            self._issues.add_remark(path, "unusable_claims", message)
         if published.n_no_address:
             message = f"{path}: {published.n_no_address} citations are no usable URL; left out."
-            self._issues.remark(path, "no_address", message)
+            self._issues.add_remark(path, "no_address", message)
         if published.n_foreign:
-            self._issues.remark(
+            self._issues.add_remark(
                 path,
                 "foreign_url",
-                f"{path}: {published.n_foreign} citations name a URL that stands nowhere in the "
-                "report (misspelled or invented by the published extraction); left out.",
+                f"{path}: {published.n_foreign} citations have a URL that is not in the report "
+                "(misspelled or invented by the published extraction); left out.",
             )
-        if _foreign_words(read.extract, report.text) > MAX_FOREIGN_WORDS:
-            self._issues.remark(
+        if _foreign_word_share(read.extract, report.text) > MAX_FOREIGN_WORDS:
+            self._issues.add_remark(
                 path,
                 "extract_differs",
-                f"{path}: its extract holds words that {report.source_path} does not; the Markdown "
-                "counts as the report, the published claims may be of another text.",
+                f"{path}: its extract has words that {report.source_path} does not; the Markdown "
+                "counts as the report, but the published claims may be from another text.",
             )
 
     def _remark_on_strays(self, texts: dict[str, str], documents: dict[str, str]) -> None:
         for name in sorted(set(texts) - self.articles):
-            self._issues.unreadable(
+            self._issues.add_unreadable(
                 texts[name],
                 "unknown_article",
                 f"{texts[name]} is left out: the edition has no readable article {name}. Correct "
-                "the file's name or add the article.",
+                "the file name or add the article.",
             )
         for name in sorted(set(documents) - set(texts)):
             message = f"{documents[name]} is left out: there is no Markdown report of that name."
-            self._issues.unreadable(documents[name], "json_without_report", message)
+            self._issues.add_unreadable(documents[name], "json_without_report", message)
         missing = self.articles - set(texts)
         if missing:
-            self._issues.remark(
+            self._issues.add_remark(
                 f"{self._folder}/md_data",
                 "missing_reports",
                 f"{self.agent.agent} has no report on {len(missing)} of {len(self.articles)} "
-                f"articles: {_named(sorted(missing))}.",
+                f"articles: {_format_names(sorted(missing))}.",
             )
 
     def _remark_on_agent(self) -> None:
         with_urls = sum("http://" in r.text or "https://" in r.text for r in self._reports)
         if self.agent.declares_citations is False and with_urls:
-            self._issues.remark(
+            self._issues.add_remark(
                 self._folder,
                 "undeclared_citations",
                 f"agencies.json says that {self.agent.agent} does not cite, yet {with_urls} of "
-                f"{len(self._reports)} reports hold URLs; the reports decide.",
+                f"{len(self._reports)} reports have URLs; agencies.json is ignored.",
             )
 
 
-def _foreign_words(extract: str, report_text: str) -> float:
-    """Share of the extract's distinct words that the report lacks, 0-1."""
+def _foreign_word_share(extract: str, report_text: str) -> float:
+    """Return the share of the extract's distinct words that the report lacks, 0-1."""
     words = set(_WORD.findall(extract.lower()))
     return len(words - set(_WORD.findall(report_text.lower()))) / len(words) if words else 0.0
 
 
-def _named(names: Sequence[str]) -> str:
-    """Up to five names, and how many more."""
+def _format_names(names: Sequence[str]) -> str:
+    """Format up to five names and the number of others."""
     rest = len(names) - 5
     return ", ".join(names[:5]) + (f" and {rest} more" if rest > 0 else "")

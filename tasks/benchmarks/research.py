@@ -1,4 +1,4 @@
-"""What the readers of published research queries have in common: a query, and its measure."""
+"""Published research queries with their rubrics, as all their readers return them."""
 
 from tasks.base import Frozen
 from tasks.warehouse.rubrics import BundleSettings
@@ -8,29 +8,29 @@ class PublishedItem(Frozen):
     """One item of a published rubric."""
 
     item: str
-    """Its id: unique in its query, the same at every reading."""
+    """The item's id, unique in its query and stable across imports."""
     dimension: str
     text: str
     allowed: tuple[str, ...]
-    """The values it may be given, as a judge writes them."""
+    """The values that a judge may give, as text."""
     points: float
-    """The most it can be worth."""
+    """The maximum of points."""
     weight: float = 1.0
     explanation: str | None = None
 
 
 class PublishedQuery(Frozen):
-    """One query in the form of the warehouse, whatever it was published as."""
+    """A query, independent of its published format."""
 
     key: str
-    """The assignment's id: safe as a file's name."""
+    """The assignment's id, safe as a file name."""
     query: str
-    asked: str | None = None
-    """What agents are told in its place, where the publisher adds rules to the query."""
+    agent_query: str | None = None
+    """The query for agents, if the publisher adds rules to it."""
     items: tuple[PublishedItem, ...] = ()
     settings: BundleSettings = BundleSettings()
     points: tuple[tuple[str, tuple[int, ...]], ...] | None = None
-    """Key points as (text, numbers of those it was merged from). None: nobody has published any;
-    empty: there are published to be none."""
+    """Key points as (text, numbers of the points it was merged from). None: not published; empty:
+    published as having none."""
     reference: str | None = None
-    """A report that others are measured against, in Markdown."""
+    """The reference report, in Markdown."""

@@ -1,8 +1,8 @@
-"""Rigorous Bench as it is published: rubrics for all reports, and entries with a bundle each.
+"""Reader of Rigorous Bench: rubrics for all reports, and entries with a bundle each.
 
-A user's own copy as JSON, `{"grr": [...], "entries": [...]}`, or as JSON lines, an entry a line,
-with the general rubrics in another file. A rubric is an object `{"rubric": text, "yes": 2,
-"no": 0}`, with `partial` between the two where it is ternary, or a text that ends in `Yes=2, No=0`.
+It reads the user's copy as JSON, `{"grr": [...], "entries": [...]}`, or as JSON lines, one entry
+per line, with the general rubrics in another file. A rubric is an object `{"rubric": text, "yes":
+2, "no": 0}`, with `partial` between the two if it is ternary, or a text that ends in `Yes=2, No=0`.
 A uid begins with the two digits of its domain.
 """
 
@@ -26,17 +26,17 @@ from pydantic import (
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedItem, PublishedQuery
-from tasks.benchmarks.rows import JSON_LINES, checked, read_rows, read_value, unreadable
+from tasks.benchmarks.rows import JSON_LINES, read_rows, read_value, validate_row, validation_error
 from tasks.extraction.urls import normalise_url
-from tasks.warehouse.rows import storable
+from tasks.warehouse.rows import replace_surrogates
 from tasks.warehouse.rubrics import BundleSettings
 
 LAYOUT = PROTOCOL = "rigorous"
 QUERY, GENERAL = "query", "general"
-"""Dimensions: the entry's own rubrics, and those of all reports."""
+"""The dimensions: the entry's own rubrics, and those for all reports."""
 QUERY_POINTS, GENERAL_POINTS = 30, 73
 LEAST_RUBRICS = 8
-"""Of an entry's own."""
+"""The fewest rubrics of an entry's own."""
 FIELDS = ("uid", "query", "qsr", "tsl", "fak", "fdk")
 MOST_CHARS, MOST_ITEMS = 20_000, 500
 _VALUED = re.compile(
@@ -46,11 +46,11 @@ _VALUED = re.compile(
 )
 
 
-def _stored(value: object) -> object:
-    return storable(value) if isinstance(value, str) else value
+def _to_storable(value: object) -> object:
+    return replace_surrogates(value) if isinstance(value, str) else value
 
 
-def _address(url: str) -> str:
+def _check_url(url: str) -> str:
     if normalise_url(url) is None:
         raise ValueError("expected a web address that begins with http:// or https://")
     return url
@@ -59,20 +59,22 @@ def _address(url: str) -> str:
 Text = Annotated[
     str,
     StringConstraints(strict=True, max_length=MOST_CHARS, pattern=r"\S"),
-    BeforeValidator(_stored),
+    BeforeValidator(_to_storable),
 ]
 Keyword = Annotated[
-    str, StringConstraints(strict=True, max_length=200, pattern=r"\S"), BeforeValidator(_stored)
+    str,
+    StringConstraints(strict=True, max_length=200, pattern=r"\S"),
+    BeforeValidator(_to_storable),
 ]
-Link = Annotated[Text, AfterValidator(_address)]
+Link = Annotated[Text, AfterValidator(_check_url)]
 Points = Annotated[StrictInt, Field(ge=0, le=999)]
 
 
 class PublishedRubric(Frozen):
-    """One rubric with what it can be worth."""
+    """A rubric with its points."""
 
     n: int | None = None
-    """Its number; its place is what counts."""
+    """Its number, which is ignored: its place counts."""
     rubric: Text
     yes: Points
     partial: Points | None = None
@@ -80,20 +82,20 @@ class PublishedRubric(Frozen):
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The values it may be given, the highest first."""
+        """The values that a judge may give, highest first."""
         values = (self.yes, *(() if self.partial is None else (self.partial,)), self.no)
         return tuple(map(str, values))
 
     @model_validator(mode="after")
-    def _falling(self) -> Self:
+    def _check_order(self) -> Self:
         values = [int(value) for value in self.allowed]
         if self.no or values != sorted({*values}, reverse=True):
-            raise ValueError("expected values that fall from `yes` to a `no` of 0")
+            raise ValueError("expected decreasing values from `yes` to a `no` of 0")
         return self
 
 
-def _from_text(value: object) -> object:
-    """A rubric whose values stand at the end of its text, as an object."""
+def _parse_rubric_text(value: object) -> object:
+    """Turn a rubric with its values at the end of its text into an object."""
     if not isinstance(value, str) or not (found := _VALUED.fullmatch(value[:MOST_CHARS])):
         return value
     given = sorted((int(n) for n in re.findall(r"\d+", found["values"])), reverse=True)
@@ -102,14 +104,14 @@ def _from_text(value: object) -> object:
 
 
 Rubrics = Annotated[
-    tuple[Annotated[PublishedRubric, BeforeValidator(_from_text)], ...],
+    tuple[Annotated[PublishedRubric, BeforeValidator(_parse_rubric_text)], ...],
     Field(min_length=1, max_length=MOST_ITEMS),
 ]
 GENERAL_RUBRICS: TypeAdapter[tuple[PublishedRubric, ...]] = TypeAdapter(Rubrics)
 
 
 class PublishedEntry(Frozen):
-    """One query with its bundle; fields that are not known here are left alone."""
+    """A query with its bundle; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -128,25 +130,28 @@ class PublishedEntry(Frozen):
 def read_rigorous(
     path: Path, domains: Mapping[str, str], general: Path | None = None
 ) -> list[PublishedQuery]:
-    """Every entry of a published file, by uid.
+    """Read all entries of a published file, by uid.
 
-    domains: names of domains' codes; a code without one is its own name.
-    general: the file that holds the general rubrics, where `path` does not.
+    Args:
+        domains: names of the domains' codes; a code without a name is its own name.
+        general: the file with the general rubrics, if `path` has none.
 
     Raises:
-        EditionError: no such file, not in this format, or an entry that cannot be read; names
-            the file, the entry and the field.
+        EditionError: no such file, another format, or an invalid entry; names the file, the entry
+            and the field.
     """
-    entries = [_entry(path, number, row) for number, row in enumerate(_rows(path), start=1)]
-    common = rubric_items(GENERAL, _general(general or path))
+    entries = [
+        _parse_entry(path, number, row) for number, row in enumerate(_read_rows(path), start=1)
+    ]
+    common = make_rubric_items(GENERAL, _load_general(general or path))
     found: dict[str, PublishedQuery] = {}
     for entry in entries:
         if entry.uid in found:
-            raise EditionError(f"{path}: entry {entry.uid!r} stands there twice. Remove one.")
+            raise EditionError(f"{path}: entry {entry.uid!r} is there twice. Remove one.")
         found[entry.uid] = PublishedQuery(
             key=entry.uid,
             query=entry.query,
-            items=(*rubric_items(QUERY, entry.qsr), *common),
+            items=(*make_rubric_items(QUERY, entry.qsr), *common),
             settings=BundleSettings(
                 theme=domains.get(entry.domain, entry.domain),
                 focus_keywords=entry.fak,
@@ -155,62 +160,62 @@ def read_rigorous(
             ),
         )
     if not found:
-        raise EditionError(f"{path} holds no entries; expected {', '.join(FIELDS)} each.")
+        raise EditionError(f"{path} has no entries; expected {', '.join(FIELDS)} in each.")
     return [found[uid] for uid in sorted(found)]
 
 
 def read_general(path: Path) -> tuple[PublishedItem, ...]:
-    """The general rubrics of a published file.
+    """Read the general rubrics of a published file.
 
     Raises:
-        EditionError: as `read_rigorous`.
+        EditionError: like `read_rigorous`.
     """
-    return rubric_items(GENERAL, _general(path))
+    return make_rubric_items(GENERAL, _load_general(path))
 
 
-def _rows(path: Path) -> Sequence[Mapping[str, Any]]:
+def _read_rows(path: Path) -> Sequence[Mapping[str, Any]]:
     if path.suffix in JSON_LINES:
         return read_rows(path, FIELDS)
     content = read_value(path)
     rows = content.get("entries") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise EditionError(f"{path}: `entries`: expected a list of {', '.join(FIELDS)} each.")
+        raise EditionError(f"{path}: `entries`: expected a list, with {', '.join(FIELDS)} in each.")
     return rows
 
 
-def _general(path: Path) -> tuple[PublishedRubric, ...]:
+def _load_general(path: Path) -> tuple[PublishedRubric, ...]:
     content = None if path.suffix in JSON_LINES else read_value(path)
     if not isinstance(content, dict) or "grr" not in content:
         raise EditionError(
-            f"{path} holds no general rubrics (`grr`). Name the file that does with --general."
+            f"{path} has no general rubrics (`grr`). Name the file that has them with --general."
         )
     try:
         rubrics = GENERAL_RUBRICS.validate_python(content["grr"])
     except ValidationError as error:
-        raise unreadable(path, error, "grr") from None
+        raise validation_error(path, error, "grr") from None
     check_points(f"{path}: `grr`", rubrics, GENERAL_POINTS)
     return rubrics
 
 
-def _entry(path: Path, number: int, row: Mapping[str, Any]) -> PublishedEntry:
+def _parse_entry(path: Path, number: int, row: Mapping[str, Any]) -> PublishedEntry:
     uid = row.get("uid")
     where = f"{path}: entry {uid[:80]!r}" if isinstance(uid, str) else f"{path}: entry {number}"
-    entry = checked(where, row, PublishedEntry)
+    entry = validate_row(where, row, PublishedEntry)
     check_rubrics(f"{where}: `qsr`", entry.qsr)
     return entry
 
 
 def check_rubrics(where: str, rubrics: Sequence[PublishedRubric]) -> None:
-    """Raise EditionError for rubrics of one entry that are too few, or not worth 30 points."""
+    """Raise EditionError if an entry's rubrics are too few, or not worth 30 points."""
     if len(rubrics) < LEAST_RUBRICS:
         raise EditionError(
-            f"{where}: {len(rubrics)} rubrics; an entry has at least {LEAST_RUBRICS}."
+            f"{where}: {len(rubrics)} rubrics; an entry needs at least {LEAST_RUBRICS}."
         )
     check_points(where, rubrics, QUERY_POINTS)
 
 
 def check_points(where: str, rubrics: Sequence[PublishedRubric], expected: int) -> None:
-    """Raise EditionError for rubrics that are not worth so many points together."""
+    """Raise EditionError if the rubrics are not worth `expected` points in total."""
     points = sum(rubric.yes for rubric in rubrics)
     if points != expected:
         raise EditionError(
@@ -219,8 +224,10 @@ def check_points(where: str, rubrics: Sequence[PublishedRubric], expected: int) 
         )
 
 
-def rubric_items(dimension: str, rubrics: Sequence[PublishedRubric]) -> tuple[PublishedItem, ...]:
-    """Rubrics as items of one dimension, numbered by their places."""
+def make_rubric_items(
+    dimension: str, rubrics: Sequence[PublishedRubric]
+) -> tuple[PublishedItem, ...]:
+    """Make items of one dimension from rubrics, numbered by place."""
     return tuple(
         PublishedItem(
             item=f"{dimension}-{place}",

@@ -1,6 +1,6 @@
-"""A drafted bundle as a file for a person to revise: YAML, with a published entry inside.
+"""Files of drafted bundles for people to revise: YAML with an entry in the published format.
 
-With each rubric stand the facts that it rests on.
+Each rubric comes with the facts it is based on.
 """
 
 from pathlib import Path
@@ -19,44 +19,43 @@ from tasks.benchmarks.rigorous import (
     Text,
     check_rubrics,
 )
-from tasks.benchmarks.rows import checked
+from tasks.benchmarks.rows import validate_row
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import read_mapping
-from tasks.judges.text import terms
+from tasks.judges.text import extract_terms
 
 KEYWORDS = 5
-"""Of each kind."""
+"""Keywords of each kind."""
 HEAD = """\
-# A draft of a bundle for Rigorous Bench, made by a model from the article's facts.
-# Read every rubric against its facts, correct or replace what is wrong, and keep at least 8 rubrics
-# worth 30 points together, 5 keywords of each kind (fak: what a report should speak of, fdk: what
-# it should not drift to), and links that can be trusted (tsl: addresses, one a line after "- ";
-# `links` says which of them have been fetched and needs no entry for others). Then put your name
-# at `reviewed_by`, and:
+# A bundle for Rigorous Bench, drafted by a model from the article's facts.
+# Check every rubric against its facts and correct or replace wrong ones. Keep at least 8 rubrics
+# worth 30 points in total, 5 keywords of each kind (fak: terms a report should discuss, fdk: terms
+# it should not drift to), and trusted links (tsl: one URL per line after "- "; `links` says which
+# have been fetched and needs no entry for others). Then put your name at `reviewed_by` and run:
 #   evergreen import rigorous-draft FILE --edition {edition}
 """
 
 
 class DraftRubric(PublishedRubric):
-    """A rubric with the facts that it rests on, by number."""
+    """A rubric with the facts it is based on, by number."""
 
     facts: dict[StrictInt, str] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
-    def _plain_keys(cls, said: object) -> object:
-        """YAML takes an unquoted `yes` for true; here it is a name."""
-        if not isinstance(said, dict):
-            return said
+    def _restore_keys(cls, rubric: object) -> object:
+        """Restore the keys `yes` and `no`, which YAML reads as booleans."""
+        if not isinstance(rubric, dict):
+            return rubric
         names = {True: "yes", False: "no"}
-        return {names[k] if isinstance(k, bool) else k: value for k, value in said.items()}
+        return {names[k] if isinstance(k, bool) else k: value for k, value in rubric.items()}
 
 
 class DraftEntry(Frozen):
-    """One entry in the published shape."""
+    """An entry in the published format."""
 
     uid: Text
-    """The assignment."""
+    """The assignment's id."""
     query: Text
     qsr: Annotated[tuple[DraftRubric, ...], Field(max_length=MOST_ITEMS)]
     tsl: Annotated[tuple[Link, ...], Field(max_length=MOST_ITEMS)]
@@ -65,53 +64,54 @@ class DraftEntry(Frozen):
 
 
 class DraftFile(Frozen):
-    """All that a reviewer is given."""
+    """A drafted bundle, as its file has it."""
 
     status: Literal["draft", "reviewed"] = "draft"
-    """For people: whether it is reviewed is for `reviewed_by` to say."""
+    """For people; only `reviewed_by` counts."""
     reviewed_by: str | None = None
-    """Who has read it; empty until then."""
+    """The reviewer's name; empty until reviewed."""
     edition: str
     drafted_by: str
     """Judge and model version."""
     closed_book_share: Annotated[float, Field(ge=0, le=1)]
-    """Of the rubrics' points, what the judge's answer from memory got."""
+    """Share of the points that the judge's answer from memory got."""
     too_easy: bool
     problems: tuple[str, ...] = ()
-    """What must be mended before it can be taken in."""
+    """Problems to fix before it can be imported."""
     entry: DraftEntry
     links: dict[str, Literal["ok", "unchecked"]] = Field(default_factory=dict)
-    """Of each trusted link, whether its page has been fetched."""
+    """For each trusted link, whether its page has been fetched."""
     sorted_out: tuple[str, ...] = ()
-    """What was drafted and could not be used."""
+    """Drafted rubrics and keywords that were unusable."""
 
     @property
     def reviewer(self) -> str | None:
+        """The reviewer's name; None if nobody has reviewed it."""
         return (self.reviewed_by or "").strip() or None
 
 
-def draft_text(draft: DraftFile) -> str:
-    """The file's text; nobody has reviewed it yet."""
-    said = draft.model_dump(exclude_none=True, exclude={"status", "reviewed_by"})
-    body = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=100)
+def render_draft(draft: DraftFile) -> str:
+    """Render the file of a draft that nobody has reviewed yet."""
+    fields = draft.model_dump(exclude_none=True, exclude={"status", "reviewed_by"})
+    body = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=100)
     return f"{HEAD.format(edition=draft.edition)}status: draft\nreviewed_by:\n{body}"
 
 
 def read_draft(path: Path) -> DraftFile:
-    """A drafted file as it is now, perhaps revised.
+    """Read a drafted file, revised or not.
 
     Raises:
-        EditionError: no such file, or not in this form; names the file and the field.
+        EditionError: no such file, or another format; names the file and the field.
     """
     try:
         draft = read_mapping(path)
     except ConfigurationError as error:
         raise EditionError(str(error)) from None
-    return checked(path, draft, DraftFile, "Mend it, or remove the file and draft it anew.")
+    return validate_row(path, draft, DraftFile, "Fix it, or remove the file and draft it again.")
 
 
 def check_draft(path: Path, draft: DraftFile) -> None:
-    """Raise EditionError for a draft that is no whole bundle yet; says what is missing."""
+    """Raise EditionError if a draft is not a complete bundle; says what is missing."""
     check_rubrics(f"{path}: `entry.qsr`", draft.entry.qsr)
     for field in ("fak", "fdk"):
         keywords = getattr(draft.entry, field)
@@ -123,13 +123,13 @@ def check_draft(path: Path, draft: DraftFile) -> None:
     both = {w.casefold() for w in draft.entry.fak} & {w.casefold() for w in draft.entry.fdk}
     if both:
         raise EditionError(
-            f"{path}: `entry.fdk`: {min(both)!r} is a focus keyword as well. A word that a report "
-            "should speak of cannot be one that it should not drift to: choose another."
+            f"{path}: `entry.fdk`: {min(both)!r} is a focus keyword as well. A report cannot be "
+            "expected to discuss a term and not to drift to it: choose another."
         )
-    of_query = {*terms(draft.entry.query)}
+    of_query = {*extract_terms(draft.entry.query)}
     for keyword in draft.entry.fak:
-        if {*terms(keyword)} <= of_query:
+        if {*extract_terms(keyword)} <= of_query:
             raise EditionError(
-                f"{path}: `entry.fak`: {keyword!r} is taken from the query (or is no word of its "
-                "own): every report would hold it. Choose another."
+                f"{path}: `entry.fak`: {keyword!r} comes from the query (or has only stop words), "
+                "so every report would contain it. Choose another."
             )

@@ -1,10 +1,9 @@
-"""Reads a published Wiki Live Challenge edition, or anyone's clone of it, into rows.
+"""Reader of a published Wiki Live Challenge edition, or anyone's clone of it.
 
-`read_wlc` gives the edition's frame (articles, facts, agents), `read_agent` one agent's reports
-with their claims and pages, agent by agent, because the pages of one agent are up to 46 MB.
-Both are pure reading: the same files give equal rows in equal order, but for
-`Edition.imported_at`. What cannot be read is listed as an import issue; only a folder that is
-not an edition at all raises (EditionError).
+`read_wlc` reads the edition's frame (articles, facts, agents). `read_agent` reads one agent's
+reports with their claims and pages, because the pages of one agent take up to 46 MB. The same files
+give equal rows in equal order, except for `Edition.imported_at`. Unreadable files become import
+issues; only a folder that is not an edition raises EditionError.
 
 Source: github.com/WangShao2000/Wiki_Live_Challenge; the folders are in `layout.py`.
 """
@@ -13,8 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.benchmarks.catalogue import Entry, entries, registered_agents, unused_agents
-from tasks.benchmarks.document import statement_texts, wiki_page
+from tasks.benchmarks.catalogue import ListedArticle, find_unused_agents, read_agents, read_articles
+from tasks.benchmarks.document import get_wiki_page, parse_statement_texts
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
 from tasks.benchmarks.layout import Issues, Layout
 from tasks.benchmarks.published_claims import EXTRACTOR_VERSION
@@ -46,33 +45,33 @@ class PublishedEdition:
     assignments: tuple[Assignment, ...]
     facts: tuple[Fact, ...]
     extractions: tuple[Extraction, ...]
-    """One per article with published facts; its agent is empty."""
+    """One for each article with published facts, with an empty agent."""
     issues: tuple[ImportIssue, ...]
 
 
-def known_agents(root: Path) -> list[str]:
-    """Ids of the agents that have reports, sorted. Raises EditionError if it is no edition."""
-    return Layout.at(root).agents()
+def list_agents(root: Path) -> list[str]:
+    """Return the ids of agents with reports, sorted; raise EditionError if it is no edition."""
+    return Layout.open(root).list_agents()
 
 
 def read_wlc(root: Path, edition: str, agents: Sequence[str] | None = None) -> PublishedEdition:
-    """The articles, facts and agents under `root`; of the agents only those named, if any are.
+    """Read the articles, facts and agents under `root`. agents: None reads all.
 
-    Raises EditionError for a missing or foreign folder, a broken list of articles or agents,
-    and an agent without reports.
+    Raises:
+        EditionError: no edition, a broken list of articles or agents, or an agent without reports.
     """
-    layout = Layout.at(root)
+    layout = Layout.open(root)
     issues = Issues(edition)
-    registered = registered_agents(layout, edition)
+    registered = read_agents(layout, edition)
     wanted = sorted(registered if agents is None else set(agents))
     _refuse_unknown(layout, wanted, registered)
-    for agent in unused_agents(layout):
-        issues.remark(
+    for agent in find_unused_agents(layout):
+        issues.add_remark(
             f"test_data/{agent}",
             "agent_without_reports",
             f"agencies.json names {agent}, but there is no test_data/{agent}/md_data.",
         )
-    listed = entries(layout)
+    listed = read_articles(layout)
     articles = _read_articles(layout, listed, edition, issues)
     facts, extractions = _read_facts(layout, articles, issues)
     return PublishedEdition(
@@ -81,7 +80,7 @@ def read_wlc(root: Path, edition: str, agents: Sequence[str] | None = None) -> P
         ),
         agents=tuple(registered[agent] for agent in wanted),
         articles=tuple(articles),
-        assignments=tuple(_assignment(edition, listed[a.article]) for a in articles),
+        assignments=tuple(_make_assignment(edition, listed[a.article]) for a in articles),
         facts=tuple(facts),
         extractions=tuple(extractions),
         issues=issues.rows(),
@@ -89,12 +88,13 @@ def read_wlc(root: Path, edition: str, agents: Sequence[str] | None = None) -> P
 
 
 def read_agent(root: Path, edition: str, agent: str, articles: Collection[str]) -> AgentReports:
-    """One agent's reports on the articles with these ids, with their claims and pages.
+    """Read an agent's reports on the articles with these ids, with their claims and pages.
 
-    Raises EditionError if the folder is no edition or the agent has no reports in it.
+    Raises:
+        EditionError: no edition, or the agent has no reports in it.
     """
-    layout = Layout.at(root)
-    registered = registered_agents(layout, edition)
+    layout = Layout.open(root)
+    registered = read_agents(layout, edition)
     _refuse_unknown(layout, [agent], registered)
     return AgentReader(layout, registered[agent], frozenset(articles)).read()
 
@@ -108,7 +108,7 @@ def _refuse_unknown(layout: Layout, wanted: Sequence[str], known: Collection[str
         )
 
 
-def _assignment(edition: str, entry: Entry) -> Assignment:
+def _make_assignment(edition: str, entry: ListedArticle) -> Assignment:
     return Assignment(
         edition=edition,
         assignment=entry.article,
@@ -119,23 +119,23 @@ def _assignment(edition: str, entry: Entry) -> Assignment:
 
 
 def _read_articles(
-    layout: Layout, listed: dict[str, Entry], edition: str, issues: Issues
+    layout: Layout, listed: dict[str, ListedArticle], edition: str, issues: Issues
 ) -> list[Article]:
-    texts = layout.files(ARTICLES, ".md")
-    raw = layout.files(RAW_PAGES, ".json")
+    texts = layout.list_files(ARTICLES, ".md")
+    raw = layout.list_files(RAW_PAGES, ".json")
     articles = []
     for name, entry in listed.items():
         path = texts.get(name, f"{ARTICLES}/{name}.md")
         try:
-            text = layout.text(path)
+            text = layout.read_text(path)
         except UnreadableFileError as error:
-            issues.unreadable(path, error.kind, f"The article {name} is left out: {error}")
+            issues.add_unreadable(path, error.kind, f"The article {name} is left out: {error}")
             continue
         _remark_on_metadata(entry, path, issues)
-        page_id = _page_id(layout, raw[name], issues) if name in raw else None
-        articles.append(_article(edition, entry, text, page_id))
+        page_id = _read_page_id(layout, raw[name], issues) if name in raw else None
+        articles.append(_make_article(edition, entry, text, page_id))
     for name in sorted(set(texts) - set(listed)):
-        issues.remark(
+        issues.add_remark(
             texts[name],
             "unlisted_article",
             f"{texts[name]} is left out: the list of articles does not name it.",
@@ -143,7 +143,7 @@ def _read_articles(
     return articles
 
 
-def _article(edition: str, entry: Entry, text: str, page_id: int | None) -> Article:
+def _make_article(edition: str, entry: ListedArticle, text: str, page_id: int | None) -> Article:
     return Article(
         edition=edition,
         article=entry.article,
@@ -162,29 +162,29 @@ def _article(edition: str, entry: Entry, text: str, page_id: int | None) -> Arti
     )
 
 
-def _remark_on_metadata(entry: Entry, path: str, issues: Issues) -> None:
+def _remark_on_metadata(entry: ListedArticle, path: str, issues: Issues) -> None:
     if entry.promoted_before_created:
-        issues.remark(
+        issues.add_remark(
             path,
             "dates_contradict",
             f"{entry.title} was promoted on {entry.promoted_on}, before it was created "
             f"({entry.created_at}). Both dates are kept as published.",
         )
     if entry.unread:
-        issues.remark(
+        issues.add_remark(
             path,
             "unread_metadata",
             f"{entry.title}: {', '.join(entry.unread)} of the list of articles could not be read "
-            "and stays empty. Correct the list and import again.",
+            "and stay empty. Correct the list and import again.",
         )
 
 
-def _page_id(layout: Layout, path: str, issues: Issues) -> int | None:
-    """The article's page id on Wikipedia, from its raw page."""
+def _read_page_id(layout: Layout, path: str, issues: Issues) -> int | None:
+    """Read the article's page id on Wikipedia from its raw page."""
     try:
-        page_id = wiki_page(layout.json(path)).get("pageid")
+        page_id = get_wiki_page(layout.read_json(path)).get("pageid")
     except UnreadableFileError as error:
-        issues.remark(path, error.kind, f"The article goes in without its page id: {error}")
+        issues.add_remark(path, error.kind, f"The article has no page id: {error}")
         return None
     return page_id if type(page_id) is int else None
 
@@ -192,34 +192,34 @@ def _page_id(layout: Layout, path: str, issues: Issues) -> int | None:
 def _read_facts(
     layout: Layout, articles: Sequence[Article], issues: Issues
 ) -> tuple[list[Fact], list[Extraction]]:
-    files = layout.files(STATEMENTS, "_statements.json")
+    files = layout.list_files(STATEMENTS, "_statements.json")
     facts: list[Fact] = []
     extractions: list[Extraction] = []
     for article in articles:
         path = files.get(article.article)
-        texts = _fact_texts(layout, path, issues) if path else []
+        texts = _read_fact_texts(layout, path, issues) if path else []
         if texts:
-            facts.extend(_facts(article, texts))
-            extractions.append(_facts_extraction(article, texts))
+            facts.extend(_make_facts(article, texts))
+            extractions.append(_make_extraction(article, texts))
     return facts, extractions
 
 
-def _fact_texts(layout: Layout, path: str, issues: Issues) -> list[str]:
-    """The published facts; empty, with a remark, where there are none: they are then
+def _read_fact_texts(layout: Layout, path: str, issues: Issues) -> list[str]:
+    """Read the published facts. If there are none, add a remark and return nothing: they are then
     extracted offline from the article."""
     try:
-        texts, n_unusable = statement_texts(layout.json(path))
+        texts, n_unusable = parse_statement_texts(layout.read_json(path))
     except UnreadableFileError as error:
-        issues.unreadable(path, error.kind, f"Facts are extracted offline instead: {error}")
+        issues.add_unreadable(path, error.kind, f"Facts are extracted offline instead: {error}")
         return []
     if not texts:
-        issues.remark(path, "no_facts", f"{path} holds no facts; they are extracted offline.")
+        issues.add_remark(path, "no_facts", f"{path} has no facts; they are extracted offline.")
     elif n_unusable:
-        issues.remark(path, "unusable_facts", f"{path}: {n_unusable} records without a text.")
+        issues.add_remark(path, "unusable_facts", f"{path}: {n_unusable} records without a text.")
     return texts
 
 
-def _facts(article: Article, texts: Sequence[str]) -> list[Fact]:
+def _make_facts(article: Article, texts: Sequence[str]) -> list[Fact]:
     places = locate_facts(texts, article.text)
     return [
         Fact(
@@ -235,7 +235,7 @@ def _facts(article: Article, texts: Sequence[str]) -> list[Fact]:
     ]
 
 
-def _facts_extraction(article: Article, texts: Sequence[str]) -> Extraction:
+def _make_extraction(article: Article, texts: Sequence[str]) -> Extraction:
     return Extraction(
         edition=article.edition,
         agent="",

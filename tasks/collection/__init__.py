@@ -1,5 +1,5 @@
-"""New Good Articles of a wiki: listed, dated, measured, chosen, frozen.
+"""Collect new Good Articles of a wiki: list, date, measure, choose and freeze them.
 
-Application: asks by `wikipedia`. Writes `collections`, `candidates`, `editions`, `articles`,
+Application: requests with `wikipedia`. Writes `collections`, `candidates`, `editions`, `articles`,
 `article_revisions` and `article_links`.
 """

@@ -1,37 +1,37 @@
-"""Freezing the chosen articles: each at its pinned revision, then the edition as a whole.
+"""Freeze the chosen articles, each at its pinned revision, then the edition as a whole.
 
-Plain functions; the Prefect shells are in `tasks/candidates.py`.
+Plain functions; the Prefect tasks are in `tasks/candidates.py`.
 """
 
 from collections.abc import Sequence
 
 from tasks.benchmarks.layout import article_id
-from tasks.collection.wiki import wiki_of
+from tasks.collection.wiki import get_open_wiki
 from tasks.configuration.wikipedia import WikipediaSettings
-from tasks.editions.manifest import manifest_of, manifest_sha
+from tasks.editions.manifest import build_manifest, hash_manifest
 from tasks.processes.pool import HELPERS
-from tasks.warehouse.collected import (
+from tasks.warehouse.rows import Article, Edition, content_sha, utc_now
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import (
     ArticleLink,
     ArticleRevision,
     Candidate,
+    CandidateDecision,
     Collection,
-    Decision,
 )
-from tasks.warehouse.rows import Article, Edition, content_sha, utc_now
-from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.dom import UnreadableHtml
 from tasks.wikipedia.errors import WikiRefused
 from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
-from tasks.wikipedia.parsing import Rendered, rendered
-from tasks.wikipedia.references import ReferenceUrl, reference_urls
+from tasks.wikipedia.parsing import RenderedPage, fetch_rendered_page
+from tasks.wikipedia.references import ReferenceUrl, find_reference_urls
 
 GONE = frozenset({"nosuchrevid", "permissiondenied", "missingtitle"})
 CHOSEN = """
 SELECT r.page_id FROM candidate_ranking AS r
 WHERE r.edition = $1 AND r.place <= r.n_articles ORDER BY r.place
 """
-UNFROZEN = """
+PENDING = """
 SELECT r.page_id FROM candidate_ranking AS r
 LEFT JOIN article_revisions AS v
     ON v.edition = r.edition AND v.page_id = r.page_id AND v.revision_id = r.revision_id
@@ -39,47 +39,47 @@ WHERE r.edition = $1 AND r.place <= r.n_articles AND v.page_id IS NULL ORDER BY 
 """
 
 
-def unfrozen(warehouse: Warehouse, edition: str) -> list[Candidate]:
-    """The chosen candidates whose revision is still to be fetched, best first."""
-    ids = warehouse.frame(UNFROZEN, [edition])["page_id"].to_list()
-    return _candidates(warehouse, edition, ids)
+def find_pending_articles(warehouse: Warehouse, edition: str) -> list[Candidate]:
+    """Return the chosen candidates whose revisions have not been fetched, best first."""
+    ids = warehouse.frame(PENDING, [edition])["page_id"].to_list()
+    return _load_candidates(warehouse, edition, ids)
 
 
 async def freeze_article(
     warehouse: Warehouse, collection: Collection, candidate: Candidate
 ) -> None:
-    """Fetch one candidate's pinned revision and keep it: HTML, text, links, views.
+    """Fetch a candidate's pinned revision and store its HTML, text, links and views.
 
-    A revision that was deleted since makes the candidate `gone`, HTML that cannot be read
-    `unreadable`; the next in rank moves up.
+    A deleted revision makes the candidate `gone`, unreadable HTML `unreadable`; the next in rank
+    moves up.
     """
-    wiki = wiki_of(warehouse)
-    assert candidate.revision_id is not None  # it has been measured
+    wiki = get_open_wiki(warehouse)
+    assert candidate.revision_id is not None  # set by measuring
     assert candidate.created_at is not None
     try:
-        page = await rendered(wiki.api, candidate.revision_id)
+        page = await fetch_rendered_page(wiki.api, candidate.revision_id)
     except WikiRefused as error:
         if error.code not in GONE:
             raise
-        await _leave_out(warehouse, candidate, "gone")
+        await _exclude(warehouse, candidate, "gone")
         return
     try:
-        text, links = await HELPERS.run(_converted, page.html, candidate.title)
+        text, links = await HELPERS.run(_convert, page.html, candidate.title)
     except UnreadableHtml:
-        await _leave_out(warehouse, candidate, "unreadable")
+        await _exclude(warehouse, candidate, "unreadable")
         return
     views = None
     if wiki.views:
-        views = await wiki.views.views(
+        views = await wiki.views.count_views(
             candidate.title, candidate.created_at, collection.created_until
         )
     await warehouse.write_async(
-        *_frozen(warehouse, collection, candidate, page, text, links, views)
+        *_build_changes(warehouse, collection, candidate, page, text, links, views)
     )
 
 
 def freeze_edition(warehouse: Warehouse, collection: Collection) -> Collection:
-    """Close the edition: every candidate decided, the manifest made, nothing changes any more."""
+    """Close the edition for good: decide every candidate and store the manifest."""
     edition = collection.edition
     chosen = set(warehouse.frame(CHOSEN, [edition])["page_id"].to_list())
     ranked = warehouse.frame("SELECT page_id FROM candidate_ranking WHERE edition = $1", [edition])[
@@ -89,7 +89,7 @@ def freeze_edition(warehouse: Warehouse, collection: Collection) -> Collection:
         candidate.model_copy(
             update={"decision": "chosen" if candidate.page_id in chosen else "outranked"}
         )
-        for candidate in _candidates(warehouse, edition, ranked)
+        for candidate in _load_candidates(warehouse, edition, ranked)
     ]
     revisions = warehouse.rows(ArticleRevision, "edition = $1", [edition])
     outranked = [revision.article for revision in revisions if revision.page_id not in chosen]
@@ -99,10 +99,10 @@ def freeze_edition(warehouse: Warehouse, collection: Collection) -> Collection:
         for model in (Article, ArticleRevision, ArticleLink)
     ]
     warehouse.write(Change(Candidate, decided), *removed)
-    manifest = manifest_of(warehouse, collection)
+    manifest = build_manifest(warehouse, collection)
     now = utc_now()
     frozen = collection.model_copy(
-        update={"frozen_at": now, "manifest": manifest, "manifest_sha": manifest_sha(manifest)}
+        update={"frozen_at": now, "manifest": manifest, "manifest_sha": hash_manifest(manifest)}
     )
     title = (
         f"Good Articles created {collection.created_since:%Y-%m-%d} to "
@@ -113,8 +113,8 @@ def freeze_edition(warehouse: Warehouse, collection: Collection) -> Collection:
     return frozen
 
 
-def _candidates(warehouse: Warehouse, edition: str, ids: Sequence[int]) -> list[Candidate]:
-    """In the order of `ids`."""
+def _load_candidates(warehouse: Warehouse, edition: str, ids: Sequence[int]) -> list[Candidate]:
+    """Load candidates in the order of `ids`."""
     found = {
         candidate.page_id: candidate
         for candidate in warehouse.rows(
@@ -124,26 +124,26 @@ def _candidates(warehouse: Warehouse, edition: str, ids: Sequence[int]) -> list[
     return [found[page_id] for page_id in ids]
 
 
-async def _leave_out(warehouse: Warehouse, candidate: Candidate, decision: Decision) -> None:
+async def _exclude(warehouse: Warehouse, candidate: Candidate, decision: CandidateDecision) -> None:
     decided = candidate.model_copy(update={"decision": decision})
     await warehouse.write_async(Change(Candidate, [decided]))
 
 
-def _converted(html: str, title: str) -> tuple[str, tuple[ReferenceUrl, ...]]:
-    return to_markdown(html, title), reference_urls(html)
+def _convert(html: str, title: str) -> tuple[str, tuple[ReferenceUrl, ...]]:
+    return to_markdown(html, title), find_reference_urls(html)
 
 
-def _frozen(
+def _build_changes(
     warehouse: Warehouse,
     collection: Collection,
     candidate: Candidate,
-    page: Rendered,
+    page: RenderedPage,
     text: str,
     links: Sequence[ReferenceUrl],
     views: int | None,
 ) -> list[Change]:
-    licence, licence_url = _licence(collection, wiki_of(warehouse).settings)
-    name = _free_name(warehouse, candidate)
+    licence, licence_url = _find_licence(collection, get_open_wiki(warehouse).settings)
+    name = _choose_name(warehouse, candidate)
     key = {"edition": candidate.edition, "article": name}
     permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"
     article = Article(
@@ -195,15 +195,15 @@ def _frozen(
     ]
 
 
-def _licence(collection: Collection, settings: WikipediaSettings) -> tuple[str, str]:
-    """Licence and its address: as configured, which holds for the configured wiki only."""
+def _find_licence(collection: Collection, settings: WikipediaSettings) -> tuple[str, str]:
+    """Return the licence and its URL; the configured ones apply to the configured wiki only."""
     if collection.api_url == settings.api_url:
         return settings.licence, settings.licence_url
     return "not known, see the wiki", f"{collection.api_url.rpartition('/')[0]}/index.php"
 
 
-def _free_name(warehouse: Warehouse, candidate: Candidate) -> str:
-    """The article's file-safe name; titles that differ in `/` and `_` alone get their page id."""
+def _choose_name(warehouse: Warehouse, candidate: Candidate) -> str:
+    """Return the article's file-safe name, with its page id if another title has the same name."""
     name = article_id(candidate.title)
     same = warehouse.frame(
         "SELECT page_id, title FROM candidates WHERE edition = $1", [candidate.edition]

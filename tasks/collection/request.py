@@ -1,6 +1,6 @@
-"""Beginning a collection, under a name that nobody else has; and giving it up.
+"""Begin a collection under a new name, or discard it.
 
-A collection that has begun keeps its window, size, wiki and rules: it can only be gone on with.
+A collection keeps its window, size, wiki and rules: it can only be continued.
 """
 
 import json
@@ -11,19 +11,19 @@ from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.wikipedia import WikipediaSettings
-from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.rows import Article
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.writer import Change
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Editions name folders, and are typed."""
+"""Names of editions, which also name folders and are typed by people."""
 FORMULA_VERSION = "1"
-"""Of the view `candidate_ranking`; raise it with the view."""
+"""Version of the view `candidate_ranking`; increase it when the view changes."""
 
 
 class CollectionRequest(BaseModel):
-    """What somebody asked to be collected; None: the configured or the rolling default."""
+    """The collection that a person asks for; None stands for the default."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,46 +35,46 @@ class CollectionRequest(BaseModel):
     spread: bool | None = None
 
 
-def begin(
-    warehouse: Warehouse, asked: CollectionRequest, settings: WikipediaSettings, now: datetime
+def begin_collection(
+    warehouse: Warehouse, request: CollectionRequest, settings: WikipediaSettings, now: datetime
 ) -> Collection:
-    """The collection as it was begun, now or earlier.
+    """Begin a collection, or return the one that was begun under this name.
 
-    As long as the wiki has not been listed it may be begun otherwise; then it never changes.
+    Its settings can change until the wiki has been listed, never after.
 
     Raises:
-        EditionError: the name is another edition's or none, the address or window cannot be, or
-            it was begun with other settings.
+        EditionError: the name is invalid or taken, the URL or window is invalid, or the
+            collection was begun with other settings.
     """
-    _check_possible(asked)
-    begun = warehouse.rows(Collection, "edition = $1", [asked.edition])
+    _check_possible(request)
+    begun = warehouse.rows(Collection, "edition = $1", [request.edition])
     if begun and begun[0].n_members is not None:
-        _check_same(begun[0], asked)
+        _check_same(begun[0], request)
         return begun[0]
     if begun:
-        asked = _filled(asked, begun[0])
-    if warehouse.value("SELECT count(*) FROM editions WHERE edition = $1", [asked.edition]):
+        request = _fill_from(request, begun[0])
+    if warehouse.value("SELECT count(*) FROM editions WHERE edition = $1", [request.edition]):
         raise EditionError(
-            f"{asked.edition} was imported, not collected. Choose another name with --edition."
+            f"{request.edition} was imported, not collected. Choose another name with --edition."
         )
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    until = asked.until or today
-    since = asked.since or months_before(until, settings.window_months)
+    until = request.until or today
+    since = request.since or months_before(until, settings.window_months)
     if since >= until:
-        raise EditionError(_empty_window(since, until))
+        raise EditionError(_describe_empty_window(since, until))
     if until > now:
         raise EditionError(
             f"The window ends on {until:%Y-%m-%d}, which is not over yet: what is created until "
             "then would be missing. Choose an earlier --to."
         )
     collection = Collection(
-        edition=asked.edition,
-        api_url=asked.api_url or settings.api_url,
+        edition=request.edition,
+        api_url=request.api_url or settings.api_url,
         category=settings.good_articles,
         created_since=since,
         created_until=until,
-        n_articles=asked.articles or settings.articles,
-        spread=bool(asked.spread),
+        n_articles=request.articles or settings.articles,
+        spread=bool(request.spread),
         rules=json.dumps(settings.rules.model_dump(mode="json"), sort_keys=True),
         formula_version=FORMULA_VERSION,
         begun_at=now,
@@ -83,11 +83,11 @@ def begin(
     return collection
 
 
-def forget(warehouse: Warehouse, edition: str) -> None:
-    """Remove a collection that is not frozen, with all that was collected for it.
+def forget_collection(warehouse: Warehouse, edition: str) -> None:
+    """Remove a collection that is not frozen, with everything collected for it.
 
     Raises:
-        EditionError: there is none, or it is frozen.
+        EditionError: there is no such collection, or it is frozen.
     """
     begun = warehouse.rows(Collection, "edition = $1", [edition])
     if not begun or begun[0].frozen_at:
@@ -104,7 +104,7 @@ def forget(warehouse: Warehouse, edition: str) -> None:
 
 
 def months_before(day: datetime, months: int) -> datetime:
-    """The same day so many months earlier; the month's last where it is shorter."""
+    """Return the same day so many months earlier, or that month's last day."""
     index = day.year * 12 + day.month - 1 - months
     for last in range(day.day, 27, -1):
         try:
@@ -114,23 +114,23 @@ def months_before(day: datetime, months: int) -> datetime:
     return day.replace(year=index // 12, month=index % 12 + 1)
 
 
-def _check_possible(asked: CollectionRequest) -> None:
-    if not NAME.fullmatch(asked.edition):
+def _check_possible(request: CollectionRequest) -> None:
+    if not NAME.fullmatch(request.edition):
         raise EditionError(
-            f"{asked.edition!r} cannot be an edition's name: expected 1 to 64 letters, digits, "
+            f"{request.edition!r} cannot be an edition's name: expected 1 to 64 letters, digits, "
             "dots, hyphens and underscores, e.g. 2026-11."
         )
-    if asked.api_url and not asked.api_url.startswith(("http://", "https://")):
+    if request.api_url and not request.api_url.startswith(("http://", "https://")):
         raise EditionError(
-            f"--wiki-api {asked.api_url}: expected the address of a wiki's api.php, such as "
+            f"--wiki-api {request.api_url}: expected the address of a wiki's api.php, such as "
             "https://en.wikipedia.org/w/api.php."
         )
-    if asked.since and asked.until and asked.since >= asked.until:
-        raise EditionError(_empty_window(asked.since, asked.until))
+    if request.since and request.until and request.since >= request.until:
+        raise EditionError(_describe_empty_window(request.since, request.until))
 
 
-def _filled(asked: CollectionRequest, begun: Collection) -> CollectionRequest:
-    """What is asked now, and where it says nothing, what was asked before."""
+def _fill_from(request: CollectionRequest, begun: Collection) -> CollectionRequest:
+    """Fill in what a request leaves open with the settings of the collection."""
     before = CollectionRequest(
         edition=begun.edition,
         since=begun.created_since,
@@ -139,26 +139,26 @@ def _filled(asked: CollectionRequest, begun: Collection) -> CollectionRequest:
         api_url=begun.api_url,
         spread=begun.spread,
     )
-    return before.model_copy(update=asked.model_dump(exclude_none=True))
+    return before.model_copy(update=request.model_dump(exclude_none=True))
 
 
-def _empty_window(since: datetime, until: datetime) -> str:
+def _describe_empty_window(since: datetime, until: datetime) -> str:
     return (
         f"The window is empty: from {since:%Y-%m-%d} to {until:%Y-%m-%d}. --from must come before "
         "--to."
     )
 
 
-def _check_same(begun: Collection, asked: CollectionRequest) -> None:
-    """Asked for by name alone, or exactly as it was begun."""
+def _check_same(begun: Collection, request: CollectionRequest) -> None:
+    """Raise an error if a request differs from the settings of the collection."""
     differing = [
         f"{option} {value} (it has {known})"
         for option, value, known in (
-            ("--from", _day(asked.since), _day(begun.created_since)),
-            ("--to", _day(asked.until), _day(begun.created_until)),
-            ("--articles", asked.articles, begun.n_articles),
-            ("--wiki-api", asked.api_url, begun.api_url),
-            ("--spread", asked.spread, begun.spread),
+            ("--from", _format_day(request.since), _format_day(begun.created_since)),
+            ("--to", _format_day(request.until), _format_day(begun.created_until)),
+            ("--articles", request.articles, begun.n_articles),
+            ("--wiki-api", request.api_url, begun.api_url),
+            ("--spread", request.spread, begun.spread),
         )
         if value is not None and value != known
     ]
@@ -170,5 +170,5 @@ def _check_same(begun: Collection, asked: CollectionRequest) -> None:
         )
 
 
-def _day(moment: datetime | None) -> str | None:
+def _format_day(moment: datetime | None) -> str | None:
     return f"{moment:%Y-%m-%d}" if moment else None

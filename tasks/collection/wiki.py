@@ -1,4 +1,4 @@
-"""The wiki an edition is collected from, reachable: opened once for a run, paced as one."""
+"""Connect to the wiki that an edition is collected from, once for each run."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from tasks.wikipedia.pageviews import PageViews
 
 @dataclass(frozen=True)
 class Wiki:
-    """A wiki and the service that counts its readers, with the settings of the run."""
+    """A wiki and its pageviews service, with the settings of the run."""
 
     api: MediaWiki
     views: PageViews | None
@@ -26,7 +26,7 @@ _wikis: dict[Warehouse, Wiki] = {}
 
 
 @asynccontextmanager
-async def connected(
+async def connect_wiki(
     warehouse: Warehouse,
     settings: WikipediaSettings,
     api_url: str,
@@ -34,21 +34,23 @@ async def connected(
     clock: Clock | None = None,
     on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[Wiki]:
-    """While open, `wiki_of` gives this wiki.
+    """Connect to a wiki; `get_open_wiki` returns it until the block ends.
 
     Raises:
-        ConfigurationError: nobody is named as the operator.
+        ConfigurationError: no operator is configured.
     """
-    operator = settings.named_operator()
-    asked = settings.requests
-    client = PoliteClient(asked, operator, clock=clock, on_message=on_message)
-    # Another service, with limits of its own.
-    counting = PoliteClient(asked, operator, clock=clock, name="page views", on_message=on_message)
+    operator = settings.get_operator()
+    requests = settings.requests
+    client = PoliteClient(requests, operator, clock=clock, on_message=on_message)
+    # A separate client: this service has limits of its own.
+    counting = PoliteClient(
+        requests, operator, clock=clock, name="page views", on_message=on_message
+    )
     views = None
-    # The service counts the readers of the configured wiki, not those of another one.
+    # The service counts the views of the configured wiki only.
     if settings.pageviews_url and api_url == settings.api_url:
         views = PageViews(settings.pageviews_url, settings.pageviews_project, counting)
-    api = MediaWiki(api_url, client, asked.maxlag_seconds)
+    api = MediaWiki(api_url, client, requests.maxlag_seconds)
     _wikis[warehouse] = Wiki(api, views, settings, client)
     try:
         yield _wikis[warehouse]
@@ -58,6 +60,6 @@ async def connected(
         await counting.close()
 
 
-def wiki_of(warehouse: Warehouse) -> Wiki:
-    """The wiki that is open: how a task reaches it by key."""
+def get_open_wiki(warehouse: Warehouse) -> Wiki:
+    """Return the wiki connected for this warehouse; tasks use it, since they cannot pass it on."""
     return _wikis[warehouse]

@@ -1,4 +1,4 @@
-"""The files in `configs/`, parsed once, strictly, into frozen values; and keys from outside.
+"""Configuration: the files in `configs/`, strictly validated, and keys from the environment.
 
 Ground: may import `base` and `errors`. Writes no table.
 """

@@ -1,4 +1,4 @@
-"""`configs/agents.yaml`: the systems under test, how they are shown and how they are asked."""
+"""`configs/agents.yaml`: the systems under test, their names and how they are called."""
 
 from datetime import date
 from pathlib import Path
@@ -7,94 +7,94 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 
-class AgentLimits(Configured):
-    """What an account may ask of an agent, and how patient we are."""
+class AgentLimits(ConfigModel):
+    """Limits on requests to an agent, and timeouts."""
 
     concurrency: PositiveInt = 4
-    """Jobs under way at once."""
+    """Concurrent jobs."""
     timeout_seconds: PositiveFloat = 60
-    """Of one HTTP request; of the whole report where the interface answers in one request."""
+    """Timeout of an HTTP request; of the whole report if the API answers in one request."""
     deadline_minutes: PositiveFloat = 90
-    """Until a job that has not ended is left alone; later runs look at it once more each."""
+    """After this time a running job is left alone; each later run checks it once."""
     first_poll_seconds: PositiveFloat = 10
-    """Before a job is first looked at; it grows by half each time."""
+    """The time before a job is first polled; it grows by half each time."""
     longest_poll_seconds: PositiveFloat = 60
     start_tries: PositiveInt = 8
-    """For answers that surely started nothing (429, no connection)."""
+    """Tries to start a job after errors that cannot have started it (429, no connection)."""
     first_wait_seconds: PositiveFloat = 5
-    """Before the second try; doubled each time, a server's hint is never undercut."""
+    """The wait before the second try, doubled each time; at least what the server asks for."""
     longest_hint_seconds: PositiveFloat = 900
-    """A server that asks for more than this means tomorrow: the stage stops."""
+    """If a server asks for a longer wait, the stage stops."""
 
 
-class TokenRates(Configured):
+class TokenRates(ConfigModel):
     """USD per million tokens."""
 
     input: NonNegativeFloat
     cached_input: NonNegativeFloat | None = None
-    """Null: as other input."""
+    """Null: like other input."""
     output: NonNegativeFloat
     reasoning: NonNegativeFloat | None = None
-    """Null: as output."""
+    """Null: like output."""
     citation: NonNegativeFloat = 0.0
 
 
-class AgentPrice(Configured):
-    """What a report costs."""
+class AgentPrice(ConfigModel):
+    """The price of a report."""
 
     typical_usd: NonNegativeFloat
-    """For estimates, until enough reports of it are in the warehouse."""
+    """The estimate, until the warehouse has enough of the agent's reports."""
     most_usd: NonNegativeFloat
-    """Set aside for each report while a budget is kept; what it really was takes its place."""
+    """Reserved from a budget for each report, until its real cost is known."""
     tokens: TokenRates | None = None
-    """Null where the interface says what a report cost, or nobody knows."""
+    """Null if the API returns the cost, or the rates are unknown."""
     usd_per_thousand_searches: NonNegativeFloat = 0.0
     source: str
     checked: date
 
 
-class Ask(Configured):
-    """What all kinds of asking have."""
+class Ask(ConfigModel):
+    """Settings that all kinds of agents share."""
 
     limits: AgentLimits = AgentLimits()
     price: AgentPrice | None = None
-    """Null: nobody knows; it can be asked, but not with a budget."""
+    """Null: unknown; the agent cannot be used with a budget."""
     citations: Literal["annotations", "numbered", "as_written"] | None = None
-    """How its citations look: places marked beside the text; `[n]` in the text with a list of
-    sources beside it; or all in the text itself (links, footnotes, a list at its end). Null: what
-    the answer offers, in this order."""
+    """The form of its citations: text positions beside the text, `[n]` in the text with a separate
+    list of sources, or everything in the text (links, footnotes, a list at the end). Null: the
+    first of these that the answer has."""
     repeatable: bool = False
-    """Asking again costs nothing, so a job of which nobody knows is simply asked again."""
+    """Requests are free, so lost jobs are simply repeated."""
 
 
 class ApiAsk(Ask):
-    """An interface over HTTP, with a key."""
+    """An HTTP API with a key."""
 
     model: str
     base_url: str | None = None
-    """Null: the provider's own address."""
+    """Null: the provider's address."""
     base_url_env: str | None = None
-    """The environment variable that, where it is set, replaces `base_url`."""
+    """The environment variable that, if set, replaces `base_url`."""
     key_env: str | None = None
-    """The environment variable that holds the key; null where none is needed."""
+    """The environment variable with the key; null if none is needed."""
     key_block: str | None = None
-    """The Prefect Secret block that holds the key where the variable is not set."""
+    """The Prefect Secret block with the key, if the variable is not set."""
     key_required: bool = True
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """Put into the body of the request as they stand, over what the kind sends by itself."""
+    """Added to the request's body unchanged; overrides what this kind sends by default."""
 
 
 class GeminiDeepResearchAsk(ApiAsk):
     kind: Literal["gemini_deep_research"]
-    """Gemini's Interactions API in the background; `model` is the agent's name."""
+    """Gemini's Interactions API in background mode; `model` is the agent's name."""
 
 
 class OpenAiResponsesAsk(ApiAsk):
     kind: Literal["openai_responses"]
-    """OpenAI's Responses API with web search, in the background."""
+    """OpenAI's Responses API with web search, in background mode."""
 
 
 class XaiAsk(ApiAsk):
@@ -104,7 +104,7 @@ class XaiAsk(ApiAsk):
 
 class PerplexityAsk(ApiAsk):
     kind: Literal["perplexity"]
-    """Perplexity's Agent API; `model` is a model, or a preset where `parameters` name one."""
+    """Perplexity's Agent API; `model` is a model, or a preset if `parameters` name one."""
 
 
 class PerplexityAsyncAsk(ApiAsk):
@@ -129,36 +129,36 @@ class DashScopeAsk(ApiAsk):
 
 class CommandAsk(Ask):
     kind: Literal["command"]
-    """A program on this machine: prompt on stdin, report on stdout or in a file."""
+    """A program on this machine, with the prompt on stdin and the report on stdout or in a file."""
     command: tuple[str, ...] = Field(min_length=1)
     """Program and arguments; `{python}` is this project's interpreter."""
     output: str | None = None
-    """The file in its folder that holds the report; null: its standard output."""
+    """The file with the report in its working folder; null: stdout."""
     environment: tuple[str, ...] = ()
-    """Names of variables it may see, keys among them; it gets no others of ours."""
+    """The environment variables that it gets, including keys; no others are passed on."""
     memory_mb: PositiveInt = 4096
     """Address space of each of its processes."""
     archive: bool = False
-    """It may read the edition's archived pages (`EVERGREEN_ARCHIVE`)."""
+    """Whether it may read the edition's archive (`EVERGREEN_ARCHIVE`)."""
 
 
 class HttpAsk(Ask):
     kind: Literal["http"]
-    """Your own service: POST the assignment, poll the job."""
+    """Your own service: POST the assignment, then poll the job."""
     url: str
     url_env: str | None = None
-    """The environment variable that, where it is set, replaces `url`."""
+    """The environment variable that, if set, replaces `url`."""
     key_env: str | None = None
-    """Sent as `Authorization: Bearer …`; null: nothing is sent."""
+    """The environment variable with the key, sent as `Authorization: Bearer …`; null: no key."""
     key_block: str | None = None
     key_required: bool = True
 
 
 class FileDropAsk(Ask):
     kind: Literal["file_drop"]
-    """A folder into which somebody puts the reports."""
+    """A folder into which a person puts the reports."""
     folder: str
-    """Relative to where the command is run."""
+    """The folder, relative to the working directory."""
 
 
 AskEntry = Annotated[
@@ -168,34 +168,34 @@ AskEntry = Annotated[
 ]  # fmt: skip
 
 
-class AgentEntry(Configured):
-    """A system under test; its id is the name under which its reports are kept."""
+class AgentEntry(ConfigModel):
+    """A system under test; its key is the id of its reports' agent."""
 
     name: str
     maker: str | None = None
     ask: AskEntry | None = None
-    """How it is asked; null: its reports are imported."""
+    """How to call it; null: its reports are imported."""
     notes: str | None = None
     source: str | None = None
-    """Where its name, limits and prices were read."""
+    """The source of its name, limits and prices."""
     checked: date | None = None
 
 
-class Agents(Configured):
+class Agents(ConfigModel):
     clarification_reply: str = Field(min_length=1)
-    """What an agent that answers with a question is told, once."""
+    """The reply to an agent's question, sent once."""
     agents: dict[str, AgentEntry]
 
 
 def load_agents(configs: Path = CONFIGS) -> Agents:
-    return load(configs / "agents.yaml", Agents)
+    return load_config(configs / "agents.yaml", Agents)
 
 
-def agent_entry(agent: str, configs: Path = CONFIGS) -> AgentEntry:
-    """The entry of an agent that can be asked or shown.
+def get_agent_entry(agent: str, configs: Path = CONFIGS) -> AgentEntry:
+    """Return an agent's entry.
 
     Raises:
-        ConfigurationError: there is none of that name; lists those there are.
+        ConfigurationError: there is no such agent.
     """
     agents = load_agents(configs).agents
     if agent not in agents:

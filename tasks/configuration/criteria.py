@@ -1,7 +1,7 @@
-"""Writing criteria: this project's file, or any file in the published layout.
+"""Writing criteria, from this project's file or any file in the published layout.
 
-Both are lists of categories; the published one nests some criteria in subcategories and
-carries descriptions, which are read past.
+Both are lists of categories. The published layout nests some criteria in subcategories and has
+descriptions, which are ignored.
 """
 
 from pathlib import Path
@@ -9,11 +9,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, load
+from tasks.configuration.loading import CONFIGS, load_config
 
 
 class _Lenient(BaseModel):
-    # A file somebody else published may say more than we need.
+    # A published file may have more fields than we need.
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -23,7 +23,7 @@ class WritingCriterion(_Lenient):
     index: int
     text: str
     guideline: str | None = None
-    """Address of the Wikipedia guideline it rests on."""
+    """URL of the Wikipedia guideline behind it."""
 
 
 class _Subcategory(_Lenient):
@@ -37,7 +37,7 @@ class CriteriaCategory(_Lenient):
 
     @property
     def all_criteria(self) -> tuple[WritingCriterion, ...]:
-        """Own and nested criteria in the order of their index."""
+        """Its own and nested criteria, by index."""
         nested = [c for sub in self.subcategories for c in sub.criteria]
         return tuple(sorted((*self.criteria, *nested), key=lambda criterion: criterion.index))
 
@@ -49,13 +49,13 @@ class WritingCriteria(_Lenient):
 
 
 def load_criteria(file: str, configs: Path = CONFIGS) -> WritingCriteria:
-    """The criteria in `file`: a path relative to `configs/`, or an absolute one.
+    """Load the criteria in `file`, a path relative to `configs/` or an absolute one.
 
     Raises:
-        ConfigurationError: unreadable, not a criteria file, or with an id used twice.
+        ConfigurationError: the file cannot be read or is invalid, or an id is used twice.
     """
     path = configs / file
-    criteria = load(path, WritingCriteria)
+    criteria = load_config(path, WritingCriteria)
     ids = [c.id for category in criteria.categories for c in category.all_criteria]
     twice = sorted({i for i in ids if ids.count(i) > 1})
     if twice:

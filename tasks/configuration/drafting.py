@@ -1,15 +1,15 @@
-"""How bundles are drafted from articles: `configs/drafting.yaml`."""
+"""`configs/drafting.yaml`: how bundles are drafted from articles."""
 
 from pathlib import Path
 
 from pydantic import PositiveInt
 
 from tasks.configuration.inversion import Share, WordBounds
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 
-class DraftingSettings(Configured):
-    """Bounds of drafting. Shares are 0-1."""
+class DraftingSettings(ConfigModel):
+    """The settings of drafting. Shares are 0-1."""
 
     version: PositiveInt
     source: str
@@ -17,24 +17,24 @@ class DraftingSettings(Configured):
     facts_shown: PositiveInt
     rubrics_wanted: PositiveInt
     rubric_rounds: PositiveInt
-    """Times that rubrics are asked for until enough stand the checks."""
+    """The most requests for rubrics until enough pass the checks."""
     rubric_words: WordBounds
     most_points: PositiveInt
 
     keywords_wanted: PositiveInt
     keyword_rounds: PositiveInt
     keyword_words: PositiveInt
-    """In one keyword at most."""
+    """The most words in a keyword."""
 
     links_most: PositiveInt
     most_closed_book_share: Share
-    """Of the points that an answer from memory gets; with more a bundle is too easy."""
+    """If an answer from memory gets a larger share of the points, the bundle is too easy."""
 
 
 def load_drafting(configs: Path = CONFIGS) -> DraftingSettings:
-    """The settings.
+    """Load the settings.
 
     Raises:
-        ConfigurationError: the file is missing or malformed; says which key.
+        ConfigurationError: the file cannot be read or is invalid.
     """
-    return load(configs / "drafting.yaml", DraftingSettings)
+    return load_config(configs / "drafting.yaml", DraftingSettings)

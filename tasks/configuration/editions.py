@@ -1,4 +1,4 @@
-"""Where a named edition lies."""
+"""The folders of the editions in `configs/editions.yaml`."""
 
 from pathlib import Path
 
@@ -7,16 +7,16 @@ from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_editions
 
 
-def edition_folder(edition: str, configs: Path = CONFIGS) -> Path:
-    """The folder of an edition that `configs/editions.yaml` lists.
+def find_edition_folder(edition: str, configs: Path = CONFIGS) -> Path:
+    """Return the folder of an edition.
 
     Raises:
-        ConfigurationError: it is not listed.
+        ConfigurationError: `configs/editions.yaml` does not list it.
     """
     listed = load_editions(configs).editions
     if edition not in listed:
         raise ConfigurationError(
-            f"{configs / 'editions.yaml'}: no edition is called {edition!r}; listed: "
-            f"{', '.join(sorted(listed))}. Add an entry, or name its folder."
+            f"{configs / 'editions.yaml'} has no edition {edition!r}; it has: "
+            f"{', '.join(sorted(listed))}. Add an entry, or give its folder."
         )
     return configs.parent / listed[edition].path

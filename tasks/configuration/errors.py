@@ -1,7 +1,7 @@
-"""What can be wrong with a configuration file."""
+"""The error of configuration files."""
 
 from tasks.errors import ExpectedError
 
 
 class ConfigurationError(ExpectedError):
-    """Names the file, the key, what was expected, and what to do."""
+    """A configuration file is wrong. The message names the file, the key, and what to do."""

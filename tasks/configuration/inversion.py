@@ -1,18 +1,18 @@
-"""How questions are made out of articles: `configs/inversion.yaml`."""
+"""`configs/inversion.yaml`: how questions are made from articles."""
 
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 from tasks.warehouse.rows import canonical_values, content_sha
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class WordBounds(Configured):
-    """How many words a text may have."""
+class WordBounds(ConfigModel):
+    """Limits on a text's number of words."""
 
     least: PositiveInt
     most: PositiveInt
@@ -24,55 +24,56 @@ class WordBounds(Configured):
         return self
 
 
-class InversionSettings(Configured):
-    """Bounds of problem inversion. Shares and F1 are 0-1."""
+class InversionSettings(ConfigModel):
+    """The settings of problem inversion. Shares and F1 are 0-1."""
 
     version: PositiveInt
-    """Raise it when a change of code must have articles inverted anew."""
+    """Increase it when the code changes so that articles must be inverted again."""
     source: str
     seed: int
-    """Decides the order in which articles have their turn."""
+    """Determines the order of the articles."""
 
     targets_per_article: PositiveInt
     least_properties: PositiveInt
-    """Properties that a target must have."""
+    """The fewest properties of a target."""
     properties_at_first: PositiveInt
-    """Those that the first question asks by; the others refine it."""
+    """Properties used in the first question; the others refine it."""
     least_sentence_words: PositiveInt
-    """A passage of the article that a claim rests on has at least so many."""
+    """The fewest words of a passage that a claim is based on."""
 
     pose_rounds: PositiveInt
-    """Times that a question is posed until it passes the checks."""
+    """The most attempts to pose a question that passes the checks."""
     refinement_rounds: NonNegativeInt
     most_other_answers: NonNegativeInt
-    """Answers of the judge that may join the ground truth; with more it is not unique."""
+    """The most answers of the judge that are added to the ground truth; with more the question is
+    not unique."""
 
     question_words: WordBounds
     ngram_words: Annotated[int, Field(ge=2)]
     most_ngram_share: Share
-    """Of the question's n-grams, those that stand in the article."""
+    """The largest share of the question's n-grams that the article may contain."""
     longest_common_run: PositiveInt
-    """Words in a row that the question may share with the article."""
+    """The longest run of words that the question may share with the article."""
 
     main_claim_suffices: bool
-    """Whether a probe that states one main claim has answered the question, whatever its F1."""
+    """Whether one correct main claim answers the question in a probe, whatever its F1."""
     most_closed_book_f1: Share
     most_page_f1: Share
     pages_per_question: NonNegativeInt
     page_chars: PositiveInt
-    """What a judge is shown of one page at most."""
+    """The most characters of one page that a judge is shown."""
 
     queries_least: NonNegativeInt
     units_about: NonNegativeInt
     units_tolerance: Share
-    """How far below `units_about` still is about it, as a share of it."""
+    """How far a number may be below `units_about`, as a share of it."""
     minutes_above: Annotated[float, Field(ge=0)]
 
     mirror_hosts: tuple[str, ...]
     mirror_ngram_words: Annotated[int, Field(ge=2)]
     mirror_share: Annotated[PositiveFloat, Field(le=1)]
     banned: tuple[str, ...]
-    """Said to agents: what they must not use."""
+    """What agents must not use; their prompt lists it."""
 
     @model_validator(mode="after")
     def _consistent(self) -> "InversionSettings":
@@ -85,19 +86,19 @@ class InversionSettings(Configured):
 
     @property
     def units_least(self) -> float:
-        """Information units below which a question is too easy."""
+        """The fewest information units; with fewer a question is too easy."""
         return self.units_about * (1 - self.units_tolerance)
 
     @property
     def sha(self) -> str:
-        """A part of every question's key: other bounds make other questions."""
+        """The sha-256 of the settings: part of every question's key."""
         return content_sha(canonical_values(self, exclude={"seed", "source"}))
 
 
 def load_inversion(configs: Path = CONFIGS) -> InversionSettings:
-    """The settings.
+    """Load the settings.
 
     Raises:
-        ConfigurationError: the file is missing or malformed; says which key.
+        ConfigurationError: the file cannot be read or is invalid.
     """
-    return load(configs / "inversion.yaml", InversionSettings)
+    return load_config(configs / "inversion.yaml", InversionSettings)

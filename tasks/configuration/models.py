@@ -1,4 +1,4 @@
-"""What stands in `configs/`: editions, judges, protocols; agents are in `agents.py`."""
+"""The configuration of editions, judges and protocols."""
 
 from datetime import date
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 
-class EditionEntry(Configured):
-    """Where an edition comes from."""
+class EditionEntry(ConfigModel):
+    """An edition that can be named instead of imported by path."""
 
     title: str
     layout: Literal["wlc"]
@@ -20,151 +20,151 @@ class EditionEntry(Configured):
     """The folder, relative to the project's root."""
 
 
-class Editions(Configured):
+class Editions(ConfigModel):
     editions: dict[str, EditionEntry]
 
 
-class OfflineJudgeEntry(Configured):
-    """The embedded lexical judge: no model, no key, no network."""
+class OfflineJudgeEntry(ConfigModel):
+    """The offline judge: lexical, without model, key or network."""
 
     kind: Literal["offline"]
     title: str
     weights: str
-    """The fitted weights' file, relative to `configs/`."""
+    """The file of fitted weights, relative to `configs/`."""
 
 
-class Limits(Configured):
-    """What an account may ask of a model; None where nothing is known or set."""
+class Limits(ConfigModel):
+    """An account's rate limits; None: unknown or unlimited."""
 
     concurrency: PositiveInt = 50
-    """Most calls at once; fewer while the server says 429."""
+    """The most concurrent calls; fewer while the server answers 429."""
     requests_per_minute: PositiveInt | None = None
     tokens_per_minute: PositiveInt | None = None
     usd_per_ten_minutes: PositiveFloat | None = None
 
 
-class Retries(Configured):
-    """How often a request that may heal is tried, and how long apart."""
+class Retries(ConfigModel):
+    """Retries of requests after transient errors."""
 
     tries: PositiveInt = 8
     rate_limit_tries: PositiveInt = 20
-    """For answers that only say "later": together some 15 minutes, longer than the ten over
-    which spending is counted."""
+    """Tries after rate limit errors: some 15 minutes in total, longer than the ten minutes of a
+    spending limit."""
     first_wait_seconds: PositiveFloat = 1.0
-    """Doubled each time, with jitter; a server's hint is never undercut."""
+    """Doubled each time, with jitter; at least what the server asks for."""
     longest_wait_seconds: PositiveFloat = 60.0
     longest_hint_seconds: PositiveFloat = 900.0
-    """A server that asks for more than this means tomorrow: the stage stops."""
+    """If a server asks for a longer wait, the stage stops."""
 
 
-class LlmJudgeEntry(Configured):
+class LlmJudgeEntry(ConfigModel):
     """A model behind an API."""
 
     kind: Literal["gemini", "openai_chat"]
     title: str
     provider: str
-    """Whose model it is: names the price, and with the model the calls in the ledger."""
+    """The model's provider; with the model it identifies the price, and calls in the ledger."""
     model: str
     answers_as: str | None = None
-    """The model version its answers must carry. Null where nobody has seen it yet: then the
-    first answer sets it for good."""
+    """The model version that its answers must state. Null: the first answer sets it for good."""
     base_url: str | None = None
-    """Null: the provider's own address."""
+    """Null: the provider's address."""
     base_url_env: str | None = None
-    """The environment variable that, where it is set, replaces `base_url`."""
+    """The environment variable that, if set, replaces `base_url`."""
     key_env: str | None = None
-    """The environment variable that holds the key; null where none is needed."""
+    """The environment variable with the key; null if none is needed."""
     key_required: bool = True
-    """False: without a key it is asked without one."""
+    """False: if there is no key, requests are sent without one."""
     key_block: str | None = None
-    """The Prefect Secret block that holds the key where the variable is not set."""
+    """The Prefect Secret block with the key, if the variable is not set."""
     temperature: float | None = None
     seed: int | None = None
     thinking_budget: int | None = None
     thinking_level: Literal["minimal", "low", "medium", "high"] | None = None
     thinking_room: NonNegativeInt = 0
-    """Tokens added to every answer's limit for what the model thinks."""
+    """Tokens added to every answer's limit for thinking."""
     typical_thinking_tokens: NonNegativeInt = 0
-    """For estimates, until the ledger knows better."""
+    """The estimate, until the ledger has enough calls."""
     reads: tuple[Literal["image", "pdf"], ...] = ()
-    """What its model sees besides text. Reports that came as scans are `not_assessed` by judges
-    that do not read what they came as."""
+    """What the model reads besides text. A scanned report is `not_assessed` by judges that cannot
+    read its media type."""
     context_tokens: PositiveInt
-    """Prompts that cannot fit are not sent; their items are `not_assessed`."""
+    """Prompts that do not fit are not sent; their items are `not_assessed`."""
     page_tokens: int | None = Field(default=None, ge=2_000)
-    """The longest cited page that is shown whole, about; of a longer one an excerpt of this size.
-    Null: three quarters of the context; the rest is for prompt, statements, answer, and for texts
-    with more tokens than their length lets expect."""
+    """The approximate size of the longest cited page that is shown whole; of longer ones an excerpt
+    of this size is shown. Null: three quarters of the context; the rest is for prompt, statements,
+    answer, and texts with unusually many tokens for their length."""
     page_claims_per_call: PositiveInt = 60
-    """Most statements that one call holds against the page they cite."""
+    """The most statements about one page in a call."""
     max_output_tokens: PositiveInt | None = None
-    """The longest answer it can give, thinking included; null: as long as the step allows."""
+    """The longest answer, including thinking; null: as long as the step allows."""
     claims_per_call: PositiveInt = 1
-    """More than one is cheaper and decides differently: it is marked in every verdict."""
+    """More than one is cheaper and decides differently; every verdict records it."""
     token_limit_field: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
-    """What the endpoint calls the limit of an answer (openai_chat)."""
+    """The endpoint's field for the limit of an answer (openai_chat)."""
     schema_names_items: bool = False
-    """The schema says which items are asked for: holds weak models, where a grammar enforces it."""
+    """The reply schema lists the requested items, which helps weak models if a grammar enforces
+    it."""
     batch_api: bool = False
-    """Its endpoint has OpenAI's Batch API (openai_chat; Gemini always has its own)."""
+    """The endpoint has OpenAI's Batch API (openai_chat; Gemini always has its own)."""
     timeout_seconds: PositiveFloat = 300
     limits: Limits = Limits()
     retries: Retries = Retries()
     retires: date | None = None
-    """From this day on it is refused: another model answers in its place, or none."""
+    """From this day on the judge is refused: another model answers in its place, or none."""
     source: str
-    """Where its name, limits and dates were read."""
+    """The source of its name, limits and dates."""
     checked: date
-    """When."""
+    """When the source was read."""
 
 
 JudgeEntry = Annotated[OfflineJudgeEntry | LlmJudgeEntry, Field(discriminator="kind")]
 
 
-class Judges(Configured):
+class Judges(ConfigModel):
     default: str
     judges: dict[str, JudgeEntry]
 
 
-class MetricEntry(Configured):
-    """One figure a protocol publishes."""
+class MetricEntry(ConfigModel):
+    """One metric of a protocol."""
 
     name: str
     title: str
     aggregate: Literal["macro", "micro", "by_category"]
-    """Headline: mean over reports of their values, pooled items, or the mean over a question's
-    categories of their means."""
+    """How a figure is made: the mean of the reports' values, pooled items, or the mean of the
+    question categories' means."""
     better: Literal["higher", "lower"]
     description: str
     unit: Literal["share", "number"] = "share"
-    """Shares are 0-1 and shown in percent, numbers (of citations, of steps) as they are."""
+    """Shares are 0-1 and shown in percent; numbers (of citations, of steps) are shown as such."""
     headline: bool = False
-    """Whether it stands for the protocol beside others; where none does, the first one."""
+    """Whether it represents the protocol; if no metric does, the first one."""
 
 
-class ProtocolEntry(Configured):
+class ProtocolEntry(ConfigModel):
     """A published evaluation protocol as this project runs it."""
 
     name: str
     version: PositiveInt
-    """Raise it when a change of code or parameters must re-judge everything."""
+    """Increase it when the code or parameters change so that everything must be judged again."""
     title: str
     source: str
     """Paper and repository."""
     editions: tuple[str, ...] = ()
-    """Sources of the editions that it judges where no protocol is named; it can judge others."""
+    """Sources of the editions for which it is a default protocol; it can judge others."""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """The protocol's own settings, checked by its module."""
+    """The protocol's settings, validated by its module."""
     metrics: tuple[MetricEntry, ...] = Field(min_length=1)
 
 
 def load_editions(configs: Path = CONFIGS) -> Editions:
-    return load(configs / "editions.yaml", Editions)
+    return load_config(configs / "editions.yaml", Editions)
 
 
 def load_judges(configs: Path = CONFIGS) -> Judges:
-    """The judges; the default must be one of them."""
-    judges = load(configs / "judges.yaml", Judges)
+    """Load the judges; the default must be one of them."""
+    judges = load_config(configs / "judges.yaml", Judges)
     if judges.default not in judges.judges:
         raise ConfigurationError(
             f"{configs / 'judges.yaml'}: `default`: expected one of "
@@ -174,4 +174,4 @@ def load_judges(configs: Path = CONFIGS) -> Judges:
 
 
 def load_protocol(name: str, configs: Path = CONFIGS) -> ProtocolEntry:
-    return load(configs / "protocols" / f"{name}.yaml", ProtocolEntry)
+    return load_config(configs / "protocols" / f"{name}.yaml", ProtocolEntry)

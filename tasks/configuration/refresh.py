@@ -1,4 +1,4 @@
-"""`configs/refresh.yaml`: what is done for each month, with whom, for how much, and when."""
+"""`configs/refresh.yaml`: the monthly refresh: protocols, agents, judges, budget, schedule."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,12 +13,12 @@ from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveInt
 
 from tasks.configuration.agents import load_agents
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 from tasks.configuration.models import load_judges
 
 FILE = "refresh.yaml"
 PLACES = ("year", "month", "day")
-"""What an edition's name may hold of the day."""
+"""The places that a pattern for edition names may have."""
 EXAMPLE = {"year": 2026, "month": 12, "day": 31}
 SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 FIELDS = 5
@@ -26,20 +26,20 @@ PLAIN = re.compile(r"[0-9a-zA-Z*/,\s-]+")
 MOST_HOURS = 24 * 365
 
 
-def _cron(text: str) -> str:
-    """Raise ValueError for what is no cron expression of five fields."""
-    # Of what is beyond the five fields' common forms readers think differently.
+def _check_cron(text: str) -> str:
+    """Raise ValueError unless `text` is a cron expression of five fields."""
+    # Cron implementations differ in anything beyond the common forms.
     if len(text.split()) != FIELDS or not PLAIN.fullmatch(text):
         raise ValueError("expected five fields: minute, hour, day of the month, month, weekday")
     try:
-        CronSim(text, datetime(2026, 1, 1))  # noqa: DTZ001 - of no moment in particular
+        CronSim(text, datetime(2026, 1, 1))  # noqa: DTZ001 - any time will do
     except CronSimError as error:
-        raise ValueError(f"{error}; expected e.g. 0 6 1 * * (at six, on the first)") from None
+        raise ValueError(f"{error}; expected e.g. 0 6 1 * * (6:00 on the first)") from None
     return text
 
 
-def _time_zone(name: str) -> str:
-    """Raise ValueError for a name that the system's time zones do not have."""
+def _check_time_zone(name: str) -> str:
+    """Raise ValueError if the system has no such time zone."""
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # unknown, not a name, a folder
@@ -47,74 +47,74 @@ def _time_zone(name: str) -> str:
     return name
 
 
-def _edition(pattern: str) -> str:
-    """Raise ValueError for a pattern that names no edition."""
+def _check_edition_pattern(pattern: str) -> str:
+    """Raise ValueError unless the pattern makes valid names of editions."""
     try:
         fields = [field for _, field, _, _ in Formatter().parse(pattern) if field is not None]
-        named = pattern.format(**EXAMPLE) if set(fields) <= set(PLACES) else None
+        name = pattern.format(**EXAMPLE) if set(fields) <= set(PLACES) else None
     except (ValueError, IndexError, KeyError):
-        named = None
-    if named is None:
-        raise ValueError(f"expected a text with no other places than {_listed(PLACES)}")
-    if not SAFE.fullmatch(named):
+        name = None
+    if name is None:
+        raise ValueError(f"expected a text with no places other than {_format_places(PLACES)}")
+    if not SAFE.fullmatch(name):
         raise ValueError(
-            f"it gives {named!r}: expected 1 to 64 letters, digits, dots, hyphens and underscores"
+            f"it makes {name!r}: expected 1 to 64 letters, digits, dots, hyphens and underscores"
         )
     return pattern
 
 
-def _site(pattern: str) -> str:
-    """Raise ValueError for a folder with other places than `{edition}`."""
+def _check_site_folder(pattern: str) -> str:
+    """Raise ValueError if the folder has places other than `{edition}`."""
     try:
         fields = {field for _, field, _, _ in Formatter().parse(pattern) if field is not None}
     except ValueError:
         fields = {pattern}
     if fields - {"edition"} or not pattern.strip():
-        raise ValueError("expected a folder, with no other place in its name than {edition}")
+        raise ValueError("expected a folder with no place in its name other than {edition}")
     return pattern
 
 
-def _listed(places: Iterable[str]) -> str:
+def _format_places(places: Iterable[str]) -> str:
     return ", ".join(f"{{{place}}}" for place in places)
 
 
-class Schedule(Configured):
-    """When a month is begun."""
+class Schedule(ConfigModel):
+    """The schedule of the monthly runs."""
 
-    cron: Annotated[str, AfterValidator(_cron)]
+    cron: Annotated[str, AfterValidator(_check_cron)]
     """Minute, hour, day of the month, month, weekday."""
-    timezone: Annotated[str, AfterValidator(_time_zone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(_check_time_zone)] = "UTC"
 
     def next_after(self, moment: datetime) -> datetime:
-        """When the next month is begun. moment: with its time zone. Where clocks skip the very hour
-        of the schedule, Prefect begins up to an hour earlier."""
+        """Return the start of the next run. moment: with its time zone. If clocks skip that hour,
+        Prefect starts up to an hour earlier."""
         return next(CronSim(self.cron, moment.astimezone(ZoneInfo(self.timezone))))
 
 
-class Publishing(Configured):
-    """Where a month's results go."""
+class Publishing(ConfigModel):
+    """The site for a month's results."""
 
-    to: Annotated[str, AfterValidator(_site)]
+    to: Annotated[str, AfterValidator(_check_site_folder)]
     """The site's folder, replaced as a whole; `{edition}` stands for the edition's name."""
     judges: tuple[str, ...] = ()
     """Only these judges' figures; empty: every judge's."""
     approve: bool = False
-    """A person is shown the figures and decides."""
+    """A person must approve the figures first."""
     approval_hours: Annotated[float, Field(gt=0, le=MOST_HOURS)] = 72.0
-    """How long is waited for that."""
+    """How long to wait for the approval."""
     only_complete: bool = False
-    """Nothing is published while something of the month is left to do."""
+    """Nothing is published while some of the month's work is pending."""
 
 
-class RefreshSettings(Configured):
-    edition: Annotated[str, AfterValidator(_edition)] = "{year}-{month:02}"
-    """The edition's name, with places for the day it is made for."""
+class RefreshSettings(ConfigModel):
+    edition: Annotated[str, AfterValidator(_check_edition_pattern)] = "{year}-{month:02}"
+    """The edition's name, with places for its day."""
     articles: PositiveInt | None = None
-    """To choose; null: as in wikipedia.yaml."""
+    """The number of articles to choose; null: as in wikipedia.yaml."""
     window_months: PositiveInt | None = None
-    """Before that day; articles were created in them. Null: as in wikipedia.yaml."""
+    """Articles created in the months before that day are chosen; null: as in wikipedia.yaml."""
     protocols: tuple[str, ...] = Field(default=("wiki_writing",), min_length=1)
-    """What agents are asked follows from these."""
+    """The protocols; they determine the assignments."""
     agents: tuple[str, ...] = Field(min_length=1)
     judge: str | None = None
     """Null: the default of judges.yaml."""
@@ -122,14 +122,14 @@ class RefreshSettings(Configured):
     """A judge that extracts facts and claims; null: the offline extraction."""
     batch: bool = False
     budget_usd: NonNegativeFloat | None = None
-    """Of the month, whatever the number of its runs; null: no cap."""
+    """The month's budget, for all its runs together; null: no limit."""
     schedule: Schedule | None = None
-    """Null: begun by hand only."""
+    """Null: started by hand only."""
     publish: Publishing | None = None
     """Null: nothing is published."""
 
     def edition_of(self, moment: datetime) -> str:
-        """The name of the edition that a run scheduled for this moment makes.
+        """Return the name of the edition that a run scheduled for this moment makes.
 
         moment: with its time zone, or in UTC.
         """
@@ -140,26 +140,26 @@ class RefreshSettings(Configured):
 
 
 def load_refresh(configs: Path = CONFIGS) -> RefreshSettings:
-    """The settings; agents, judges and protocols must be such as there are.
+    """Load the settings; agents, judges and protocols must exist.
 
     Raises:
-        ConfigurationError: naming the file, the key and what was expected there.
+        ConfigurationError: the file cannot be read or is invalid.
     """
     path = configs / FILE
-    settings = load(path, RefreshSettings)
+    settings = load_config(path, RefreshSettings)
     judges = load_judges(configs).judges
     agents = {name: entry for name, entry in load_agents(configs).agents.items() if entry.ask}
     protocols = {file.stem: file for file in (configs / "protocols").glob("*.yaml")}
-    _check(path, "protocols", settings.protocols, protocols)
-    _check(path, "agents", settings.agents, agents)
-    _check(path, "judge", filter(None, [settings.judge]), judges)
-    _check(path, "extractor", filter(None, [settings.extractor]), judges)
+    _check_names(path, "protocols", settings.protocols, protocols)
+    _check_names(path, "agents", settings.agents, agents)
+    _check_names(path, "judge", filter(None, [settings.judge]), judges)
+    _check_names(path, "extractor", filter(None, [settings.extractor]), judges)
     if settings.publish:
-        _check(path, "publish.judges", settings.publish.judges, judges)
+        _check_names(path, "publish.judges", settings.publish.judges, judges)
     return settings
 
 
-def _check(path: Path, key: str, given: Iterable[str], known: Mapping[str, object]) -> None:
+def _check_names(path: Path, key: str, given: Iterable[str], known: Mapping[str, object]) -> None:
     for name in given:
         if name not in known:
             raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""A rubric of one's own: a YAML file that is a protocol, without code."""
+"""Own rubrics: YAML files that work as protocols, without code."""
 
 import os
 import re
@@ -9,29 +9,29 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, PositiveInt, StringConstraints, model_validator
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 RUBRIC_SUFFIXES = (".yaml", ".yml")
-FILES = "EVERGREEN_RUBRICS"
-"""The environment variable that lists files of rubrics, as PATH lists folders."""
+RUBRICS_VARIABLE = "EVERGREEN_RUBRICS"
+"""The environment variable that lists rubric files, as PATH lists folders."""
 GRADE, KEY_POINT = "grade", "key_point"
 OVERALL = "score"
-"""What all items make together: no dimension's name."""
+"""The overall metric; no dimension may have this name."""
 STYLE_FIGURES = (
     "words", "lead_words", "lead_share", "sections", "section_depth", "citations_per_100_words",
     "flesch", "words_to_watch",
 )  # fmt: skip
-"""Of a report's text, that an item may set bounds to; see `tasks.metrics.style.diagnose`."""
+"""Style figures that an item may set bounds for; see `tasks.metrics.style.measure_style`."""
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,59}", re.ASCII)
 
 
-def _known_check(name: str) -> str:
+def _validate_check(name: str) -> str:
     if name not in (GRADE, KEY_POINT, *STYLE_FIGURES):
         raise ValueError(f"expected one of {', '.join((GRADE, KEY_POINT, *STYLE_FIGURES))}")
     return name
 
 
-Check = Annotated[str, AfterValidator(_known_check)]
+Check = Annotated[str, AfterValidator(_validate_check)]
 ItemId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,80}$")]
 DimensionId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
@@ -41,22 +41,23 @@ ValueNumber = Annotated[
 ]
 
 
-class ItemEntry(Configured):
-    """One thing a report is checked for."""
+class ItemEntry(ConfigModel):
+    """One item of a rubric."""
 
     id: ItemId
     text: Text
-    """What is asked of the report; for a key point, a sentence that it should support."""
+    """The requirement; for a key point, a sentence that the report should support."""
     check: Check = GRADE
-    """What decides: `grade` (a model, by the allowed values), `key_point` (any judge: does the
-    report support the sentence?), or a style figure, e.g. `flesch`, that needs no judge."""
+    """How to judge the item: `grade` (a model gives an allowed value), `key_point` (any judge: does
+    the report support the sentence?), or a style figure such as `flesch`, without a judge."""
     allowed: tuple[ValueNumber, ...] = Field(default=(0, 1), min_length=2, max_length=20)
-    """What a model may give; lowest and highest are worth nothing and all of the weight."""
+    """The values that a model may give; the lowest is worth nothing, the highest the full
+    weight."""
     instructions: str = Field(default="", max_length=4_000)
-    """To the model, how this item is to be judged."""
+    """Instructions to the model on judging this item."""
     at_least: Bound | None = None
     at_most: Bound | None = None
-    """Of a style figure."""
+    """The bounds for a style figure."""
     weight: float = Field(default=1, strict=True, gt=0, le=1_000_000)
     dimension: DimensionId | None = None
 
@@ -67,26 +68,26 @@ class ItemEntry(Configured):
         low, high = self.at_least, self.at_most
         bounds = low is not None or high is not None
         if bounds != (self.check in STYLE_FIGURES):
-            raise ValueError("`at_least` and `at_most` belong to a style figure, at least one")
+            raise ValueError("a style figure needs `at_least` or `at_most`; other items have none")
         if low is not None and high is not None and low > high:
             raise ValueError(f"no report has at least {low:g} and at most {high:g}")
         if self.dimension == OVERALL:
             raise ValueError(
-                f"`dimension` {OVERALL!r} is what the overall score is called; name it otherwise"
+                f"`dimension` {OVERALL!r} is the name of the overall score; choose another"
             )
         if len({*self.allowed}) < len(self.allowed):
             raise ValueError("`allowed` has a value twice")
         return self
 
 
-class RubricEntry(Configured):
-    """A rubric as a whole."""
+class RubricEntry(ConfigModel):
+    """A whole rubric."""
 
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     assignments: Literal["articles", "research", "both"] = "both"
-    """Which reports it is for: articles that were to be written, answers to research queries."""
+    """The reports it judges: articles, or reports on research queries."""
     items_per_call: PositiveInt = Field(default=20, le=200)
-    """Graded items that a model is asked about at once."""
+    """Graded items in one call."""
     items: tuple[ItemEntry, ...] = Field(min_length=1, max_length=2_000)
 
     @model_validator(mode="after")
@@ -98,58 +99,59 @@ class RubricEntry(Configured):
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """In the order in which the items name them."""
+        """The dimensions, in the order of the items."""
         return tuple(dict.fromkeys(item.dimension for item in self.items if item.dimension))
 
 
 def load_rubric(file: Path) -> RubricEntry:
-    """A rubric's file.
+    """Load a rubric.
 
     Raises:
-        ConfigurationError: naming the file, the key and what was expected there.
+        ConfigurationError: the file cannot be read or is invalid.
     """
-    return load(file, RubricEntry)
+    return load_config(file, RubricEntry)
 
 
-def listed_files() -> list[Path]:
-    """The files that EVERGREEN_RUBRICS lists, whether or not they are there."""
-    return [Path(each) for each in os.environ.get(FILES, "").split(os.pathsep) if each]
+def list_rubric_files() -> list[Path]:
+    """Return the files that EVERGREEN_RUBRICS lists, whether or not they exist."""
+    return [Path(each) for each in os.environ.get(RUBRICS_VARIABLE, "").split(os.pathsep) if each]
 
 
-def rubric_file(name: str, configs: Path = CONFIGS) -> Path | None:
-    """Where the rubric `name` lies: among the files of EVERGREEN_RUBRICS, or in
-    `configs/rubrics`; None: there is none."""
+def find_rubric_file(name: str, configs: Path = CONFIGS) -> Path | None:
+    """Find the file of the rubric `name`, in EVERGREEN_RUBRICS or `configs/rubrics`; else None."""
     if not _NAME.fullmatch(name):
         return None
     own = [configs / "rubrics" / f"{name}{suffix}" for suffix in RUBRIC_SUFFIXES]
-    found = (file for file in (*listed_files(), *own) if file.stem == name and file.is_file())
+    found = (file for file in (*list_rubric_files(), *own) if file.stem == name and file.is_file())
     return next(found, None)
 
 
-def remember(file: Path, taken: Collection[str], configs: Path = CONFIGS) -> str:
-    """The name of a rubric's file, by which `rubric_file` finds it from now on, also in processes
-    that are started by this one.
+def register_rubric(file: Path, taken: Collection[str], configs: Path = CONFIGS) -> str:
+    """Register a rubric so that `find_rubric_file` finds it, also in child processes, and return
+    its name.
 
     Raises:
-        ConfigurationError: it is no rubric, or its name cannot be a protocol's, or is one's.
+        ConfigurationError: the file is not a rubric, or its name is invalid or already in use.
     """
     name = file.stem
     if not _NAME.fullmatch(name) or name in taken:
-        said = "is a built-in protocol's" if name in taken else "cannot be a protocol's"
+        problem = "is a built-in protocol's" if name in taken else "cannot be a protocol's"
         raise ConfigurationError(
-            f"{file}: the name {name[:80]!r} {said}. Rename the file: letters, digits, - and _, "
+            f"{file}: the name {name[:80]!r} {problem}. Rename the file: letters, digits, - and _, "
             "60 at most."
         )
     load_rubric(file)
     whole = file.resolve()
-    before = rubric_file(name, configs)
+    before = find_rubric_file(name, configs)
     if before is not None and before.resolve() != whole:
         raise ConfigurationError(
-            f"{file}: {before} is a rubric of the same name; their scores would replace each "
+            f"{file}: {before} is a rubric with the same name, so their scores would replace each "
             "other. Rename one of them."
         )
     if before is None:
         if os.pathsep in str(whole):
-            raise ConfigurationError(f"{file}: its path holds {os.pathsep!r}. Move the file.")
-        os.environ[FILES] = os.pathsep.join(filter(None, (os.environ.get(FILES), str(whole))))
+            raise ConfigurationError(f"{file}: its path contains {os.pathsep!r}. Move the file.")
+        os.environ[RUBRICS_VARIABLE] = os.pathsep.join(
+            filter(None, (os.environ.get(RUBRICS_VARIABLE), str(whole)))
+        )
     return name

@@ -1,46 +1,46 @@
-"""`configs/sandbox.yaml`: how archived pages are indexed, found and served."""
+"""`configs/sandbox.yaml`: how archived pages are indexed, searched and served."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 Ranking = Literal["bm25", "dense", "fused"]
 
 
-class Results(Configured):
-    """How many pages a search gives."""
+class ResultCounts(ConfigModel):
+    """The number of pages in a search result."""
 
     usual: PositiveInt = 10
     most: PositiveInt = 100
 
     @model_validator(mode="after")
-    def _ordered(self) -> "Results":
+    def _ordered(self) -> "ResultCounts":
         if self.usual > self.most:
             raise ValueError(f"expected usual ≤ most; found {self.usual} and {self.most}")
         return self
 
 
-class SandboxSettings(Configured):
+class SandboxSettings(ConfigModel):
     ranking: Ranking = "bm25"
     """`dense` and `fused` need a vector for each passage."""
     passage_words: Annotated[int, Field(ge=20, le=1000)] = 200
-    """About so many words of a page are found together."""
+    """The approximate number of words in a passage."""
     depth: PositiveInt = 5
-    """Passages that a ranking gives for each page that is asked for."""
+    """Passages that each ranking returns per requested page."""
     most_depth: PositiveInt = 10_000
-    """Passages of one ranking at most: where more are equally good, which of them count is open."""
+    """The most passages in a ranking; which of more equally good ones it has is undefined."""
     approximate_from: PositiveInt = 200_000
-    """Passages from which on their vectors get an index that finds most of the nearest."""
-    results: Results = Results()
+    """With this many passages the vectors get an approximate index."""
+    results: ResultCounts = ResultCounts()
     most_query_characters: PositiveInt = 2000
     per_minute: PositiveInt = 600
-    """Requests of one key, or of one address where no key is asked for."""
+    """Requests per key, or per client address if no key is required."""
     undated: Literal["leave_out", "keep"] = "leave_out"
-    """Pages of which nobody knows when they were published or fetched, served as of a date."""
+    """What to do with pages of unknown date when serving as of a date."""
 
 
 def load_sandbox(configs: Path = CONFIGS) -> SandboxSettings:
-    return load(configs / "sandbox.yaml", SandboxSettings)
+    return load_config(configs / "sandbox.yaml", SandboxSettings)

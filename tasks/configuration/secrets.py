@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 
-async def secret(variable: str | None, block: str | None) -> str | None:
-    """The key that the variable holds, else the block; None where neither does."""
+async def load_secret(variable: str | None, block: str | None) -> str | None:
+    """Return the key from the environment variable, else from the block, else None."""
     if variable and (key := os.environ.get(variable, "").strip()):
         return key
     if block and os.environ.get("PREFECT_API_URL"):
@@ -13,14 +13,14 @@ async def secret(variable: str | None, block: str | None) -> str | None:
 
         try:
             found: Any = await Secret.aload(block)
-        except ValueError:  # there is no such block
+        except ValueError:  # no such block
             return None
         return str(found.get()).strip() or None
     return None
 
 
-def how_to_give(variable: str | None, block: str | None) -> str:
-    """What to do where there is no key."""
+def describe_key_setup(variable: str | None, block: str | None) -> str:
+    """Describe how to provide a missing key."""
     ways = [f"set the variable {variable}"] if variable else []
-    ways += [f"make a Prefect Secret block {block!r}"] if block else []
+    ways += [f"create a Prefect Secret block {block!r}"] if block else []
     return " or ".join(ways)

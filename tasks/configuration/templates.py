@@ -1,4 +1,4 @@
-"""Strict templates: a text of `configs/` with named places, all of which must be filled."""
+"""Strict templates: texts in `configs/` with variables, all of which must be given."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -16,36 +16,36 @@ _ENVIRONMENT = ImmutableSandboxedEnvironment(
 
 
 def read_text(path: Path) -> str:
-    """A file of `configs/`.
+    """Read a file of `configs/`.
 
     Raises:
-        ConfigurationError: it is missing, or no UTF-8 text.
+        ConfigurationError: the file is missing or not UTF-8.
     """
     try:
         return path.read_text("utf-8")
     except FileNotFoundError:
-        raise ConfigurationError(f"{path}: there is no such prompt. Write it.") from None
+        raise ConfigurationError(f"{path}: there is no such file. Create it.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
 
 
 @lru_cache(256)
-def _compiled(content: str) -> tuple[Template, frozenset[str]]:
-    """A template, and the names it uses: every judge renders the same few dozen texts."""
+def _compile(content: str) -> tuple[Template, frozenset[str]]:
+    """Compile a template and find its variables, cached: judges render the same few texts."""
     names = meta.find_undeclared_variables(_ENVIRONMENT.parse(content))
     return _ENVIRONMENT.from_string(content.strip()), frozenset(names)
 
 
 class StrictTemplate:
-    """A Jinja template that must be given exactly what it names.
+    """A Jinja template that must be given exactly the variables it uses.
 
     Args:
         path: the file, also for messages.
-        text: what to use of it; all of it if not given.
-        provided: names that it may use without being given them.
+        text: the part of the file to use; by default all of it.
+        provided: variables that it may use without being given them.
 
     Raises:
-        ConfigurationError: no such file, or not a template.
+        ConfigurationError: no such file, or not a valid template.
     """
 
     def __init__(
@@ -55,23 +55,23 @@ class StrictTemplate:
         self.sha = content_sha(content)
         self._path = path
         try:
-            self._template, names = _compiled(content)
+            self._template, names = _compile(content)
         except TemplateError as error:
             raise ConfigurationError(f"{path}: not a valid template: {error}") from None
         self._names = names - provided
 
     def render(self, provided: dict[str, Any] | None = None, /, **values: Any) -> str:
-        """The text with every place filled.
+        """Render the template.
 
         Raises:
-            ConfigurationError: the template names something else than what it is given.
+            ConfigurationError: the template's variables are not those given.
         """
         if self._names != values.keys():
             raise ConfigurationError(
-                f"{self._path}: uses {', '.join(sorted(self._names))}; this step gives "
-                f"{', '.join(sorted(values))}. Use all of these and nothing else."
+                f"{self._path}: uses {', '.join(sorted(self._names))}; this step provides "
+                f"{', '.join(sorted(values))}. Use exactly these."
             )
         try:
             return self._template.render(values, **(provided or {}))
         except TemplateError as error:
-            raise ConfigurationError(f"{self._path}: cannot be filled: {error}") from None
+            raise ConfigurationError(f"{self._path}: cannot be rendered: {error}") from None

@@ -1,27 +1,27 @@
-"""Main categories of good articles, from the topics that talk pages name."""
+"""`configs/good_article_topics.yaml`: main categories of the topics on talk pages."""
 
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import PositiveInt
 
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 UNKNOWN = "unknown"
 
 
-class Topics(Configured):
+class Topics(ConfigModel):
     version: PositiveInt
     categories: dict[str, tuple[str, ...]]
 
 
 @lru_cache
-def _categories(configs: Path) -> dict[str, str]:
-    found = load(configs / "good_article_topics.yaml", Topics).categories
-    names = {topic.casefold(): name for name, topics in found.items() for topic in topics}
-    return names | {name.casefold(): name for name in found}
+def _load_categories(configs: Path) -> dict[str, str]:
+    topics = load_config(configs / "good_article_topics.yaml", Topics).categories
+    names = {topic.casefold(): name for name, of_name in topics.items() for topic in of_name}
+    return names | {name.casefold(): name for name in topics}
 
 
-def category_of(topic: str | None, configs: Path = CONFIGS) -> str:
-    """The main category of a topic; UNKNOWN where it is none of them."""
-    return _categories(configs).get(" ".join((topic or "").casefold().split()), UNKNOWN)
+def find_category(topic: str | None, configs: Path = CONFIGS) -> str:
+    """Return the main category of a topic, or UNKNOWN."""
+    return _load_categories(configs).get(" ".join((topic or "").casefold().split()), UNKNOWN)

@@ -1,4 +1,4 @@
-"""`configs/web.yaml`: how cited pages are fetched, from where else, and how they are read."""
+"""`configs/web.yaml`: how cited pages are fetched and read, and the fallback sources."""
 
 import os
 import re
@@ -7,119 +7,119 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 
-class Manners(Configured):
-    """How the servers of cited pages are asked."""
+class RequestPolicy(ConfigModel):
+    """Limits on requests to the servers of cited pages."""
 
     at_once: PositiveInt = 32
-    """Requests under way, over all hosts."""
+    """Concurrent requests to all hosts."""
     per_host: PositiveInt = 2
-    """Of them, at most to one host."""
+    """Concurrent requests to one host."""
     seconds_between: NonNegativeFloat = 0.5
-    """Between the beginnings of two requests to one host."""
+    """The least time between the starts of two requests to one host."""
     tries: PositiveInt = 3
-    """For what can heal: no connection, time-outs, 408, 425, 429, 5xx."""
+    """Tries after transient errors: no connection, timeouts, 408, 425, 429, 5xx."""
     first_wait_seconds: PositiveFloat = 2.0
-    """Before the second try, doubled each time; a server's hint is never undercut."""
+    """The wait before the second try, doubled each time; at least what the server asks for."""
     longest_wait_seconds: PositiveFloat = 60.0
-    """A server that asks for more is not asked again in this run."""
+    """A server that asks for a longer wait is not tried again in this run."""
     robots: Literal["ignore", "obey"] = "ignore"
-    """`obey`: a page that its site's robots.txt forbids is not asked for."""
+    """`obey`: pages that their site's robots.txt forbids are not fetched."""
 
 
-class Bounds(Configured):
-    """What one page may take."""
+class PageLimits(ConfigModel):
+    """Limits on fetching one page."""
 
     connect_seconds: PositiveFloat = 10.0
     read_seconds: PositiveFloat = 20.0
-    """Between two pieces of an answer."""
+    """The longest pause while receiving an answer."""
     total_seconds: PositiveFloat = 90.0
-    """Of one try, its redirects and its body."""
+    """Time for one try, including redirects and body."""
     most_bytes: PositiveInt = 20_000_000
-    """Of a body, as it comes and unpacked."""
+    """Size of a body, both compressed and decompressed."""
     most_redirects: PositiveInt = 10
 
 
 _PLACE = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?")
 
 
-def _place(written: str) -> str:
-    """Raise ValueError for what can name no host."""
+def _check_host(written: str) -> str:
+    """Raise ValueError unless `written` is a host or host:port."""
     found = _PLACE.fullmatch(written.strip())
     if not found or not 1 <= int(found[1] or 80) <= 65535:
-        raise ValueError("a host or host:port is expected, such as 127.0.0.1:8000; no address")
+        raise ValueError("expected a host or host:port such as 127.0.0.1:8000, not a URL")
     return written
 
 
-class Allowed(Configured):
-    """What may be asked at all, beyond public addresses on ports 80 and 443."""
+class AllowedAddresses(ConfigModel):
+    """Which addresses may be fetched, beyond public ones on ports 80 and 443."""
 
     ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = (80, 443)
-    hosts: tuple[Annotated[str, AfterValidator(_place)], ...] = ()
-    """`host` (on the ports above) or `host:port`: deliberate exceptions to the rules on addresses
-    and ports, such as a test server; names are compared as they stand in the address."""
+    hosts: tuple[Annotated[str, AfterValidator(_check_host)], ...] = ()
+    """`host` (on the ports above) or `host:port`: exceptions to the rules on addresses and ports,
+    such as a test server. Names are compared as written in the URL."""
     environment_proxies: bool = False
-    """Go through the proxies that HTTP_PROXY and its like name. They then resolve names, not we:
-    addresses are checked beforehand, but cannot be pinned."""
+    """Use the proxies in HTTP_PROXY and similar variables. They resolve names themselves, so
+    addresses are checked beforehand but cannot be pinned."""
 
 
-class JinaReader(Configured):
-    """A service that fetches and reads a page for us. It learns which pages were cited."""
+class JinaReader(ConfigModel):
+    """A service that fetches and reads pages for us. It learns which pages were cited."""
 
     url: str
     url_env: str | None = None
-    """The variable that, where it is set, replaces `url`."""
+    """The environment variable that, if set, replaces `url`."""
     key_env: str | None = None
-    """The variable that holds the key; without one fewer pages a minute may be asked for."""
+    """The environment variable with the key; without a key the rate limit is lower."""
     per_minute: PositiveInt = 20
     per_minute_with_key: PositiveInt = 400
     at_once: PositiveInt = 4
 
 
-class WaybackMachine(Configured):
-    """The Internet Archive's snapshot that is nearest to when the report was written."""
+class WaybackMachine(ConfigModel):
+    """The Internet Archive's copy that is nearest to the time of the report."""
 
     url: str
-    """Of its service that says which snapshots there are."""
+    """URL of the service that lists copies."""
     url_env: str | None = None
     per_minute: PositiveInt = 15
     at_once: PositiveInt = 2
 
 
-class ReadingBounds(Configured):
-    """What taking the text out of one page may take, in processes of its own."""
+class ReadingBounds(ConfigModel):
+    """Limits on extracting a page's text, which runs in processes of its own."""
 
     workers: PositiveInt = 2
     seconds: PositiveFloat = 30.0
     megabytes: PositiveInt = 1500
     """Address space of each process."""
     most_html_bytes: PositiveInt = 5_000_000
-    """A larger HTML page is cut here before it is read, and says so."""
+    """A larger HTML page is truncated before it is read, with a remark."""
     most_pdf_pages: PositiveInt = 300
     most_characters: PositiveInt = 2_000_000
-    """Of a page's text; the rest is left out, with a remark."""
+    """A longer text is truncated, with a remark."""
 
 
-class WebSettings(Configured):
+class WebSettings(ConfigModel):
     operator: str | None = None
-    """Who runs this, in the User-Agent."""
+    """The operator, for the User-Agent."""
     operator_env: str
-    manners: Manners = Manners()
-    bounds: Bounds = Bounds()
-    allowed: Allowed = Allowed()
+    manners: RequestPolicy = RequestPolicy()
+    bounds: PageLimits = PageLimits()
+    allowed: AllowedAddresses = AllowedAddresses()
     fallbacks: tuple[Literal["jina", "wayback"], ...] = ()
-    """Other ways to a page that did not come as it was cited, tried in this order."""
+    """Other sources of pages that could not be fetched as cited, in the order of trying."""
     jina: JinaReader
     wayback: WaybackMachine
     reading: ReadingBounds = Field(default_factory=ReadingBounds)
 
-    def named_operator(self) -> str | None:
-        """Who runs this, as printable ASCII; None where nobody says."""
+    def get_operator(self) -> str | None:
+        """Return the operator; None if it is not set, or not printable ASCII."""
         operator = (os.environ.get(self.operator_env) or self.operator or "").strip()
         return operator if operator and operator.isprintable() and operator.isascii() else None
 
 
 def load_web(configs: Path = CONFIGS) -> WebSettings:
-    return load(configs / "web.yaml", WebSettings)
+    return load_config(configs / "web.yaml", WebSettings)

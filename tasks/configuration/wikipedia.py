@@ -1,4 +1,4 @@
-"""`configs/wikipedia.yaml`: which wiki, how politely, and what counts."""
+"""`configs/wikipedia.yaml`: the wiki, the limits on requests, and the rules for articles."""
 
 import os
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 
-class WikiRequests(Configured):
-    """How a wiki is asked."""
+class WikiRequests(ConfigModel):
+    """Limits on requests to a wiki."""
 
     most_at_once: PositiveInt = 3
     per_second: PositiveFloat = 1.0
@@ -19,31 +19,31 @@ class WikiRequests(Configured):
     first_wait_seconds: PositiveFloat = 2.0
     """Doubled each time, with jitter; a server's hint is never undercut."""
     longest_wait_seconds: PositiveFloat = 120.0
-    """A server that asks for more means later: the collection stops, and goes on when run again."""
+    """If a server asks for a longer wait the collection stops; the next run continues it."""
     timeout_seconds: PositiveFloat = 60.0
     largest_answer_bytes: PositiveInt = 64 * 1024 * 1024
 
 
-class CollectionRules(Configured):
-    """Which of the wiki's pages may come into an edition."""
+class CollectionRules(ConfigModel):
+    """The rules for articles of an edition."""
 
     version: PositiveInt
     margin: PositiveInt = 10
-    """Pages in a row beyond an edge of the window that must lie outside it."""
+    """Consecutive pages beyond an edge of the window that must be outside it."""
     list_titles: tuple[str, ...] = ()
     list_descriptions: tuple[str, ...] = ()
-    """Short descriptions begin so; compared without case."""
+    """Beginnings of lists' short descriptions, case-insensitive."""
     fewest_words: NonNegativeInt = 0
 
 
-class WikipediaSettings(Configured):
+class WikipediaSettings(ConfigModel):
     api_url: str
     operator: str | None = None
     operator_env: str
     good_articles: str
     """The category's title."""
     pageviews_url: str | None = None
-    """Null: views are not asked for."""
+    """Null: page views are not requested."""
     pageviews_project: str
     licence: str
     licence_url: str
@@ -52,26 +52,26 @@ class WikipediaSettings(Configured):
     requests: WikiRequests = WikiRequests()
     rules: CollectionRules
 
-    def named_operator(self) -> str:
-        """Who runs this, for the User-Agent.
+    def get_operator(self) -> str:
+        """Return the operator for the User-Agent.
 
         Raises:
-            ConfigurationError: nobody is named.
+            ConfigurationError: no operator is set, or it cannot be sent.
         """
         operator = (os.environ.get(self.operator_env) or self.operator or "").strip()
         if not operator:
             raise ConfigurationError(
-                f"configs/wikipedia.yaml: `operator` is empty. Wikimedia asks everybody who "
-                "collects automatically to say whom to write to: set it to a mail address or a "
-                f"page of yours, or set the variable {self.operator_env}."
+                "configs/wikipedia.yaml: `operator` is empty. Wikimedia requires a contact for "
+                "automated requests: set it to an email address or a page of yours, or set the "
+                f"variable {self.operator_env}."
             )
         if not operator.isprintable() or not operator.isascii():
             raise ConfigurationError(
-                "configs/wikipedia.yaml: `operator` goes into an HTTP header: expected one line of "
-                f"plain ASCII, found {operator[:60]!r}."
+                "configs/wikipedia.yaml: `operator` is sent in an HTTP header: expected one line "
+                f"of plain ASCII, found {operator[:60]!r}."
             )
         return operator
 
 
 def load_wikipedia(configs: Path = CONFIGS) -> WikipediaSettings:
-    return load(configs / "wikipedia.yaml", WikipediaSettings)
+    return load_config(configs / "wikipedia.yaml", WikipediaSettings)

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, for people who know YAML and JSON and not Python."""
+"""Wording of pydantic's errors for people who know YAML and JSON but not Python."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ FORMS = {
     "^[A-Za-z0-9_.:-]{1,80}$": "letters (a to z), digits and _ . : -, 80 at most",
     "^[a-z][a-z0-9_]{0,39}$": "small letters, digits and _, 40 at most, a letter first",
 }
-"""What patterns of our models ask for; other patterns speak for themselves."""
+"""Descriptions of our models' patterns; other patterns are shown as they are."""
 TYPES = {
     "missing": "it is missing",
     "tuple_type": "expected a list",
@@ -25,8 +25,8 @@ TYPES = {
 }
 
 
-def expected(problem: ErrorDetails) -> str:
-    """What was expected there."""
+def describe_expected(problem: ErrorDetails) -> str:
+    """Describe what was expected."""
     kind, bounds = problem["type"], problem.get("ctx", {})
     if kind in TYPES:
         return TYPES[kind]
@@ -34,9 +34,9 @@ def expected(problem: ErrorDetails) -> str:
         pattern = bounds["pattern"]
         return f"expected {FORMS.get(pattern, f'the form {pattern}')}"
     if kind == "string_too_short":
-        return f"expected a text of at least {_counted(bounds['min_length'], 'character')}"
+        return f"expected a text of at least {_pluralize(bounds['min_length'], 'character')}"
     if kind == "string_too_long":
-        return f"expected a text of at most {_counted(bounds['max_length'], 'character')}"
+        return f"expected a text of at most {_pluralize(bounds['max_length'], 'character')}"
     if kind == "too_short":
         return f"expected a list of at least {bounds['min_length']:,}"
     if kind == "too_long":
@@ -44,19 +44,19 @@ def expected(problem: ErrorDetails) -> str:
     return problem["msg"].removeprefix("Value error, ")
 
 
-def place_of(problem: ErrorDetails, content: object) -> str:
-    """The key, with the id of the thing it belongs to: `items.2.check` (id 'clear')."""
+def format_location(problem: ErrorDetails, content: object) -> str:
+    """Format the key, with the id of its parent: `items.2.check` (id 'clear')."""
     ids: list[str] = []
     at: Any = content
     for part in problem["loc"]:
-        at = _inside(at, part)
+        at = _get_child(at, part)
         if isinstance(at, Mapping) and isinstance(at.get("id"), str) and isinstance(part, int):
             ids.append(f"id {at['id'][:80]!r}")
     key = ".".join(str(part)[:80] for part in problem["loc"]) or "(top)"
     return f"`{key}`" + (f" ({', '.join(ids)})" if ids else "")
 
 
-def _inside(value: Any, part: int | str) -> Any:
+def _get_child(value: Any, part: int | str) -> Any:
     if isinstance(value, Mapping):
         return value.get(part)
     if isinstance(value, Sequence) and isinstance(part, int) and part < len(value):
@@ -64,5 +64,5 @@ def _inside(value: Any, part: int | str) -> Any:
     return None
 
 
-def _counted(n: int, what: str) -> str:
+def _pluralize(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

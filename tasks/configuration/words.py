@@ -1,27 +1,27 @@
-"""The words encyclopedic prose avoids, by category."""
+"""`configs/style/words_to_watch.yaml`: words that encyclopedic prose avoids."""
 
 from pathlib import Path
 
 from pydantic import Field
 
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
 WORDS_FILE = CONFIGS / "style" / "words_to_watch.yaml"
 
 
-class WordsToWatch(Configured):
+class WordsToWatch(ConfigModel):
     """Words and phrases that encyclopedic prose avoids, by category."""
 
     guideline: str
-    """Address of the guideline the lists follow."""
+    """URL of the guideline that the lists follow."""
     version: int
     categories: dict[str, tuple[str, ...]] = Field(min_length=1)
 
 
 def load_words_to_watch(path: Path = WORDS_FILE) -> WordsToWatch:
-    """The lists of words.
+    """Load the lists of words.
 
     Raises:
-        ConfigurationError: the file is missing or malformed; says which key.
+        ConfigurationError: the file cannot be read or is invalid.
     """
-    return load(path, WordsToWatch)
+    return load_config(path, WordsToWatch)

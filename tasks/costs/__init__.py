@@ -1,4 +1,4 @@
-"""What was spent, and on what: the ledger of calls, budgets, runs, tokens.
+"""Costs: the ledger of calls, budgets, and what runs, reports and judging cost.
 
 Application. Writes `calls`.
 """

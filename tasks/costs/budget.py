@@ -1,4 +1,4 @@
-"""The money of one run, whatever its stages, agents and judges are."""
+"""The budget that all stages, agents and judges of a run share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ _budgets: dict[Warehouse, Budget] = {}
 
 
 @contextmanager
-def spending(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
-    """While open, all that is spent comes out of one budget; None is no cap.
+def open_budget(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
+    """Open a budget for all spending within the block; None: no cap.
 
-    A flow inside another flow spends the outer one's money: there `usd` says nothing.
+    A flow inside another flow uses the outer one's budget and ignores `usd`.
     """
     if warehouse in _budgets:
         yield _budgets[warehouse]
@@ -25,6 +25,6 @@ def spending(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
         del _budgets[warehouse]
 
 
-def budget_of(warehouse: Warehouse) -> Budget:
-    """The budget that is open; outside of any, one without a cap."""
+def get_budget(warehouse: Warehouse) -> Budget:
+    """Return the open budget, or one without a cap if none is open."""
     return _budgets.get(warehouse) or Budget()

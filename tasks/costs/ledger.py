@@ -1,4 +1,4 @@
-"""The ledger: every call to a model, in the warehouse; and what people ask of it."""
+"""The ledger: every call to a model, stored in the warehouse."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,47 +9,47 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tasks.warehouse.calls import Call
+from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.store import Readable, Warehouse
-from tasks.warehouse.turns import turn
 from tasks.warehouse.writer import Change
 
 LOOKUP_SECONDS = 0.02
-"""How long a lookup waits for others: one question to DuckDB for all of them."""
+"""How long a lookup waits for others, to answer all with one query."""
 LOOK_UP = """
 SELECT * REPLACE ('' AS system_prompt, '' AS prompt, '' AS reply_schema)
 FROM calls WHERE request_id IN (SELECT unnest($1))
 """
-"""Who asks knows what was asked. Prompts are most of the ledger, and DuckDB would unpack all of
-them at each lookup."""
+"""Omits prompts, which callers know: they are most of the ledger, and DuckDB would decompress them
+all at each lookup."""
 PREFIX = 16
-"""Hex digits of a request's id that are held in memory: 8 bytes for each call ever made."""
+"""Hex digits of request ids that are held in memory: 8 bytes per call."""
 
 
 class WarehouseLedger:
-    """The calls table as the gateway uses it.
+    """The ledger of the gateway, stored in the table `calls`.
 
-    What has never been asked is known without a question to DuckDB: the ids of all requests
-    are held as a sorted array of their first 64 bits. Where other processes buy answers, too, that
-    is asked each time, and one of them at a time asks for the same request.
+    A sorted array of the first 64 bits of all request ids answers most lookups without a query. If
+    other processes share the warehouse, each lookup queries it, and only one process at a time
+    sends the same request.
     """
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
-        self._shared = warehouse.turns.shared
-        self._before = _prefixes(warehouse)
+        self._shared = warehouse.locks.shared
+        self._before = _load_prefixes(warehouse)
         self._since: set[str] = set()
         self._wanted: dict[str, asyncio.Future[list[Call]]] = {}
         self._looking: asyncio.Task[None] | None = None
 
-    async def attempts(self, request_id: str) -> Sequence[Call]:
-        """Everything known of a request but its prompts, by attempt."""
+    async def load_attempts(self, request_id: str) -> Sequence[Call]:
+        """Return the stored calls of a request without prompts, by attempt."""
         known = self._shared or request_id in self._since or self._may_hold(request_id)
         if not known:
             return ()
         if request_id not in self._wanted:
             self._wanted[request_id] = asyncio.get_running_loop().create_future()
-        # One lookup at a time, which goes through the whole ledger: who comes meanwhile is looked
-        # up together, so that there are the fewer of them the longer one takes.
+        # One lookup at a time, since each scans the whole ledger: requests that arrive meanwhile
+        # are looked up together.
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_up())
         return await self._wanted[request_id]
@@ -59,22 +59,22 @@ class WarehouseLedger:
         place = int(np.searchsorted(self._before, prefix))
         return place < len(self._before) and bool(self._before[place] == prefix)
 
-    async def keep(self, call: Call, *, again: bool) -> None:
-        """Returns once it is committed; `again`: a failed call of the same id is replaced."""
+    async def save(self, call: Call, *, replace: bool) -> None:
+        """Store a call; return once it is committed. replace: drop a failed call of the same id."""
         change = (
             Change(Call, [call], replacing={"call_id": call.call_id})
-            if again
+            if replace
             else Change(Call, [call], appending=True)
         )
         await self._warehouse.write_async(change)
         self._since.add(call.request_id)
 
-    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
-        """Within the block no other process asks for this request."""
-        return turn(self._warehouse.turns, f"request {request_id}")
+    def lock_request(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        """Within the block no other process sends this request."""
+        return hold_lock(self._warehouse.locks, f"request {request_id}")
 
     def known_version(self, provider: str, model: str) -> str | None:
-        """What the model answered as the first time it was ever asked."""
+        """Return the version the model answered as in its first call."""
         version: str | None = self._warehouse.value(
             "SELECT model_version FROM calls WHERE provider = $1 AND model = $2 "
             "AND model_version IS NOT NULL ORDER BY called_at, call_id LIMIT 1",
@@ -105,15 +105,15 @@ class WarehouseLedger:
                 waiting.set_result(found[request_id])
 
 
-def _prefixes(warehouse: Warehouse) -> NDArray[np.uint64]:
+def _load_prefixes(warehouse: Warehouse) -> NDArray[np.uint64]:
     frame = warehouse.frame(
         f"SELECT DISTINCT CAST('0x' || left(request_id, {PREFIX}) AS UBIGINT) AS prefix FROM calls"
     )
     return np.sort(frame["prefix"].to_numpy())
 
 
-def answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset[str]:
-    """Those of the requests to which the ledger holds a whole answer."""
+def find_answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset[str]:
+    """Return those of the requests that the ledger has an answer to."""
     frame = source.frame(
         "SELECT DISTINCT request_id FROM calls WHERE status = 'ok' "
         "AND request_id IN (SELECT unnest($1))",
@@ -122,8 +122,8 @@ def answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset
     return frozenset(frame["request_id"])
 
 
-def typical_tokens(source: Readable, provider: str, model: str) -> pl.DataFrame:
-    """What answers of a model have taken so far, a step a row: protocol, step, n, output."""
+def average_tokens(source: Readable, provider: str, model: str) -> pl.DataFrame:
+    """Return a model's mean output tokens per step, as rows of protocol, step, n, output."""
     return source.frame(
         "SELECT protocol, step, count(*) AS n, avg(output_tokens + coalesce(thinking_tokens, 0)) "
         "AS output FROM calls WHERE provider = $1 AND model = $2 AND output_tokens IS NOT NULL "
@@ -132,8 +132,8 @@ def typical_tokens(source: Readable, provider: str, model: str) -> pl.DataFrame:
     )
 
 
-def calls_summary(source: Readable) -> pl.DataFrame:
-    """Calls, HTTP requests (tries), tokens and dollars by judge, step and status."""
+def summarize_calls(source: Readable) -> pl.DataFrame:
+    """Sum calls, HTTP requests (tries), tokens and dollars by judge, step and status."""
     return source.frame(
         "SELECT judge, protocol || '/' || step AS step, status, "
         "count(*) AS calls, sum(tries) AS tries, "

@@ -1,4 +1,4 @@
-"""What models and agents were asked and what it cost: since a moment, and in all."""
+"""Calls and jobs with their costs, since a given time and in total."""
 
 from datetime import datetime
 
@@ -29,17 +29,16 @@ FROM bought GROUP BY part, who, step, what ORDER BY part, who, step
 """
 
 
-def costs_since(source: Readable, since: datetime) -> pl.DataFrame:
-    """Calls to judges' models by protocol and step, jobs of agents by edition; a row for each.
+def load_costs_since(source: Readable, since: datetime) -> pl.DataFrame:
+    """Load calls to judges' models by protocol and step, and agents' jobs by edition.
 
     Args:
-        since: what came from then on is counted in the columns that end in `_now`. One process
-            owns the warehouse at a time, so this is what the run that began then has asked.
+        since: start of the period of the columns `…_now`. One process owns the warehouse at a
+            time, so this period covers the run that began then.
 
     Returns:
         part (`judging`, `reports`), who (judge or agent), step (protocol/step, or the edition),
-        what (`calls`, `jobs`), and twice, for now and in all: how many, their tokens, their
-        dollars (null where no price is known for any), and how many of them have no price (a call
-        that failed needs none).
+        what (`calls`, `jobs`), and twice, for now and in total: number, tokens, dollars (null if
+        no price is known), and how many have no price (failed calls need none).
     """
     return source.frame(COSTS, [since])

@@ -1,4 +1,4 @@
-"""What judging took, by agent, report and batch: read from the ledger."""
+"""Tokens and dollars of judging, by agent, report or batch."""
 
 from typing import Literal
 
@@ -6,8 +6,8 @@ import polars as pl
 
 from tasks.warehouse.store import Readable
 
-Level = Literal["agent", "report", "batch"]
-COLUMNS: dict[Level, str] = {
+TokenLevel = Literal["agent", "report", "batch"]
+COLUMNS: dict[TokenLevel, str] = {
     "agent": "judge, agent",
     "report": "judge, agent, assignment",
     "batch": "judge, agent, assignment, step, left(request_id, 8) AS batch",
@@ -34,15 +34,14 @@ SELECT {columns}, count(DISTINCT assignment) AS reports, count(*) AS batches,
 FROM asked JOIN paid USING (request_id)
 GROUP BY ALL ORDER BY {order}
 """
-"""A call that decided several items counts once; an answer that had to be asked for again counts
-with both. All that was ever asked for a report is in it, under earlier prompts too. `cached` is a
-part of `prompt`."""
+"""A call that decided several items counts once; a repeated call counts each time. Includes calls
+under earlier prompts. `cached` is part of `prompt`."""
 
 
-def tokens(
-    source: Readable, edition: str, protocol: str, level: Level, judge: str | None
+def count_tokens(
+    source: Readable, edition: str, protocol: str, level: TokenLevel, judge: str | None
 ) -> pl.DataFrame:
-    """A row per agent, report or batch (one request), with tokens and dollars."""
+    """Return a row per agent, report or batch (one request), with tokens and dollars."""
     columns = COLUMNS[level]
     order = columns.replace("left(request_id, 8) AS batch", "min(first_at), batch")
     frame = source.frame(TOKENS.format(columns=columns, order=order), [edition, protocol, judge])

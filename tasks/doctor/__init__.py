@@ -1,4 +1,4 @@
-"""`evergreen doctor`: a module for each area that can go wrong, and what to do about it.
+"""The checks of `evergreen doctor`, one module per area, each with advice.
 
 Application: may import everything but flows. Writes no table.
 """

@@ -1,4 +1,4 @@
-"""Whether everything in `configs/` can be read, its keys are there, and its models still are."""
+"""Check that `configs/` can be read, its keys are set, and its models are not retired."""
 
 import os
 from collections import defaultdict
@@ -12,7 +12,7 @@ from tasks.configuration.criteria import load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
-from tasks.configuration.loading import CONFIGS, load, read_mapping
+from tasks.configuration.loading import CONFIGS, load_config, read_mapping
 from tasks.configuration.models import (
     LlmJudgeEntry,
     load_editions,
@@ -20,31 +20,31 @@ from tasks.configuration.models import (
     load_protocol,
 )
 from tasks.configuration.refresh import load_refresh
-from tasks.configuration.rubrics import listed_files, load_rubric
+from tasks.configuration.rubrics import list_rubric_files, load_rubric
 from tasks.configuration.sandbox import load_sandbox
-from tasks.configuration.secrets import how_to_give
+from tasks.configuration.secrets import describe_key_setup
 from tasks.configuration.templates import StrictTemplate
 from tasks.configuration.topics import Topics
 from tasks.configuration.web import load_web
 from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.configuration.words import load_words_to_watch
-from tasks.doctor.finding import About, Finding, Status
-from tasks.doctor.relevance import InUse, Level
+from tasks.doctor.finding import CheckGroup, Finding, Status
+from tasks.doctor.relevance import NamesInUse, Relevance
 from tasks.models.prices import load_prices
 
-ABOUT, KEYS = About("configuration"), About("keys")
+CONFIGURATION, KEYS = CheckGroup("configuration"), CheckGroup("keys")
 SOON = timedelta(days=30)
 RETIRED = (
-    "Verdicts stay, but the judge makes no new ones from that day on. Finish what it has begun, "
-    "then name another one (configs/judges.yaml, configs/refresh.yaml)."
+    "Its verdicts stay, but it can make no new ones from that day on. Finish its pending work, "
+    "then name another judge (configs/judges.yaml, configs/refresh.yaml)."
 )
-MISSING: dict[Level, tuple[Status, str]] = {
-    Level.REQUIRED: ("fail", ": the default judge, or what configs/refresh.yaml asks"),
-    Level.USED: ("warn", ": this warehouse holds what they made"),
-    Level.UNUSED: ("skipped", ""),
+MISSING_KEY: dict[Relevance, tuple[Status, str]] = {
+    Relevance.REQUIRED: ("fail", " (the default judge, or named in configs/refresh.yaml)"),
+    Relevance.USED: ("warn", " (this warehouse holds their results)"),
+    Relevance.UNUSED: ("skipped", ""),
 }
-"""By how much depends on it, how bad a missing key is, and why."""
+"""The status of a missing key and its reason, by relevance."""
 READERS: dict[str, Callable[[Path], Any]] = {
     "agents.yaml": load_agents,
     "drafting.yaml": load_drafting,
@@ -56,7 +56,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "sandbox.yaml": load_sandbox,
     "web.yaml": load_web,
     "wikipedia.yaml": load_wikipedia,
-    "good_article_topics.yaml": lambda configs: load(configs / "good_article_topics.yaml", Topics),
+    "good_article_topics.yaml": lambda configs: load_config(
+        configs / "good_article_topics.yaml", Topics
+    ),
     "style/words_to_watch.yaml": lambda configs: load_words_to_watch(
         configs / "style" / "words_to_watch.yaml"
     ),
@@ -65,108 +67,112 @@ READERS: dict[str, Callable[[Path], Any]] = {
         "criteria/wikipedia_good_article.yaml", configs
     ),
 }
-"""By file, what reads it as the flows do. All other YAML must at least be YAML."""
+"""The loader of each file, as the flows use it. All other YAML files must only parse."""
 
 
 def check_configuration(configs: Path = CONFIGS) -> Iterator[Finding]:
-    """Every file, as the flows read it."""
-    wrong, n_files = [], 0
+    """Check that every file loads as the flows load it."""
+    errors, n_files = [], 0
     for file in sorted(path for path in configs.rglob("*") if path.suffix in (".yaml", ".md")):
         n_files += 1
         try:
-            _read(file, configs)
+            _read_file(file, configs)
         except ConfigurationError as error:
-            wrong.append(str(error))
-    for file in listed_files():
+            errors.append(str(error))
+    for file in list_rubric_files():
         n_files += 1
         try:
             load_rubric(file)
         except ConfigurationError as error:
-            wrong.append(str(error))
-    lost = [name for name in READERS if not (configs / name).exists()]
-    wrong += [f"{configs / name}: there is no such file." for name in lost]
-    for said in wrong:
-        yield ABOUT.fail("files", said)
-    if not wrong:
-        yield ABOUT.ok("files", f"{n_files} files in {configs} can be read.")
+            errors.append(str(error))
+    missing = [name for name in READERS if not (configs / name).exists()]
+    errors += [f"{configs / name}: there is no such file." for name in missing]
+    for message in errors:
+        yield CONFIGURATION.fail("files", message)
+    if not errors:
+        yield CONFIGURATION.ok("files", f"{n_files} files in {configs} can be read.")
 
 
 def check_operator(configs: Path = CONFIGS) -> Iterator[Finding]:
-    """Whether somebody is named whom Wikimedia can write to."""
+    """Check that a contact for Wikimedia is configured."""
     settings = load_wikipedia(configs)
     try:
-        settings.named_operator()
+        settings.get_operator()
     except ConfigurationError:
-        said = "nobody is named whom Wikimedia could write to: nothing can be collected."
-        advice = f"Set {settings.operator_env}, or `operator` in configs/wikipedia.yaml, to a mail "
-        yield ABOUT.warn("operator", said, f"{advice}address or a page of yours, in plain ASCII.")
+        text = "no contact for Wikimedia is set: nothing can be collected."
+        advice = f"Set {settings.operator_env}, or `operator` in configs/wikipedia.yaml, to your "
+        yield CONFIGURATION.warn(
+            "operator", text, f"{advice}mail address or home page, in plain ASCII."
+        )
     else:
-        yield ABOUT.ok("operator", "is named.")
+        yield CONFIGURATION.ok("operator", "is set.")
 
 
 def check_keys(
-    in_use: InUse, blocks: Callable[[str], bool | None], configs: Path = CONFIGS
+    names_in_use: NamesInUse, blocks: Callable[[str], bool | None], configs: Path = CONFIGS
 ) -> Iterator[Finding]:
-    """For each variable that holds keys whether it is set, and who needs it.
+    """Check for each key whether it is set, and report who needs it.
 
-    blocks: whether the server has a Prefect Secret block of a name; None where nobody knows.
+    blocks: tells whether the server has a Prefect Secret block of a name; None if unknown.
     """
-    for (variable, block), users in _key_users(configs).items():
-        level = in_use.of(users)
+    for (variable, block), users in _find_key_users(configs).items():
+        level = names_in_use.relevance_of(users)
         name = variable or f"block {block}"
-        there = blocks(block) if block else False
+        has_block = blocks(block) if block else False
         if variable and os.environ.get(variable, "").strip():
-            yield KEYS.ok(name, f"is set; for {_listed(users)}.")
-        elif there:
-            yield KEYS.ok(name, f"is in the Prefect block {block}; for {_listed(users)}.")
-        elif there is None:
-            said = f"is not set; whether there is a Prefect block {block} nobody could say."
-            yield KEYS.warn(name, said, "Start the Prefect server, or set the variable.")
+            yield KEYS.ok(name, f"is set; for {_join_names(users)}.")
+        elif has_block:
+            yield KEYS.ok(name, f"is in the Prefect block {block}; for {_join_names(users)}.")
+        elif has_block is None:
+            text = f"is not set; no Prefect server could be asked for the block {block}."
+            yield KEYS.warn(name, text, "Start the Prefect server, or set the variable.")
         else:
-            status, why = MISSING[level]
-            said = f"is not set; needed by {_listed(users)}{why}."
-            advice = f"{_way(variable, block)}, workers too." if why else None
-            yield KEYS.told(status, name, said, advice)
+            status, why = MISSING_KEY[level]
+            text = f"is not set; needed by {_join_names(users)}{why}."
+            advice = f"{_describe_how_to_set(variable, block)}, workers too." if why else None
+            yield KEYS.finding(status, name, text, advice)
 
 
-def check_models(in_use: InUse, today: date, configs: Path = CONFIGS) -> Iterator[Finding]:
-    """Judges whose models have gone or will soon."""
+def check_models(
+    names_in_use: NamesInUse, today: date, configs: Path = CONFIGS
+) -> Iterator[Finding]:
+    """Check whether judges' models are retired or will be soon."""
     status: Status = "ok"
-    said = []
+    retiring = []
     for name, entry in load_judges(configs).judges.items():
         retires = entry.retires if isinstance(entry, LlmJudgeEntry) else None
         if retires is None or retires - today > SOON:
             continue
-        level = in_use.of([name])
-        if level is Level.UNUSED and retires <= today:
+        level = names_in_use.relevance_of([name])
+        if level is Relevance.UNUSED and retires <= today:
             continue
-        said.append(
+        retiring.append(
             f"{name} was retired on {retires}"
             if retires <= today
             else f"{name} retires on {retires}, in {(retires - today).days} days"
         )
-        if level is Level.REQUIRED and retires <= today:
+        if level is Relevance.REQUIRED and retires <= today:
             status = "fail"
-        elif level is not Level.UNUSED and status != "fail":
+        elif level is not Relevance.UNUSED and status != "fail":
             status = "warn"
-    text = "; ".join(said) if said else f"none retires within {SOON.days} days"
-    yield ABOUT.told(status, "models", f"{text}.", RETIRED)
+    text = "; ".join(retiring) if retiring else f"none retires within {SOON.days} days"
+    yield CONFIGURATION.finding(status, "models", f"{text}.", RETIRED)
 
 
-def needs_key(name: str, configs: Path = CONFIGS) -> str | None:
-    """The variable of a judge's or agent's key; None where it can be asked without one."""
-    for (variable, _), users in _key_users(configs).items():
+def key_variable_of(name: str, configs: Path = CONFIGS) -> str | None:
+    """Return the variable of a judge's or agent's key; None if it needs none."""
+    for (variable, _), users in _find_key_users(configs).items():
         if name in users:
             return variable
     return None
 
 
-def _way(variable: str | None, block: str | None) -> str:
-    how = how_to_give(variable, block)
-    return f"{how[0].upper()}{how[1:]} for every process that asks"
+def _describe_how_to_set(variable: str | None, block: str | None) -> str:
+    how = describe_key_setup(variable, block)
+    return f"{how[0].upper()}{how[1:]} for every process that sends requests"
 
 
-def _read(file: Path, configs: Path) -> None:
+def _read_file(file: Path, configs: Path) -> None:
     name = str(file.relative_to(configs))
     if name in READERS:
         READERS[name](configs)
@@ -180,8 +186,8 @@ def _read(file: Path, configs: Path) -> None:
         StrictTemplate(file)
 
 
-def _key_users(configs: Path) -> dict[tuple[str | None, str | None], list[str]]:
-    """By variable and block, the judges and agents that cannot be asked without."""
+def _find_key_users(configs: Path) -> dict[tuple[str | None, str | None], list[str]]:
+    """Map each variable and block to the judges and agents that require its key."""
     users: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
     for name, judge in load_judges(configs).judges.items():
         if isinstance(judge, LlmJudgeEntry) and judge.key_required:
@@ -192,7 +198,7 @@ def _key_users(configs: Path) -> dict[tuple[str | None, str | None], list[str]]:
     return {key: names for key, names in sorted(users.items(), key=str) if any(key)}
 
 
-def _listed(names: Collection[str], most: int = 4) -> str:
-    shown = list(names)[:most]
-    rest = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+def _join_names(names: Collection[str], most: int = 4) -> str:
+    first = list(names)[:most]
+    rest = len(names) - len(first)
+    return ", ".join(first) + (f" and {rest} more" if rest else "")

@@ -1,7 +1,4 @@
-"""A look at everything Evergreen stands on: what is found, how bad that is, and what to do.
-
-Each kind of check is a file beside this one (`checkup_*.py`); `evergreen doctor` runs them.
-"""
+"""Findings: what a check found, how serious it is, and what to do about it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,61 +9,61 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.warehouse.errors import WarehouseError, first_line
 
 Status = Literal["ok", "warn", "fail", "skipped"]
-"""`warn`: it works, but somebody should look. `fail`: something cannot be done as it is.
-`skipped`: not looked at, or nothing to look at."""
+"""`warn`: works, but needs attention. `fail`: something cannot work as it is.
+`skipped`: not checked, or nothing to check."""
 
 
 class Finding(Frozen):
-    """What one check found. It never holds a key, nor anything made from one."""
+    """The outcome of one check. Never contains a key or anything derived from one."""
 
     group: str
-    """What it is about: software, configuration, keys, …"""
+    """The area: software, configuration, keys, …"""
     check: str
     status: Status
     finding: str
-    """In words."""
+    """A sentence for people."""
     advice: str | None = None
-    """What to do; null where there is nothing to do."""
+    """What to do; null if there is nothing to do."""
 
 
 @dataclass(frozen=True)
-class About:
-    """Makes the findings of one group."""
+class CheckGroup:
+    """Builds the findings of one group."""
 
     group: str
 
-    def told(self, status: Status, check: str, finding: str, advice: str | None = None) -> Finding:
-        """A finding; one that is fine needs no advice."""
+    def finding(self, status: Status, check: str, text: str, advice: str | None = None) -> Finding:
+        """Return a finding; the advice is dropped if the status is ok."""
         needed = None if status == "ok" else advice
-        return Finding(group=self.group, check=check, status=status, finding=finding, advice=needed)
+        return Finding(group=self.group, check=check, status=status, finding=text, advice=needed)
 
-    def ok(self, check: str, finding: str) -> Finding:
-        return self.told("ok", check, finding)
+    def ok(self, check: str, text: str) -> Finding:
+        return self.finding("ok", check, text)
 
-    def warn(self, check: str, finding: str, advice: str | None = None) -> Finding:
-        return self.told("warn", check, finding, advice)
+    def warn(self, check: str, text: str, advice: str | None = None) -> Finding:
+        return self.finding("warn", check, text, advice)
 
-    def fail(self, check: str, finding: str, advice: str | None = None) -> Finding:
-        return self.told("fail", check, finding, advice)
+    def fail(self, check: str, text: str, advice: str | None = None) -> Finding:
+        return self.finding("fail", check, text, advice)
 
-    def skipped(self, check: str, finding: str, advice: str | None = None) -> Finding:
-        return self.told("skipped", check, finding, advice)
+    def skipped(self, check: str, text: str, advice: str | None = None) -> Finding:
+        return self.finding("skipped", check, text, advice)
 
 
-def checked(group: str, checks: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """The findings of some checks; one that fails itself is a finding, too, and ends them."""
-    about = About(group)
+def run_checks(group: str, checks: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """Yield the findings of some checks. A check that raises becomes a failed finding."""
+    check_group = CheckGroup(group)
     try:
         yield from checks()
     except (WarehouseError, ConfigurationError) as error:
-        yield about.fail(group, first_line(error))
-    except Exception as error:  # whatever is wrong, the other checks are still to be made
-        said = f"it could not be checked ({type(error).__name__}: {first_line(error)})."
-        yield about.fail(group, said)
+        yield check_group.fail(group, first_line(error))
+    except Exception as error:  # the other groups must still be checked
+        text = f"could not be checked ({type(error).__name__}: {first_line(error)})."
+        yield check_group.fail(group, text)
 
 
-def counted(findings: Iterable[Finding]) -> dict[Status, int]:
-    """How many findings there are of each status."""
+def count_by_status(findings: Iterable[Finding]) -> dict[Status, int]:
+    """Count the findings by status."""
     counts: dict[Status, int] = {"ok": 0, "warn": 0, "fail": 0, "skipped": 0}
     for found in findings:
         counts[found.status] += 1

@@ -1,4 +1,4 @@
-"""Which judges and agents matter here: those that every run needs, those that were used, others."""
+"""How much depends on each judge and agent: required by every run, used before, or unused."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,38 +18,39 @@ UNION SELECT DISTINCT agent FROM jobs
 """
 
 
-class Level(Enum):
+class Relevance(Enum):
     """How much depends on a judge or an agent."""
 
     REQUIRED = 2
-    """It is the default judge, or configs/refresh.yaml asks it on a schedule."""
+    """The default judge, or scheduled in configs/refresh.yaml."""
     USED = 1
-    """The warehouse holds something that it made."""
+    """The warehouse holds some of its results."""
     UNUSED = 0
 
 
 @dataclass(frozen=True)
-class InUse:
-    """The names of judges and agents that matter."""
+class NamesInUse:
+    """The names of the judges and agents that are required or were used."""
 
     required: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
 
-    def of(self, names: Iterable[str]) -> Level:
-        """The highest level of some."""
+    def relevance_of(self, names: Iterable[str]) -> Relevance:
+        """Return the highest relevance among some names."""
         given = set(names)
         if given & self.required:
-            return Level.REQUIRED
-        return Level.USED if given & self.used else Level.UNUSED
+            return Relevance.REQUIRED
+        return Relevance.USED if given & self.used else Relevance.UNUSED
 
 
-def in_use(source: Readable | None, configs: Path = CONFIGS) -> InUse:
-    """What matters, as far as configuration and warehouse (None: there is none) can be read."""
+def find_names_in_use(source: Readable | None, configs: Path = CONFIGS) -> NamesInUse:
+    """Find the names in the configuration and the warehouse (None: there is none), as far as
+    these can be read."""
     required: set[str] = set()
-    with suppress(ConfigurationError):  # the check of the configuration tells it
+    with suppress(ConfigurationError):  # check_configuration reports it
         required.add(load_judges(configs).default)
         settings = load_refresh(configs)
         if settings.schedule:
             required.update(settings.agents, filter(None, [settings.judge, settings.extractor]))
     used = source.frame(USED)["judge"].to_list() if source else []
-    return InUse(frozenset(required), frozenset(used))
+    return NamesInUse(frozenset(required), frozenset(used))

@@ -1,6 +1,6 @@
-"""Whether the Prefect server answers, runs get along, and schedules have somebody to start them.
+"""Check that the Prefect server answers, runs progress, and schedules are served.
 
-Asked over its API as it stands, without Prefect's client, which takes seconds to load.
+Uses the HTTP API directly: Prefect's client takes seconds to load.
 """
 
 import os
@@ -12,48 +12,47 @@ from urllib.parse import quote
 
 import httpx
 
-from tasks.doctor.finding import About, Finding
+from tasks.doctor.finding import CheckGroup, Finding
 from tasks.warehouse.errors import first_line
 from tasks.warehouse.rows import utc_now
 
-ABOUT = About("prefect")
+GROUP = CheckGroup("prefect")
 AUTH = "PREFECT_API_AUTH_STRING"
 ANSWER_SECONDS = 10.0
 MOST = 200
-"""Runs that are looked at; more are not open at once."""
+"""Limit of runs per request; there are never more open runs."""
 LONG = {
     "RUNNING": timedelta(days=1),
     "PENDING": timedelta(minutes=10),
     "CANCELLING": timedelta(minutes=10),
 }
-"""By state, how long a run may be in it before somebody should look."""
-WHY = {
-    "RUNNING": "Look at its page. If its process is gone (killed, machine restarted) nothing will "
-    "end it: cancel it there, or `prefect flow-run delete ID`. Its work is kept; start it again.",
-    "PENDING": "Its process has not begun: look at the worker's log (`evergreen serve`).",
+"""How long a run may stay in each state before it is reported."""
+ADVICE = {
+    "RUNNING": "Open its page. If its process is gone (killed, machine restarted), the run never "
+    "ends: cancel it there, or `prefect flow-run delete ID`. Its work is kept; start it again.",
+    "PENDING": "Its process has not started: look at the worker's log (`evergreen serve`).",
     "CANCELLING": "Its process is gone: `prefect flow-run delete ID`.",
-    "LATE": "Nobody takes it: start `evergreen serve`, or wait until the runs before it end.",
-    "PAUSED": "A person decides: open its page, press Resume, and say yes or no.",
+    "LATE": "No worker runs it: start `evergreen serve`, or wait until the earlier runs end.",
+    "PAUSED": "It waits for a decision: open its page, press Resume, and answer yes or no.",
 }
-
-
+"""What to do about a reported run, by its state."""
 REFUSED = {
     401: f"Set {AUTH} (user:password) as the server has it.",
     403: f"Set {AUTH} (user:password) as the server has it.",
-    503: "Its database does not answer: start that, then look at the server's log.",
+    503: "Its database does not answer: start the database, then look at the server's log.",
 }
-AWAY = (
-    "Start it, or correct PREFECT_API_URL; without that variable runs start a server of their own."
+NO_ANSWER = (
+    "Start it, or correct PREFECT_API_URL; without that variable, runs start their own server."
 )
 UNSERVED = "Start `evergreen serve` (with Docker: docker compose up -d worker)."
-UNPLANNED = (
-    "The server's scheduler does not plan: look at its log, and whether its SQLAlchemy is the "
-    "locked version (2.1 plans nothing, and says nothing)."
+NOT_PLANNED = (
+    "The server's scheduler does not plan runs: look at its log, and check that its SQLAlchemy is "
+    "the locked version (2.1 plans nothing, without an error)."
 )
 
 
-class Server:
-    """What a Prefect server says over its API."""
+class PrefectServer:
+    """A client of a Prefect server's API."""
 
     def __init__(self, api_url: str, transport: httpx.BaseTransport | None = None) -> None:
         self.api_url = api_url.rstrip("/")
@@ -71,14 +70,14 @@ class Server:
         response.raise_for_status()
         return response.json()
 
-    def find(self, path: str, **question: object) -> list[dict[str, Any]]:
-        response = self._http.post(f"{self.api_url}{path}", json=question)
+    def find(self, path: str, **filters: object) -> list[dict[str, Any]]:
+        response = self._http.post(f"{self.api_url}{path}", json=filters)
         response.raise_for_status()
         found: list[dict[str, Any]] = response.json()
         return found
 
     def has_block(self, name: str) -> bool | None:
-        """Whether there is a Secret block of this name; None where the server does not say."""
+        """Return whether there is a Secret block of this name; None if the server does not say."""
         path = f"/block_types/slug/secret/block_documents/name/{quote(name, safe='')}"
         try:
             code = self._http.get(f"{self.api_url}{path}").status_code
@@ -86,87 +85,87 @@ class Server:
             return None
         return {200: True, 404: False}.get(code)
 
-    def page(self, kind: str, identity: str) -> str:
-        """Where people look at a run or a deployment."""
+    def page_url(self, kind: str, identity: str) -> str:
+        """Return the URL of a run or a deployment in the UI."""
         ui = os.environ.get("PREFECT_UI_URL") or self.api_url.removesuffix("/api")
         return f"{ui.rstrip('/')}/{kind}/{identity}"
 
 
-def check_server(server: Server) -> Iterator[Finding]:
-    """The server, its runs and its schedules."""
+def check_server(server: PrefectServer) -> Iterator[Finding]:
+    """Check the server, its runs and its schedules."""
     try:
         server.get("/ready")
         theirs, ours = server.get("/admin/version"), version("prefect")
     except httpx.HTTPStatusError as error:
         code = error.response.status_code
         advice = REFUSED.get(code, "Look at the server's log.")
-        yield ABOUT.fail("server", f"{server.api_url} refuses (HTTP {code}).", advice)
+        yield GROUP.fail("server", f"{server.api_url} refuses requests (HTTP {code}).", advice)
         return
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        said = f"{server.api_url} does not answer ({first_line(error)})."
-        yield ABOUT.fail("server", said, AWAY)
+        text = f"{server.api_url} does not answer ({first_line(error)})."
+        yield GROUP.fail("server", text, NO_ANSWER)
         return
-    said = f"{server.api_url} answers and reaches its database; Prefect {theirs}"
+    text = f"{server.api_url} answers and reaches its database; Prefect {theirs}"
     if theirs == ours:
-        yield ABOUT.ok("server", f"{said}.")
+        yield GROUP.ok("server", f"{text}.")
     else:
         advice = "Run the same version on the server and on every worker."
-        yield ABOUT.warn("server", f"{said}, here {ours}.", advice)
-    yield from _runs(server)
-    yield from _deployments(server)
+        yield GROUP.warn("server", f"{text}, here {ours}.", advice)
+    yield from _check_runs(server)
+    yield from _check_deployments(server)
 
 
-def without_server(history: str) -> Finding:
-    """Where none is configured and none runs."""
-    said = f"none is configured and none runs; a run starts one itself (history: {history})."
-    return ABOUT.skipped("server", said)
+def describe_no_server(history: str) -> Finding:
+    """Report that no server is configured and none runs."""
+    text = f"none is configured and none runs; each run starts its own (history: {history})."
+    return GROUP.skipped("server", text)
 
 
-def _runs(server: Server) -> Iterator[Finding]:
-    told = 0
-    found = _open_runs(server)
+def _check_runs(server: PrefectServer) -> Iterator[Finding]:
+    reported = 0
+    found = _find_open_runs(server)
     for run in found:
         kind = "LATE" if run["state_name"] == "Late" else run["state_type"]
-        since = _moment(run["state"]["timestamp"])
+        since = _parse_time(run["state"]["timestamp"])
         if kind in LONG and utc_now() - since < LONG[kind]:
             continue
-        told += 1
-        said = f"{run['name']} is {run['state_name']} since {since:%Y-%m-%d %H:%M} UTC: "
-        yield ABOUT.warn("runs", said + server.page("runs/flow-run", run["id"]), WHY[kind])
-    if not told:
+        reported += 1
+        text = f"{run['name']} is {run['state_name']} since {since:%Y-%m-%d %H:%M} UTC: "
+        yield GROUP.warn("runs", text + server.page_url("runs/flow-run", run["id"]), ADVICE[kind])
+    if not reported:
         n = sum(run["state_type"] == "RUNNING" for run in found)
-        yield ABOUT.ok("runs", f"{n} at work; none is stuck, late or waits for a person.")
+        yield GROUP.ok("runs", f"{n} running; none is stuck, late or waiting for a person.")
 
 
-def _open_runs(server: Server) -> list[dict[str, Any]]:
-    """Runs that have not ended, without subflows, and those that should have begun."""
-    begun = {
+def _find_open_runs(server: PrefectServer) -> list[dict[str, Any]]:
+    """Find the runs that have not ended, without subflows, and those that are late."""
+    started = {
         "parent_task_run_id": {"is_null_": True},
         "state": {"type": {"any_": ["RUNNING", "PENDING", "CANCELLING", "PAUSED"]}},
     }
     late = {"state": {"name": {"any_": ["Late"]}}}
     path = "/flow_runs/filter"
     return [
-        *server.find(path, limit=MOST, sort="START_TIME_ASC", flow_runs=begun),
+        *server.find(path, limit=MOST, sort="START_TIME_ASC", flow_runs=started),
         *server.find(path, limit=MOST, flow_runs=late),
     ]
 
 
-def _deployments(server: Server) -> Iterator[Finding]:
+def _check_deployments(server: PrefectServer) -> Iterator[Finding]:
     ours = {"tags": {"all_": ["evergreen"]}}
     served = server.find("/deployments/filter", limit=MOST, deployments=ours)
     ready = [each for each in served if each["status"] == "READY"]
     if served and not ready:
-        said = f"nobody serves the {len(served)} deployments: nothing scheduled or started begins."
-        yield ABOUT.warn("worker", said, UNSERVED)
+        text = f"no worker serves the {len(served)} deployments: no run starts."
+        yield GROUP.warn("worker", text, UNSERVED)
     elif served:
-        yield ABOUT.ok("worker", f"{len(ready)} of {len(served)} deployments are served.")
+        yield GROUP.ok("worker", f"{len(ready)} of {len(served)} deployments are served.")
     for each in served:
         if any(schedule["active"] for schedule in each["schedules"]):
-            yield _schedule(server, each)
+            yield _check_schedule(server, each)
 
 
-def _schedule(server: Server, deployment: dict[str, Any]) -> Finding:
+def _check_schedule(server: PrefectServer, deployment: dict[str, Any]) -> Finding:
     schedules = [each["schedule"] for each in deployment["schedules"] if each["active"]]
     crons = ", ".join(
         f"`{each.get('cron', 'at intervals')}` {each.get('timezone') or 'UTC'}"
@@ -174,8 +173,8 @@ def _schedule(server: Server, deployment: dict[str, Any]) -> Finding:
     )
     name = f"{deployment['name']}: {crons}"
     if deployment["paused"]:
-        page = server.page("deployments/deployment", deployment["id"])
-        return ABOUT.warn("schedule", f"{name} is paused.", f"Switch it on at {page}")
+        page = server.page_url("deployments/deployment", deployment["id"])
+        return GROUP.warn("schedule", f"{name} is paused.", f"Turn it on at {page}")
     coming = {
         "deployment_id": {"any_": [deployment["id"]]},
         "state": {"type": {"any_": ["SCHEDULED"]}},
@@ -184,10 +183,10 @@ def _schedule(server: Server, deployment: dict[str, Any]) -> Finding:
     by = "EXPECTED_START_TIME_ASC"
     runs = server.find("/flow_runs/filter", limit=1, sort=by, flow_runs=coming)
     if not runs:
-        return ABOUT.warn("schedule", f"{name}, but no run is planned.", UNPLANNED)
-    when = _moment(runs[0]["expected_start_time"])
-    return ABOUT.ok("schedule", f"{name}; next {when:%Y-%m-%d %H:%M} UTC.")
+        return GROUP.warn("schedule", f"{name}, but no run is planned.", NOT_PLANNED)
+    when = _parse_time(runs[0]["expected_start_time"])
+    return GROUP.ok("schedule", f"{name}; next {when:%Y-%m-%d %H:%M} UTC.")
 
 
-def _moment(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Whether the interpreter, the libraries and DuckDB's extensions are those that fit together."""
+"""Check the versions of Python and the libraries, and DuckDB's extensions."""
 
 import platform
 import tomllib
@@ -9,34 +9,33 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from tasks.doctor.finding import About, Finding
+from tasks.doctor.finding import CheckGroup, Finding, Status
 from tasks.warehouse.errors import WarehouseError, first_line
-from tasks.warehouse.lake_maintenance import loaded_extensions
+from tasks.warehouse.lake_maintenance import load_extensions
 
-ABOUT = About("software")
+GROUP = CheckGroup("software")
 PROJECT = "evergreen-bench"
 ROOT = Path(__file__).resolve().parents[2]
-NAMED = ("prefect", "fastapi", "sqlalchemy", "duckdb", "polars")
-"""Libraries whose versions are always told."""
+ALWAYS_LISTED = ("prefect", "fastapi", "sqlalchemy", "duckdb", "polars")
+"""Libraries whose versions are always listed."""
 INSTALL = (
-    "Install the locked dependencies again: "
-    "pip install --require-hashes --no-deps -r requirements.lock"
+    "Reinstall the locked dependencies: pip install --require-hashes --no-deps -r requirements.lock"
 )
 
 
 def check_software(root: Path = ROOT) -> Iterator[Finding]:
-    """Python, every library that the project names, and the extensions.
+    """Check Python, every required library, and the extensions.
 
-    root: where `pyproject.toml` is; what was installed counts where it is not.
+    root: the folder of `pyproject.toml`; without that file, the installed metadata counts.
     """
-    python, wanted = _wanted(root)
-    yield _python(python)
-    yield _libraries(wanted)
-    yield _extensions()
+    python, libraries = _load_requirements(root)
+    yield _check_python(python)
+    yield _check_libraries(libraries)
+    yield _check_extensions()
 
 
-def _wanted(root: Path) -> tuple[str, list[Requirement]]:
-    """Which Python, and which libraries."""
+def _load_requirements(root: Path) -> tuple[str, list[Requirement]]:
+    """Return the required versions of Python and of the libraries."""
     try:
         project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     except FileNotFoundError:
@@ -45,44 +44,47 @@ def _wanted(root: Path) -> tuple[str, list[Requirement]]:
     return project["requires-python"], [Requirement(line) for line in project["dependencies"]]
 
 
-def _python(wanted: str) -> Finding:
+def _check_python(required: str) -> Finding:
     found = platform.python_version()
-    if SpecifierSet(wanted).contains(found, prereleases=True):
-        return ABOUT.ok("python", f"Python {found}.")
-    return ABOUT.fail(
-        "python", f"Python {found}; wanted {wanted}.", "Make the environment anew with such a one."
+    if SpecifierSet(required).contains(found, prereleases=True):
+        return GROUP.ok("python", f"Python {found}.")
+    return GROUP.fail(
+        "python",
+        f"Python {found}; required: {required}.",
+        "Recreate the environment with a matching Python.",
     )
 
 
-def _libraries(wanted: Sequence[Requirement]) -> Finding:
-    wrong, worst = [], False
-    for requirement in wanted:
+def _check_libraries(required: Sequence[Requirement]) -> Finding:
+    wrong, is_failure = [], False
+    for requirement in required:
         if requirement.marker and not requirement.marker.evaluate():
             continue
-        found = _version(requirement.name)
+        found = _find_version(requirement.name)
         if found is None or not requirement.specifier.contains(found, prereleases=True):
             wrong.append(
-                f"{requirement.name} is {found or 'missing'}, wanted {requirement.specifier}"
+                f"{requirement.name} is {found or 'missing'}, required: {requirement.specifier}"
             )
-            worst |= found is None or "==" in str(requirement.specifier)
+            is_failure |= found is None or "==" in str(requirement.specifier)
     if wrong:
-        return ABOUT.told("fail" if worst else "warn", "libraries", f"{'; '.join(wrong)}.", INSTALL)
-    named = ", ".join(f"{name} {_version(name)}" for name in NAMED)
-    return ABOUT.ok("libraries", f"{named}; all {len(wanted)} are as pyproject.toml wants them.")
+        status: Status = "fail" if is_failure else "warn"
+        return GROUP.finding(status, "libraries", f"{'; '.join(wrong)}.", INSTALL)
+    named = ", ".join(f"{name} {_find_version(name)}" for name in ALWAYS_LISTED)
+    return GROUP.ok("libraries", f"{named}; all {len(required)} match pyproject.toml.")
 
 
-def _version(name: str) -> str | None:
+def _find_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
         return None
 
 
-def _extensions() -> Finding:
+def _check_extensions() -> Finding:
     try:
-        loaded = loaded_extensions()
+        loaded = load_extensions()
     except WarehouseError as error:
-        advice = f"{INSTALL} Without them there is no lake; files work."
-        return ABOUT.fail("extensions", first_line(error), advice)
+        advice = f"{INSTALL} Without them, a lake cannot be used; file warehouses can."
+        return GROUP.fail("extensions", first_line(error), advice)
     named = ", ".join(f"{name} {number}" for name, number in loaded.items())
-    return ABOUT.ok("extensions", f"DuckDB loads {named} from wheels.")
+    return GROUP.ok("extensions", f"DuckDB loads {named} from wheels.")

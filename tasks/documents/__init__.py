@@ -1,4 +1,4 @@
-"""Report files in any format (PDF, DOCX, HTML, pictures), read into Markdown.
+"""Read report files (PDF, DOCX, HTML, pictures, text) into Markdown.
 
 Pure: may import wikipedia's tables and the ground. Writes no table.
 """

@@ -1,4 +1,4 @@
-"""What a report's file holds once it is read, whatever its format."""
+"""The content of a report file after reading, whatever its format."""
 
 import re
 from collections.abc import Sequence
@@ -7,81 +7,81 @@ from itertools import groupby
 from tasks.base import Frozen
 
 MAX_FILE_BYTES = 50_000_000
-"""Larger files are not read; a report of ten thousand words with pictures is far below."""
+"""Larger files are not read; a report of 10,000 words with pictures is far smaller."""
 MAX_PAGES = 200
-"""Longer PDFs are not read: a report of that length is a book, or not a report at all."""
+"""Longer PDFs are not read: no report is that long."""
 MAX_CHARACTERS = 5_000_000
-"""Of a file's text. The longest of the 552 published reports holds 0.1 million."""
+"""Longest text of a file. The longest of the 552 published reports has 0.1 million characters."""
 MAX_PICTURES = 200
 MAX_PICTURE_BYTES = 100_000_000
-"""Pictures in one file, and their bytes together; further ones are left out, with a remark."""
-_SHOWN = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-"""Where the text shows a picture."""
+"""Most pictures in a file, and most bytes of all of them; others are left out, with a remark."""
+_PICTURE_LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+"""A picture in the Markdown."""
 
 
 class Picture(Frozen):
-    """A picture within a file."""
+    """A picture in a file."""
 
     name: str
-    """What the text calls it."""
+    """Its name in the text."""
     media_type: str
     content: bytes
 
 
-class UnreadPage(Frozen):
-    """A page of which no text could be read."""
+class UnreadablePage(Frozen):
+    """A page whose text could not be read."""
 
     number: int
     """1-based."""
     reason: str
-    to_be_seen: bool = False
-    """Whether there is something on it for one who sees: a scan, not a damaged page."""
+    is_viewable: bool = False
+    """Whether the page shows something, such as a scan; False for a damaged page."""
 
 
-class Document(Frozen):
-    """A file as Markdown."""
+class ParsedDocument(Frozen):
+    """A report file as Markdown."""
 
     markdown: str
     media_type: str
     reader: str
-    """What read it, with its version."""
+    """The library that read it, with its version."""
     pictures: tuple[Picture, ...] = ()
     n_pages: int | None = None
-    """Null for formats without pages."""
-    unread_pages: tuple[UnreadPage, ...] = ()
+    """None for formats without pages."""
+    unread_pages: tuple[UnreadablePage, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What was read otherwise than as it stands, in words."""
+    """Messages about what was read incompletely or changed."""
 
     @property
     def textless(self) -> bool:
-        """Whether it says nothing in letters."""
-        return not _SHOWN.sub("", self.markdown).strip()
+        """Whether it holds no text."""
+        return not _PICTURE_LINK.sub("", self.markdown).strip()
 
     @property
     def scanned(self) -> bool:
-        """Whether it came as pictures: no text, but something to look at."""
-        seen = bool(self.pictures) or any(page.to_be_seen for page in self.unread_pages)
+        """Whether it consists of pictures without text."""
+        seen = bool(self.pictures) or any(page.is_viewable for page in self.unread_pages)
         return self.textless and seen
 
     @property
     def page_remarks(self) -> tuple[str, ...]:
-        """The pages of which no text could be read, in words, those of one reason together."""
+        """Messages about the pages whose text could not be read, one for each reason."""
         by_reason: dict[str, list[int]] = {}
         for page in self.unread_pages:
             by_reason.setdefault(page.reason, []).append(page.number)
         return tuple(
-            f"page{'s' if len(numbers) > 1 else ''} {_ranges(numbers)} of {self.n_pages} not "
-            f"read: {reason}"
+            f"page{'s' if len(numbers) > 1 else ''} {_format_ranges(numbers)} of {self.n_pages} "
+            f"not read: {reason}"
             for reason, numbers in by_reason.items()
         )
 
 
-def _ranges(numbers: Sequence[int]) -> str:
-    """`1-3, 7` of numbers in order."""
+def _format_ranges(numbers: Sequence[int]) -> str:
+    """Format sorted numbers like `1-3, 7`."""
     groups = groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
     runs = [[number for _, number in group] for _, group in groups]
     return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
 class UnreadableDocument(Exception):
-    """A file cannot be read; says why and what to do. Its path is said by whoever knows it."""
+    """A file cannot be read; says why and what to do. The caller adds the path."""

@@ -1,4 +1,4 @@
-"""Word files into Markdown, by way of HTML: notes as footnotes, pictures beside the text."""
+"""Convert Word files to Markdown via HTML: notes as footnotes, pictures apart from the text."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -10,15 +10,15 @@ from zipfile import BadZipFile, ZipFile
 import mammoth
 
 from tasks.documents import html
-from tasks.documents.document import Document, UnreadableDocument
+from tasks.documents.document import ParsedDocument, UnreadableDocument
 from tasks.documents.kinds import OLE
-from tasks.documents.pictures import Pictures
+from tasks.documents.pictures import PictureCollector
 
 READER = f"mammoth {version('mammoth')}, {html.READER}"
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MAX_UNPACKED_BYTES = 200_000_000
 MAX_TEXT_BYTES = 30_000_000
-"""Of one XML part unpacked; a report of ten thousand words has one million."""
+"""Largest unpacked XML part; a report of 10,000 words has one million bytes."""
 MAX_PARTS = 5_000
 _STYLES = """
 p[style-name='Title'] => h1:fresh
@@ -30,35 +30,35 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
 class _Image(Protocol):
-    """What mammoth gives of a picture."""
+    """A picture as mammoth passes it."""
 
     content_type: str | None
     alt_text: str | None
     open: Callable[[], AbstractContextManager[BytesIO]]
 
 
-def read(content: bytes) -> Document:
-    """A Word file; what it says and shows, without its layout."""
-    _refuse_unsafe(content)
-    pictures = Pictures()
+def read(content: bytes) -> ParsedDocument:
+    """Read a Word file's text and pictures, without its layout."""
+    _check_safe(content)
+    collector = PictureCollector()
 
     def show(image: _Image) -> list[object]:
-        name = pictures.keep(image.content_type or "application/octet-stream", _bytes(image))
+        name = collector.add(image.content_type or "application/octet-stream", _read_bytes(image))
         attributes = {"src": name, "alt": image.alt_text or ""}
         return [mammoth.html.element("img", attributes)] if name else []
 
     page = mammoth.convert_to_html(BytesIO(content), convert_image=show, style_map=_STYLES).value
-    return Document(
-        markdown=html.to_markdown(f"<body>{page}</body>", pictures),
+    return ParsedDocument(
+        markdown=html.to_markdown(f"<body>{page}</body>", collector),
         media_type=MEDIA_TYPE,
         reader=READER,
-        pictures=pictures.kept,
-        remarks=pictures.remarks,
+        pictures=collector.pictures,
+        remarks=collector.remarks,
     )
 
 
-def _bytes(image: _Image) -> bytes:
-    """A picture's bytes; none where it lies outside the file, or is missing in it."""
+def _read_bytes(image: _Image) -> bytes:
+    """Read a picture's bytes; empty if it is external or missing in the file."""
     try:
         with image.open() as file:
             return file.read()
@@ -66,8 +66,8 @@ def _bytes(image: _Image) -> bytes:
         return b""
 
 
-def _refuse_unsafe(content: bytes) -> None:
-    """Refuse what is locked, no Word file, or much larger unpacked than it says."""
+def _check_safe(content: bytes) -> None:
+    """Refuse a file that is locked, not a Word file, or too large when unpacked."""
     if content.startswith(OLE):
         if _ENCRYPTED in content:
             raise UnreadableDocument("it is locked with a password. Save it without one.")

@@ -1,4 +1,4 @@
-"""HTML into Markdown: headings, lists, tables, links, notes and pictures kept, scripts gone."""
+"""Convert HTML to Markdown with headings, lists, tables, links, notes and pictures."""
 
 import re
 from base64 import b64decode
@@ -8,13 +8,13 @@ from urllib.parse import unquote
 from html_to_markdown import ConversionOptions, convert
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tasks.documents.document import Document, UnreadableDocument
-from tasks.documents.pictures import Pictures
-from tasks.documents.plain import MARKS
+from tasks.documents.document import ParsedDocument, UnreadableDocument
+from tasks.documents.pictures import PictureCollector
+from tasks.documents.plain import BYTE_ORDER_MARKS
 
 READER = f"html-to-markdown {version('html-to-markdown')}"
 MAX_DEPTH = 400
-"""Elements within each other. The converter leaves out, in silence, what lies below 1,000."""
+"""Nested elements. The converter silently drops what is nested deeper than 1,000."""
 
 _OPTIONS = ConversionOptions(
     heading_style="atx",
@@ -27,29 +27,29 @@ _OPTIONS = ConversionOptions(
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40});base64,(.*)", re.IGNORECASE | re.DOTALL)
-_GONE = "head, script, style, noscript, template, svg, iframe, object, embed, [hidden]"
+_REMOVED = "head, script, style, noscript, template, svg, iframe, object, embed, [hidden]"
 _BACK = re.compile(r"[\s↑↩︎\ufe0e\ufe0f^←]*")
 _NUMBER = re.compile(r"[\[(]?\s*(\d{1,4})\s*[\])]?")
 _NAME = re.compile(r"[^A-Za-z0-9-]+")
 
 
-def read(content: bytes) -> Document:
-    """A page somebody saved or exported."""
-    pictures = Pictures()
-    return Document(
-        markdown=to_markdown(decoded(content), pictures),
+def read(content: bytes) -> ParsedDocument:
+    """Read a saved or exported HTML page."""
+    collector = PictureCollector()
+    return ParsedDocument(
+        markdown=to_markdown(decode_html(content), collector),
         media_type="text/html",
         reader=READER,
-        pictures=pictures.kept,
-        remarks=pictures.remarks,
+        pictures=collector.pictures,
+        remarks=collector.remarks,
     )
 
 
-def decoded(content: bytes) -> str:
-    """The page's text, by its byte order mark or by what it says of its encoding, else UTF-8."""
-    marked = next((name for mark, name in MARKS if content.startswith(mark)), None)
-    said = _CHARSET.search(content[:4096])
-    encoding = marked or (said[1].decode("ascii") if said else "utf-8")
+def decode_html(content: bytes) -> str:
+    """Decode a page by its byte order mark or its declared encoding, else as UTF-8."""
+    marked = next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), None)
+    declared = _CHARSET.search(content[:4096])
+    encoding = marked or (declared[1].decode("ascii") if declared else "utf-8")
     try:
         return content.decode(encoding)
     except (LookupError, UnicodeDecodeError) as error:
@@ -59,25 +59,25 @@ def decoded(content: bytes) -> str:
         ) from None
 
 
-def to_markdown(html: str, pictures: Pictures) -> str:
-    """The text of a page as Markdown; pictures that lie within it go to `pictures`.
+def to_markdown(html: str, pictures: PictureCollector) -> str:
+    """Convert a page's text to Markdown; embedded pictures go to `pictures`.
 
     Raises:
-        UnreadableDocument: its elements lie too deep within each other.
+        UnreadableDocument: its elements are nested too deeply.
     """
     tree = LexborHTMLParser(html)
     body = tree.body
     if body is None:
         return ""
-    _refuse_deep(body)
-    for node in body.css(_GONE):
+    _check_depth(body)
+    for node in body.css(_REMOVED):
         node.decompose()
     _write_footnotes(body)
-    _take_pictures(body, pictures)
+    _extract_pictures(body, pictures)
     return convert(body.html or "", _OPTIONS).content or ""
 
 
-def _refuse_deep(body: LexborNode) -> None:
+def _check_depth(body: LexborNode) -> None:
     depth, node = 0, body.first_child
     while node is not None:
         if node.first_child is not None:
@@ -93,21 +93,21 @@ def _refuse_deep(body: LexborNode) -> None:
         node = node.next if node is not None else None
 
 
-def _take_pictures(body: LexborNode, pictures: Pictures) -> None:
-    """Pictures written out within the page get names instead: nobody reads them as text."""
+def _extract_pictures(body: LexborNode, pictures: PictureCollector) -> None:
+    """Replace embedded pictures by names, so that their data is not read as text."""
     for image in body.css("img"):
         source = image.attributes.get("src") or ""
         within = _DATA.match(source)
         if within is None and not source.lower().startswith("data:"):
             continue
-        name = pictures.keep(within[1].lower(), _unwritten(within[2])) if within else None
+        name = pictures.add(within[1].lower(), _decode_base64(within[2])) if within else None
         if name:
             image.attrs["src"] = name
         else:
             image.decompose()
 
 
-def _unwritten(base64: str) -> bytes:
+def _decode_base64(base64: str) -> bytes:
     try:
         return b64decode(unquote(base64))
     except ValueError:
@@ -115,7 +115,7 @@ def _unwritten(base64: str) -> bytes:
 
 
 def _write_footnotes(body: LexborNode) -> None:
-    """Notes that the text refers to within the page, as Markdown has them: `[^1]`, `[^1]: …`."""
+    """Rewrite notes that the text links to as Markdown footnotes: `[^1]`, `[^1]: …`."""
     notes = {n.attributes["id"]: n for n in body.css("li[id], p[id], div[id], aside[id], td[id]")}
     named: dict[str, str] = {}
     for link in body.css("a[href^='#']"):

@@ -1,4 +1,4 @@
-"""What kind of file it is: by the ending of its name, and by its first bytes."""
+"""Determine a file's kind by its extension, and by its first bytes."""
 
 from pathlib import PurePath
 
@@ -18,28 +18,28 @@ KINDS: dict[str, str] = {
     ".webp": "picture",
     ".gif": "picture",
 }
-"""Endings that are read, in lower case, and the kind of reader for each."""
+"""Supported extensions, in lower case, and the kind of each."""
 
-PICTURES = {
+PICTURE_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
 }
-"""First bytes of pictures; WebP's are `RIFF`, four others, `WEBP`."""
+"""First bytes of pictures. WebP's are `RIFF`, four others, `WEBP`."""
 _HTML = (b"<!doctype html", b"<html")
 _ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Old Office files, and new ones under a password."""
+"""First bytes of old Office files, and of new ones with a password."""
 _PDF_WITHIN = 1024
-"""`%PDF-` may stand behind some bytes that are not the document's."""
+"""Other bytes may precede `%PDF-`."""
 
 
-def said_kind(name: str) -> str:
-    """The kind that a file's name says it is of.
+def parse_kind(name: str) -> str:
+    """Return the kind that a file's extension stands for.
 
     Raises:
-        UnreadableDocument: its ending is not one that is read.
+        UnreadableDocument: the extension is not supported.
     """
     ending = PurePath(name).suffix.lower()
     if ending not in KINDS:
@@ -50,22 +50,22 @@ def said_kind(name: str) -> str:
     return KINDS[ending]
 
 
-def found_kind(content: bytes) -> str | None:
-    """The kind that the content shows; None where nothing shows it."""
+def detect_kind(content: bytes) -> str | None:
+    """Detect the kind from the content; None if the content does not tell."""
     head = content[:_PDF_WITHIN]
     if b"%PDF-" in head:
         return "pdf"
     if head.startswith((_ZIP, OLE)):
         return "docx"
-    if picture_type(content) is not None:
+    if detect_picture_type(content) is not None:
         return "picture"
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_HTML):
         return "html"
     return None
 
 
-def picture_type(content: bytes) -> str | None:
-    """A picture's media type; None if it is none of those that are read."""
+def detect_picture_type(content: bytes) -> str | None:
+    """Detect a picture's media type; None if it is not supported."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
-    return next((t for first, t in PICTURES.items() if content.startswith(first)), None)
+    return next((t for first, t in PICTURE_TYPES.items() if content.startswith(first)), None)

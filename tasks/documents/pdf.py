@@ -1,4 +1,4 @@
-"""PDFs into Markdown: by their tags where they have some, by their layout where not."""
+"""Convert PDFs to Markdown, by their tags if they have any, else by their layout."""
 
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -11,34 +11,34 @@ from pdfminer.psparser import PSException
 from pdfplumber.page import Page
 from pdfplumber.utils.exceptions import PdfminerException
 
-from tasks.documents.document import MAX_PAGES, Document, UnreadableDocument, UnreadPage
-from tasks.documents.pdf_layout import Table, to_markdown
-from tasks.documents.pdf_tags import places
+from tasks.documents.document import MAX_PAGES, ParsedDocument, UnreadableDocument, UnreadablePage
+from tasks.documents.pdf_layout import PdfTable, to_markdown
+from tasks.documents.pdf_tags import read_tag_places
 from tasks.documents.pdf_words import (
-    Line,
-    Word,
-    lines_of,
-    n_unknown,
-    page_words,
-    without_running_heads,
+    PdfLine,
+    PdfWord,
+    count_unknown,
+    drop_running_heads,
+    extract_words,
+    group_lines,
 )
 
 READER = f"pdfplumber {version('pdfplumber')}, layout 1"
 MAX_UNKNOWN = 0.3
-"""A page with a larger share of letters that nobody can tell counts as unread."""
+"""A page with a larger share of undecodable letters counts as unread."""
 MAX_BLANK_BYTES = 200
-"""A page that shows nothing is blank if its description is no longer; else nobody can read it."""
+"""A page that shows nothing is blank up to this content size; above it, it is unreadable."""
 MIN_CELLS = 4
 MIN_FILLED = 0.4
-"""Frames with fewer cells, or a smaller share of filled ones, are no tables."""
+"""Frames with fewer cells, or a smaller share of filled ones, are not tables."""
 
 
-def read(content: bytes) -> Document:
-    """The text of a PDF, page by page; pages without text are named."""
+def read(content: bytes) -> ParsedDocument:
+    """Read the text of a PDF page by page, and list the pages that could not be read."""
     try:
         pdf = pdfplumber.open(BytesIO(content))
     except PdfminerException as error:
-        raise _unopened(error.args[0] if error.args else error) from None
+        raise _convert_open_error(error.args[0] if error.args else error) from None
     with pdf:
         n_pages = len(pdf.pages)
         if n_pages > MAX_PAGES:
@@ -47,35 +47,35 @@ def read(content: bytes) -> Document:
             )
         if not n_pages:
             raise UnreadableDocument("it has no pages. Export it afresh.")
-        lines: dict[int, list[Line]] = {}
-        tables: dict[int, list[tuple[int, Table]]] = {}
-        unread: list[UnreadPage] = []
+        lines: dict[int, list[PdfLine]] = {}
+        tables: dict[int, list[tuple[int, PdfTable]]] = {}
+        unread: list[UnreadablePage] = []
         remarks: list[str] = []
         for page in pdf.pages:
             number = page.page_number
             try:
-                words = _words(page)
-                lines[number], tables[number] = _parts(page, words)
-                if unknown := n_unknown(words):
+                words = _read_words(page)
+                lines[number], tables[number] = _split_tables(page, words)
+                if unknown := count_unknown(words):
                     remarks.append(f"page {number}: {unknown} letters cannot be told")
-            except _UnreadPage as error:
+            except _UnreadablePdfPage as error:
                 unread.append(error.page(number))
             except (MemoryError, RecursionError):
                 raise
             except Exception as error:  # a broken page: the others may be sound
-                said = " ".join(str(error).split())[:100]
-                reason = f"damaged ({type(error).__name__}{': ' if said else ''}{said})"
-                unread.append(UnreadPage(number=number, reason=reason))
+                message = " ".join(str(error).split())[:100]
+                reason = f"damaged ({type(error).__name__}{': ' if message else ''}{message})"
+                unread.append(UnreadablePage(number=number, reason=reason))
             page.close()
         heights = {page.page_number: float(page.height) for page in pdf.pages}
-    kept = {id(line) for line in without_running_heads(lines, heights)}
+    kept = {id(line) for line in drop_running_heads(lines, heights)}
     parts = [
         part
         for number in lines
-        for part in _in_order(lines[number], tables[number])
-        if isinstance(part, Table) or id(part) in kept
+        for part in _merge_in_order(lines[number], tables[number])
+        if isinstance(part, PdfTable) or id(part) in kept
     ]
-    return Document(
+    return ParsedDocument(
         markdown=to_markdown(parts),
         media_type="application/pdf",
         reader=READER,
@@ -85,60 +85,66 @@ def read(content: bytes) -> Document:
     )
 
 
-class _UnreadPage(Exception):
-    """Nothing can be read of this page; says why."""
+class _UnreadablePdfPage(Exception):
+    """A page cannot be read; says why."""
 
-    def __init__(self, reason: str, to_be_seen: bool = True) -> None:
+    def __init__(self, reason: str, is_viewable: bool = True) -> None:
         super().__init__(reason)
-        self._to_be_seen = to_be_seen
+        self._to_be_seen = is_viewable
 
-    def page(self, number: int) -> UnreadPage:
-        return UnreadPage(number=number, reason=str(self), to_be_seen=self._to_be_seen)
+    def page(self, number: int) -> UnreadablePage:
+        return UnreadablePage(number=number, reason=str(self), is_viewable=self._to_be_seen)
 
 
-def _unopened(error: object) -> UnreadableDocument:
+def _convert_open_error(error: object) -> UnreadableDocument:
     if isinstance(error, PDFPasswordIncorrect):
         return UnreadableDocument("it is locked with a password. Save it without one.")
     name = type(error).__name__ if isinstance(error, PSException) else "PDF"
     return UnreadableDocument(f"it is damaged ({name}: {error}). Export it afresh.")
 
 
-def _words(page: Page) -> list[Word]:
-    """The words of a page; none if it is blank."""
-    words = page_words(page, places(page))
+def _read_words(page: Page) -> list[PdfWord]:
+    """Read the words of a page; none if it is blank."""
+    words = extract_words(page, read_tag_places(page))
     if not words:
         n = len(page.images)
         if not n and not page.curves:
-            if _n_content_bytes(page) > MAX_BLANK_BYTES and not (page.rects or page.lines):
-                raise _UnreadPage("its content cannot be decoded", to_be_seen=False)
+            if _count_content_bytes(page) > MAX_BLANK_BYTES and not (page.rects or page.lines):
+                raise _UnreadablePdfPage("its content cannot be decoded", is_viewable=False)
             return []  # blank
-        raise _UnreadPage(f"no text, {n} picture{'s' if n != 1 else ''}" if n else "only drawings")
-    if words and n_unknown(words) > MAX_UNKNOWN * sum(len(word.text) for word in words):
-        raise _UnreadPage("its letters cannot be told: their fonts do not say which they are")
+        raise _UnreadablePdfPage(
+            f"no text, {n} picture{'s' if n != 1 else ''}" if n else "only drawings"
+        )
+    if words and count_unknown(words) > MAX_UNKNOWN * sum(len(word.text) for word in words):
+        raise _UnreadablePdfPage(
+            "its letters cannot be told: their fonts do not say which they are"
+        )
     return words
 
 
-def _n_content_bytes(page: Page) -> int:
-    """How long the description of a page is in the file."""
+def _count_content_bytes(page: Page) -> int:
+    """Count the bytes of a page's content streams."""
     streams = [resolve1(part) for part in page.page_obj.contents]
     lengths = [resolve1(s.attrs.get("Length")) for s in streams if isinstance(s, PDFStream)]
     return sum(length for length in lengths if isinstance(length, int))
 
 
-def _parts(page: Page, words: Sequence[Word]) -> tuple[list[Line], list[tuple[int, Table]]]:
-    """A page's lines outside of tables, and its tables with how many lines stand before each."""
+def _split_tables(
+    page: Page, words: Sequence[PdfWord]
+) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
+    """Split a page into its lines outside of tables, and its tables with the lines before each."""
     if any(word.place and word.place.table is not None for word in words):
-        return _tagged_tables(page.page_number, words)
-    return _ruled_tables(page, words)
+        return _split_tagged_tables(page.page_number, words)
+    return _split_ruled_tables(page, words)
 
 
-def _tagged_tables(
-    number: int, words: Sequence[Word]
-) -> tuple[list[Line], list[tuple[int, Table]]]:
-    lines: list[Line] = []
-    cells: dict[int, dict[tuple[int, int], list[Line]]] = {}
+def _split_tagged_tables(
+    number: int, words: Sequence[PdfWord]
+) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
+    lines: list[PdfLine] = []
+    cells: dict[int, dict[tuple[int, int], list[PdfLine]]] = {}
     before: dict[int, int] = {}
-    for line in lines_of(number, words):
+    for line in group_lines(number, words):
         table = line.place.table if line.place else None
         if table is None or line.place is None:
             lines.append(line)
@@ -146,11 +152,13 @@ def _tagged_tables(
             before.setdefault(table, len(lines))
             place = (line.place.row, line.place.column)
             cells.setdefault(table, {}).setdefault(place, []).append(line)
-    return lines, [(before[n], _grid(number, found)) for n, found in cells.items()]
+    return lines, [(before[n], _build_table(number, found)) for n, found in cells.items()]
 
 
-def _ruled_tables(page: Page, words: Sequence[Word]) -> tuple[list[Line], list[tuple[int, Table]]]:
-    """Tables whose cells are framed by lines; all other words as lines."""
+def _split_ruled_tables(
+    page: Page, words: Sequence[PdfWord]
+) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
+    """Split off the tables whose cells are framed by ruled lines."""
     number = page.page_number
     taken: dict[int, tuple[int, tuple[int, int]]] = {}
     for n, found in enumerate(page.find_tables()):
@@ -168,36 +176,41 @@ def _ruled_tables(page: Page, words: Sequence[Word]) -> tuple[list[Line], list[t
         wide = max((len(row.cells) for row in found.rows), default=0)
         if wide > 1 and n_cells >= MIN_CELLS and filled >= MIN_FILLED * n_cells:
             taken |= {at: place for at, place in inside.items() if at not in taken}
-    lines: list[Line] = []
+    lines: list[PdfLine] = []
     before: dict[int, int] = {}
-    in_cells: dict[int, dict[tuple[int, int], list[Word]]] = {}
-    outside: list[Word] = []
+    in_cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}
+    outside: list[PdfWord] = []
     for at, word in enumerate(words):
         if at not in taken:
             outside.append(word)
             continue
-        lines += lines_of(number, outside)
+        lines += group_lines(number, outside)
         outside = []
         n, place = taken[at]
         before.setdefault(n, len(lines))
         in_cells.setdefault(n, {}).setdefault(place, []).append(word)
-    lines += lines_of(number, outside)
+    lines += group_lines(number, outside)
     tables = [
-        (before[n], _grid(number, {p: list(lines_of(number, w)) for p, w in cells.items()}))
+        (
+            before[n],
+            _build_table(number, {p: list(group_lines(number, w)) for p, w in cells.items()}),
+        )
         for n, cells in in_cells.items()
     ]
     return lines, tables
 
 
-def _grid(page: int, cells: dict[tuple[int, int], list[Line]]) -> Table:
+def _build_table(page: int, cells: dict[tuple[int, int], list[PdfLine]]) -> PdfTable:
     width = 1 + max(column for _, column in cells)
     rows = sorted({row for row, _ in cells})
-    return Table(
+    return PdfTable(
         page, tuple(tuple(tuple(cells.get((r, c), ())) for c in range(width)) for r in rows)
     )
 
 
-def _in_order(lines: Sequence[Line], tables: Sequence[tuple[int, Table]]) -> Iterator[Line | Table]:
+def _merge_in_order(
+    lines: Sequence[PdfLine], tables: Sequence[tuple[int, PdfTable]]
+) -> Iterator[PdfLine | PdfTable]:
     last = 0
     for before, table in tables:
         yield from lines[last:before]

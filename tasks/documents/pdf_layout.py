@@ -1,7 +1,7 @@
-"""The lines of a PDF as Markdown: paragraphs, headings, items and tables.
+"""Convert the lines of a PDF to Markdown paragraphs, headings, items and tables.
 
-A paragraph ends where its tag does; without tags where the next line is set otherwise, stands
-further below than lines do, or where the line's end was meant: the next word would have fitted.
+A paragraph ends with its tag; without tags it ends where the next line differs in style, follows
+at a larger distance, or could have been avoided because its first word would have fitted.
 """
 
 import re
@@ -11,20 +11,20 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from tasks.documents.pdf_joining import BEGINS_ADDRESS, ENDS_IN_ADDRESS, Vocabulary, markdown
-from tasks.documents.pdf_words import Line
+from tasks.documents.pdf_paragraphs import BEGINS_ADDRESS, ENDS_IN_ADDRESS, Vocabulary, join_lines
+from tasks.documents.pdf_words import PdfLine
 
 MIN_HEADING = 1.12
-"""A line in letters this many times as large as the text's is a heading."""
+"""A line whose letters are this many times as large as the body text's is a heading."""
 MAX_HEADING_CHARACTERS = 250
 MAX_BOLD_LINE = 90
 MAX_PITCH = 1.45
-"""From line to line of a paragraph, in usual distances."""
+"""Largest distance between lines of a paragraph, in multiples of the usual one."""
 MIN_LINES_FOR_EDGE = 4
-"""As many lines must begin at a place before the longest of them tells where lines end."""
+"""Lines that must begin at the same x before their ends tell the right edge."""
 
 _BULLET = re.compile(r"[•◦▪▫‣⁃●○■□·∙–\uf0b7\uf0a7\uf0d8\ufffd-]")
-"""Also those of Word's own fonts, and a mark that cannot be told: it stands alone like one."""
+"""Includes those of Word's own fonts, and undecodable letters, which stand alone like bullets."""
 _DASHES = frozenset("–-")
 _NUMBER = re.compile(r"\(?\d{1,3}[.)]")
 _BRACKETED = re.compile(r"(?:\[\d{1,3}\])+")
@@ -34,86 +34,86 @@ _SENTENCE_END = re.compile(r"[.!?:;]['\"”’)\]\d]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table's lines, by cell."""
+class PdfTable:
+    """A table, with the lines of each cell."""
 
     page: int
-    rows: tuple[tuple[tuple[Line, ...], ...], ...]
+    rows: tuple[tuple[tuple[PdfLine, ...], ...], ...]
 
 
 @dataclass(slots=True)
-class _Block:
+class _PdfBlock:
     level: int | None
-    """Of a heading; None for text."""
-    lines: list[Line] = field(default_factory=list)
+    """A heading's level; None for text."""
+    lines: list[PdfLine] = field(default_factory=list)
 
 
-def to_markdown(parts: Sequence[Line | Table]) -> str:
-    """A document's lines and tables, in order, as Markdown."""
-    lines = [part for part in parts if isinstance(part, Line)]
+def to_markdown(parts: Sequence[PdfLine | PdfTable]) -> str:
+    """Convert a document's lines and tables, in order, to Markdown."""
+    lines = [part for part in parts if isinstance(part, PdfLine)]
     if not parts:
         return ""
-    writer = _Writer(lines, parts)
+    writer = _PdfWriter(lines, parts)
     written: list[str] = []
     last_is_item = False
-    for block in writer.blocks(parts):
-        text, is_item = writer.written(block)
+    for block in writer.group_blocks(parts):
+        text, is_item = writer.format_block(block)
         if text:
             written.append(("\n" if is_item and last_is_item else "\n\n") + text)
             last_is_item = is_item
     return "".join(written).strip() + "\n"
 
 
-class _Writer:
-    def __init__(self, lines: Sequence[Line], parts: Sequence[Line | Table]) -> None:
+class _PdfWriter:
+    def __init__(self, lines: Sequence[PdfLine], parts: Sequence[PdfLine | PdfTable]) -> None:
         cells = [
-            line for part in parts if isinstance(part, Table)
+            line for part in parts if isinstance(part, PdfTable)
             for row in part.rows for cell in row for line in cell
         ]  # fmt: skip
-        self._vocabulary = Vocabulary.of([*lines, *cells])
+        self._vocabulary = Vocabulary.from_lines([*lines, *cells])
         sizes: Counter[float] = Counter()
         for line in lines:
             sizes[line.size] += len(line.text)
         self._body = sizes.most_common(1)[0][0] if sizes else 0.0
         larger = sorted({x.size for x in lines if self._is_large(x)}, reverse=True)
         self._levels = {size: min(n, 6) for n, size in enumerate(larger, start=1)}
-        self._edges = _right_edges(lines)
-        self._pitch = _usual_pitch(lines, self._body)
+        self._edges = _find_right_edges(lines)
+        self._pitch = _measure_pitch(lines, self._body)
 
-    def blocks(self, parts: Sequence[Line | Table]) -> Iterator[_Block | Table]:
-        """Lines that belong together."""
-        block: _Block | None = None
-        table: Table | None = None
+    def group_blocks(self, parts: Sequence[PdfLine | PdfTable]) -> Iterator[_PdfBlock | PdfTable]:
+        """Group the lines that belong together."""
+        block: _PdfBlock | None = None
+        table: PdfTable | None = None
         for part in parts:
-            if isinstance(part, Table):
+            if isinstance(part, PdfTable):
                 if block is not None:
                     yield block
                     block = None
                 if table is not None and _continues(table, part):
-                    table = Table(part.page, table.rows + _without_head(table, part))
+                    table = PdfTable(part.page, table.rows + _drop_repeated_head(table, part))
                     continue
                 if table is not None:
                     yield table
                 table = part
                 continue
             if table is not None:
-                if part.place is None and set(part.text.split()) <= set(_words(table).split()):
-                    continue  # its head, repeated on its next page
+                if part.place is None and set(part.text.split()) <= set(_head_words(table).split()):
+                    continue  # the table's head, repeated on the next page
                 yield table
                 table = None
             level = self._level(part)
-            if block is None or block.level != level or self._begins(block, part):
+            if block is None or block.level != level or self._begins_block(block, part):
                 if block is not None:
                     yield block
-                block = _Block(level)
+                block = _PdfBlock(level)
             block.lines.append(part)
         yield from (end for end in (table, block) if end is not None)
 
-    def written(self, block: _Block | Table) -> tuple[str, bool]:
-        """A block as Markdown, and whether it is an item of a list."""
-        if isinstance(block, Table):
-            return self._table(block), False
-        text = markdown(block.lines, self._vocabulary)
+    def format_block(self, block: _PdfBlock | PdfTable) -> tuple[str, bool]:
+        """Format a block as Markdown, and tell whether it is a list item."""
+        if isinstance(block, PdfTable):
+            return self._format_table(block), False
+        text = join_lines(block.lines, self._vocabulary)
         if block.level is not None:
             return f"{'#' * block.level} {text}", False
         first, _, rest = text.partition(" ")
@@ -131,16 +131,16 @@ class _Writer:
             return f"- {text}", True
         return _LINE_MARK.sub(r"\\", text, count=1) if _LINE_MARK.match(text) else text, False
 
-    def _is_large(self, line: Line) -> bool:
+    def _is_large(self, line: PdfLine) -> bool:
         return line.size >= MIN_HEADING * self._body and len(line.text) <= MAX_HEADING_CHARACTERS
 
-    def _level(self, line: Line) -> int | None:
+    def _level(self, line: PdfLine) -> int | None:
         if line.place is not None and line.place.block:
             return line.place.heading
         return self._levels[line.size] if self._is_large(line) else None
 
-    def _begins(self, block: _Block, line: Line) -> bool:
-        """Whether a line begins a paragraph after those of a block."""
+    def _begins_block(self, block: _PdfBlock, line: PdfLine) -> bool:
+        """Return whether a line begins a new paragraph after a block's lines."""
         last, level = block.lines[-1], block.level
         if _begins_entry(block.lines, line):
             return True
@@ -150,14 +150,14 @@ class _Writer:
                 level is not None
                 or _is_label(last, line)
                 or _SENTENCE_END.search(last.text) is not None
-                or self._was_ended(last, line)
+                or self._ends_early(last, line)
             )
         tagged = one is not None and other is not None and one.block > 0 and other.block > 0
         if tagged and one is not None and other is not None and one.block != other.block:
             return True
         if level is not None:
             return not tagged and line.top - last.top > 2 * max(line.size, last.size)
-        if self._was_ended(last, line):
+        if self._ends_early(last, line):
             return True
         if tagged:
             return False
@@ -170,8 +170,8 @@ class _Writer:
             or (last.bold and not line.bold and len(last.text) <= MAX_BOLD_LINE)
         )
 
-    def _was_ended(self, last: Line, line: Line) -> bool:
-        """Whether the line before ended although the next word would have fitted in it."""
+    def _ends_early(self, last: PdfLine, line: PdfLine) -> bool:
+        """Return whether the last line ended although the next word would have fitted."""
         edge = self._edges.get((last.page, round(last.x0 / 3)), self._edges.get((last.page, -1)))
         if edge is None:
             return False
@@ -179,9 +179,9 @@ class _Writer:
         blank = 0.35 * line.size
         return last.x1 + blank + (word.x1 - word.x0) < edge - 0.2 * line.size
 
-    def _table(self, table: Table) -> str:
+    def _format_table(self, table: PdfTable) -> str:
         rows = [
-            [markdown(cell, self._vocabulary).replace("|", "\\|") for cell in row]
+            [join_lines(cell, self._vocabulary).replace("|", "\\|") for cell in row]
             for row in table.rows
         ]
         rows = [row for row in rows if any(row)]
@@ -193,43 +193,43 @@ class _Writer:
         return "\n".join([written[0], f"|{' --- |' * width}", *written[1:]])
 
 
-def _is_bold_line(block: _Block, text: str) -> bool:
-    """Whether a paragraph serves as a heading: short, and all of it bold."""
+def _is_bold_line(block: _PdfBlock, text: str) -> bool:
+    """Return whether a paragraph serves as a heading: short, and all bold."""
     bold = all(line.bold for line in block.lines)
     return bold and len(text) <= MAX_BOLD_LINE and not text.endswith(".") and "](" not in text
 
 
-def _is_label(last: Line, line: Line) -> bool:
-    """Whether a line begins an item: with a bullet, a number, a number in brackets."""
+def _is_label(last: PdfLine, line: PdfLine) -> bool:
+    """Return whether a line begins an item, with a bullet, a number or a bracketed number."""
     first = line.words[0].text
     if len(line.words) < 2 or (first in _DASHES and not _SENTENCE_END.search(last.text)):
         return False
     if _BRACKETED.fullmatch(first):
-        return not _BRACKETED.fullmatch(last.words[-1].text)  # else its numbers go on
+        return not _BRACKETED.fullmatch(last.words[-1].text)  # else it continues those numbers
     return any(p.fullmatch(first) for p in (_BULLET, _NUMBER))
 
 
-def _begins_entry(before: Sequence[Line], line: Line) -> bool:
-    """Whether a line begins an entry of a list of sources that has no marks of a list."""
+def _begins_entry(before: Sequence[PdfLine], line: PdfLine) -> bool:
+    """Return whether a line begins an entry of a reference list without list marks."""
     address = BEGINS_ADDRESS.match(line.words[0].text) is not None
     if address and len(before[-1].words) == 1:
         return BEGINS_ADDRESS.match(before[-1].words[0].text) is not None
     if _BRACKETED.fullmatch(before[-1].words[-1].text):
-        return False  # its numbers go on
+        return False  # it continues those numbers
     label = _BARE if ENDS_IN_ADDRESS.search(before[-1].text) else _BRACKETED
     labels = [label.fullmatch(x.words[0].text) for x in (before[0], line)]
     return len(line.words) > 1 and all(labels)
 
 
-def _right_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
-    """Where lines end, by page and by where they begin; at -1 for all of a page."""
+def _find_right_edges(lines: Sequence[PdfLine]) -> dict[tuple[int, int], float]:
+    """Find the right edge of lines, by page and start; start -1 stands for the whole page."""
     ends: dict[tuple[int, int], list[float]] = defaultdict(list)
     for line in lines:
         begin = round(line.x0 / 3)
         for key in (begin - 1, begin, begin + 1):
             ends[line.page, key].append(line.x1)
         ends[line.page, -1].append(line.x1)
-    # One in ten may stand out: an address that nothing could break.
+    # One in ten lines may protrude: an unbreakable URL.
     return {
         key: sorted(found)[len(found) - 1 - len(found) // 10]
         for key, found in ends.items()
@@ -237,8 +237,8 @@ def _right_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
     }
 
 
-def _usual_pitch(lines: Sequence[Line], body: float) -> float:
-    """From line to line of the text, in points."""
+def _measure_pitch(lines: Sequence[PdfLine], body: float) -> float:
+    """Return the usual distance between lines of body text, in points."""
     pitches = [
         line.top - last.top
         for last, line in pairwise(lines)
@@ -248,18 +248,20 @@ def _usual_pitch(lines: Sequence[Line], body: float) -> float:
     return median(near) if near else 1.3 * body
 
 
-def _continues(table: Table, following: Table) -> bool:
-    """Whether a table goes on on the next page."""
+def _continues(table: PdfTable, following: PdfTable) -> bool:
+    """Return whether a table continues on the next page."""
     width = {len(row) for row in table.rows}
     return following.page == table.page + 1 and width == {len(row) for row in following.rows}
 
 
-def _without_head(table: Table, following: Table) -> tuple[tuple[tuple[Line, ...], ...], ...]:
-    """The rows of a table's next page, without its head if that is repeated there."""
-    repeated = _words(table) == _words(following)
+def _drop_repeated_head(
+    table: PdfTable, following: PdfTable
+) -> tuple[tuple[tuple[PdfLine, ...], ...], ...]:
+    """Return a continued table's rows on the next page, without a repeated head."""
+    repeated = _head_words(table) == _head_words(following)
     return following.rows[1:] if repeated else following.rows
 
 
-def _words(table: Table) -> str:
-    """The words of a table's head."""
+def _head_words(table: PdfTable) -> str:
+    """Return the words of a table's head."""
     return " ".join(line.text for cell in table.rows[0] for line in cell)

@@ -1,6 +1,6 @@
-"""What a tagged PDF says of its own structure: which words are a heading, an item, a cell.
+"""Read a tagged PDF's structure tree: which words are a heading, an item or a cell.
 
-Word processors and browsers write this tree; where it is missing or broken the layout decides.
+Word processors and browsers write this tree; if it is missing or broken the layout decides.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,45 +15,45 @@ _BLOCKS = frozenset(
      "Formula", "Aside"]
 )  # fmt: skip
 MAX_ELEMENTS = 50_000
-"""Of one page; more are no structure but noise."""
+"""Elements read of one page; more are noise, not structure."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the structure a word stands."""
+class TagPlace:
+    """A word's place in the structure."""
 
     block: int
-    """Words of one paragraph, item, heading or cell share it; it is the page's own."""
+    """Number shared by the words of one paragraph, item, heading or cell, unique on the page."""
     heading: int | None = None
     """1 is the highest."""
     item: bool = False
-    """Of a list."""
+    """Whether it is a list item."""
     table: int | None = None
     row: int = 0
     column: int = 0
 
 
-def places(page: Page) -> Mapping[int, Place]:
-    """Place by marked content id; empty where the page is not tagged, or not soundly."""
+def read_tag_places(page: Page) -> Mapping[int, TagPlace]:
+    """Read the place of each marked content id; empty if tags are missing or broken."""
     try:
         tree = PDFStructTree(page.pdf, page)
-    except Exception:  # untagged, or broken in any of many ways: the layout decides
+    except Exception:  # untagged or broken: the layout decides
         return {}
     return dict(_walk(tree))
 
 
 @dataclass(frozen=True, slots=True)
-class _Within:
-    place: Place
+class _TagContext:
+    place: TagPlace
     item_is_new: bool = False
-    """In a list item of which nothing has been read: its first paragraph is the item itself."""
+    """Whether no paragraph of the list item has been read: the first one is the item itself."""
 
 
-def _walk(tree: PDFStructTree) -> Iterator[tuple[int, Place]]:
+def _walk(tree: PDFStructTree) -> Iterator[tuple[int, TagPlace]]:
     n_blocks = n_tables = n_elements = 0
     rows: dict[int, int] = {}
     columns: dict[tuple[int, int], int] = {}
-    open_elements = [(element, _Within(Place(0))) for element in reversed(tree.children)]
+    open_elements = [(element, _TagContext(TagPlace(0))) for element in reversed(tree.children)]
     while open_elements and n_elements < MAX_ELEMENTS:
         element, within = open_elements.pop()
         n_elements += 1
@@ -62,44 +62,44 @@ def _walk(tree: PDFStructTree) -> Iterator[tuple[int, Place]]:
         if kind == "Table" and place.table is None:
             n_tables += 1
             rows[n_tables] = -1
-            place = Place(place.block, table=n_tables)
+            place = TagPlace(place.block, table=n_tables)
         elif place.table is not None:
             if kind == "TR":
                 rows[place.table] += 1
-                place = Place(place.block, table=place.table, row=rows[place.table])
+                place = TagPlace(place.block, table=place.table, row=rows[place.table])
             elif kind in ("TH", "TD"):
                 n_blocks += 1
                 at = (place.table or 0, place.row)
                 column = columns.get(at, 0)
-                columns[at] = column + _span(element)
-                place = Place(n_blocks, table=place.table, row=place.row, column=column)
+                columns[at] = column + _column_span(element)
+                place = TagPlace(n_blocks, table=place.table, row=place.row, column=column)
         elif kind in _HEADINGS:
             n_blocks += 1
-            place, new_item = Place(n_blocks, heading=_HEADINGS[kind]), False
+            place, new_item = TagPlace(n_blocks, heading=_HEADINGS[kind]), False
         elif kind == "P" and new_item:
             new_item = False
         elif kind in _BLOCKS:
             n_blocks += 1
-            place, new_item = Place(n_blocks, item=kind == "LI"), kind == "LI"
+            place, new_item = TagPlace(n_blocks, item=kind == "LI"), kind == "LI"
         for mcid in element.mcids:
             yield mcid, place
-        inner = [(child, _Within(place)) for child in element.children]
+        inner = [(child, _TagContext(place)) for child in element.children]
         if new_item:
-            inner = _item_parts(inner)
+            inner = _mark_item_parts(inner)
         open_elements.extend(reversed(inner))
 
 
-def _item_parts(
-    inner: list[tuple[PDFStructElement, _Within]],
-) -> list[tuple[PDFStructElement, _Within]]:
-    """The parts of a list item: its label, and the body whose first paragraph belongs to it."""
+def _mark_item_parts(
+    inner: list[tuple[PDFStructElement, _TagContext]],
+) -> list[tuple[PDFStructElement, _TagContext]]:
+    """Mark the body of a list item, whose first paragraph belongs to the item."""
     parts, waiting = [], True
     for child, within in inner:
-        parts.append((child, _Within(within.place, waiting and child.type != "Lbl")))
+        parts.append((child, _TagContext(within.place, waiting and child.type != "Lbl")))
         waiting = waiting and child.type == "Lbl"
     return parts
 
 
-def _span(cell: PDFStructElement) -> int:
+def _column_span(cell: PDFStructElement) -> int:
     span = cell.attributes.get("ColSpan", 1)
     return span if isinstance(span, int) and 1 <= span <= 100 else 1

@@ -1,4 +1,4 @@
-"""The words of a PDF's page in the order they were written, and the lines they make."""
+"""Extract the words of a PDF page in text order, and group them into lines."""
 
 import re
 from collections import Counter
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from pdfplumber.page import Page
 
-from tasks.documents.pdf_tags import Place
+from tasks.documents.pdf_tags import TagPlace
 
 MARGIN = 0.09
-"""Share of a page's height, above and below, in which running heads and page numbers stand."""
+"""Share of a page's height, at top and bottom, that may hold running heads and page numbers."""
 MIN_REPEATED = 0.5
-"""A line that stands there on this share of the pages (at least two) is a running head."""
+"""A line in the margin on this share of the pages (at least two) is a running head."""
 ARTIFACT = -1
-"""In place of the number of a marked passage: what belongs to the page, not to the text."""
+"""Marked content id of what belongs to the page, not to the text."""
 MAX_WORDS = 20_000
-"""Of one page; a page in small print has 1,500."""
+"""Words read of one page; a page in small print has 1,500."""
 
 UNKNOWN = "\ufffd"
-"""Stands for a letter that cannot be told."""
+"""Stands for an undecodable letter."""
 
 _BOLD = re.compile(r"bold|black|heavy|semib|demi", re.IGNORECASE)
 _RULE = r"[-–—|\s]*"
@@ -31,26 +31,26 @@ _NO_CHARACTER = re.compile(r"\(cid:\d+\)|[\ufffd\x00-\x08\x0b\x0e-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PdfWord:
     text: str
     x0: float
     x1: float
     top: float
     bottom: float
     size: float
-    """Of its letters, in points."""
+    """Font size in points."""
     bold: bool
     url: str | None
-    """Where a link on it leads."""
-    place: Place | None
+    """URL of the link on it."""
+    place: TagPlace | None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Words side by side."""
+class PdfLine:
+    """Words of one line."""
 
     page: int
-    words: tuple[Word, ...]
+    words: tuple[PdfWord, ...]
 
     @property
     def text(self) -> str:
@@ -74,7 +74,7 @@ class Line:
 
     @property
     def size(self) -> float:
-        """Of most of its letters."""
+        """Font size of most of its letters."""
         sizes: Counter[float] = Counter()
         for word in self.words:
             sizes[word.size] += len(word.text)
@@ -85,20 +85,20 @@ class Line:
         return all(word.bold for word in self.words)
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> TagPlace | None:
         return self.words[0].place
 
 
-def page_words(page: Page, tagged: Mapping[int, Place]) -> list[Word]:
-    """The words of a page in the order in which they were written, without what is no text."""
-    _put_marks(page)
+def extract_words(page: Page, tagged: Mapping[int, TagPlace]) -> list[PdfWord]:
+    """Extract the words of a page in text order, without artifacts and rotated text."""
+    _annotate_letters(page)
     found = page.extract_words(
         use_text_flow=True,
         x_tolerance_ratio=0.2,
         extra_attrs=["fontname", "size", "mcid", "url"],
     )
     return [
-        Word(
+        PdfWord(
             text=_NO_CHARACTER.sub(UNKNOWN, word["text"]),
             x0=float(word["x0"]),
             x1=float(word["x1"]),
@@ -114,27 +114,27 @@ def page_words(page: Page, tagged: Mapping[int, Place]) -> list[Word]:
     ]
 
 
-def n_unknown(words: Iterable[Word]) -> int:
-    """Letters of words for which the file does not say which they are; lone ones are bullets."""
+def count_unknown(words: Iterable[PdfWord]) -> int:
+    """Count the undecodable letters; lone ones are bullets and do not count."""
     return sum(word.text.count(UNKNOWN) for word in words if word.text != UNKNOWN)
 
 
-def lines_of(number: int, words: Sequence[Word]) -> Iterator[Line]:
-    """The words of page `number` as lines."""
-    current: list[Word] = []
+def group_lines(number: int, words: Sequence[PdfWord]) -> Iterator[PdfLine]:
+    """Group the words of page `number` into lines."""
+    current: list[PdfWord] = []
     for word in words:
-        if current and not _goes_on(current[-1], word):
-            yield Line(number, tuple(current))
+        if current and not _continues_line(current[-1], word):
+            yield PdfLine(number, tuple(current))
             current = []
         current.append(word)
     if current:
-        yield Line(number, tuple(current))
+        yield PdfLine(number, tuple(current))
 
 
-def without_running_heads(
-    pages: Mapping[int, Sequence[Line]], heights: Mapping[int, float]
-) -> list[Line]:
-    """The lines of all pages, without heads, feet and page numbers."""
+def drop_running_heads(
+    pages: Mapping[int, Sequence[PdfLine]], heights: Mapping[int, float]
+) -> list[PdfLine]:
+    """Return the lines of all pages, without running heads, feet and page numbers."""
     seen: Counter[tuple[str, int, int]] = Counter()
     for number, lines in pages.items():
         seen.update({_head_key(x) for x in lines if _in_margin(x, heights[number])})
@@ -150,8 +150,8 @@ def without_running_heads(
     ]
 
 
-def _put_marks(page: Page) -> None:
-    """Give each letter the marked passage it stands in and the address of the link on it."""
+def _annotate_letters(page: Page) -> None:
+    """Annotate each letter with its marked content id and the URL of the link on it."""
     links = [
         (link["x0"] - 1, link["x1"] + 1, link["top"] - 1, link["bottom"] + 1, link["uri"])
         for link in page.hyperlinks
@@ -159,8 +159,8 @@ def _put_marks(page: Page) -> None:
     ]
     marked: int | None = None
     for letter in page.chars:
-        # Inside a marked passage another may stand (a ligature, a formula). What comes after it
-        # is said to be unmarked, but is in the outer passage still.
+        # Marked content may be nested (a ligature, a formula). What follows the inner passage is
+        # reported as unmarked, but still belongs to the outer one.
         if letter["tag"] == "Artifact":
             letter["mcid"] = ARTIFACT
         elif letter["mcid"] is None and marked != ARTIFACT:
@@ -174,8 +174,8 @@ def _put_marks(page: Page) -> None:
         )
 
 
-def _goes_on(last: Word, word: Word) -> bool:
-    """Whether a word stands in the same line as the one before it."""
+def _continues_line(last: PdfWord, word: PdfWord) -> bool:
+    """Return whether a word is in the same line as the one before it."""
     if last.place is not None and word.place is not None and last.place.block != word.place.block:
         return False
     overlap = min(last.bottom, word.bottom) - max(last.top, word.top)
@@ -183,10 +183,10 @@ def _goes_on(last: Word, word: Word) -> bool:
     return overlap >= 0.5 * lower and word.x0 >= last.x1 - max(last.size, word.size)
 
 
-def _in_margin(line: Line, height: float) -> bool:
+def _in_margin(line: PdfLine, height: float) -> bool:
     return line.bottom < MARGIN * height or line.top > (1 - MARGIN) * height
 
 
-def _head_key(line: Line) -> tuple[str, int, int]:
-    """What is the same in a running head on every page: its words, their size, and its height."""
+def _head_key(line: PdfLine) -> tuple[str, int, int]:
+    """Return what a running head has in common on all pages: words, font size and height."""
     return _DIGITS.sub("#", line.text).casefold(), round(line.size), round(line.top / 2)

@@ -1,20 +1,20 @@
-"""Pictures of a report: kept for judges that see; no text is made of them."""
+"""Read a report that is a picture: kept for judges that see, without text recognition."""
 
 from io import BytesIO
 
 from PIL import Image, UnidentifiedImageError
 
-from tasks.documents.document import Document, UnreadableDocument, UnreadPage
-from tasks.documents.kinds import picture_type
+from tasks.documents.document import ParsedDocument, UnreadableDocument, UnreadablePage
+from tasks.documents.kinds import detect_picture_type
 
 READER = "picture 1"
 MAX_PIXELS = 100_000_000
-"""A page scanned at 600 dots an inch has 35 million."""
+"""A page scanned at 600 dpi has 35 million."""
 
 
-def read(content: bytes) -> Document:
-    """A picture as a document of one page without text."""
-    media_type = picture_type(content)
+def read(content: bytes) -> ParsedDocument:
+    """Read a picture as a document of one page without text."""
+    media_type = detect_picture_type(content)
     if media_type is None:
         raise UnreadableDocument(
             "it is no PNG, JPEG, GIF or WebP, whatever its name ends in. Export it afresh."
@@ -33,10 +33,10 @@ def read(content: bytes) -> Document:
                 "are read. Make it smaller."
             )
         image.load()
-    return Document(
+    return ParsedDocument(
         markdown="",
         media_type=media_type,
         reader=READER,
         n_pages=1,
-        unread_pages=(UnreadPage(number=1, reason="a picture", to_be_seen=True),),
+        unread_pages=(UnreadablePage(number=1, reason="a picture", is_viewable=True),),
     )

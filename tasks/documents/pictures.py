@@ -1,20 +1,20 @@
-"""The pictures within a file: kept, each under a name that the text can call it by."""
+"""Collect the pictures in a file, each under a name that the text can use."""
 
 from tasks.documents.document import MAX_PICTURE_BYTES, MAX_PICTURES, Picture
 
 _ENDINGS = {"jpeg": "jpg", "svg+xml": "svg", "x-emf": "emf", "x-wmf": "wmf"}
 
 
-class Pictures:
-    """Collects the pictures of one file, as long as there is room."""
+class PictureCollector:
+    """Collects the pictures of one file, up to the limits."""
 
     def __init__(self) -> None:
         self._kept: list[Picture] = []
         self._n_bytes = 0
         self._n_left_out = 0
 
-    def keep(self, media_type: str, content: bytes) -> str | None:
-        """Keep a picture; its name, or None where there is nothing to keep or no room."""
+    def add(self, media_type: str, content: bytes) -> str | None:
+        """Add a picture and return its name; None if it is empty or exceeds the limits."""
         self._n_bytes += len(content)
         full = len(self._kept) >= MAX_PICTURES or self._n_bytes > MAX_PICTURE_BYTES
         if not content or full:
@@ -28,12 +28,12 @@ class Pictures:
         return name
 
     @property
-    def kept(self) -> tuple[Picture, ...]:
+    def pictures(self) -> tuple[Picture, ...]:
         return tuple(self._kept)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What became of pictures that are not kept, in words."""
+        """Messages about pictures that were left out."""
         if not self._n_left_out:
             return ()
         return (

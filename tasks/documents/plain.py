@@ -1,33 +1,33 @@
-"""Text files: Markdown and plain text, in the encodings of Unicode."""
+"""Read text files: Markdown and plain text, in Unicode encodings."""
 
 import codecs
 
-from tasks.documents.document import Document, UnreadableDocument
+from tasks.documents.document import ParsedDocument, UnreadableDocument
 
 READER = "text 1"
-MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Bytes at the begin of a file that say its encoding."""
+"""Byte order marks and the encodings they stand for."""
 
 
-def read(content: bytes) -> Document:
-    """The text as it stands."""
-    return Document(markdown=decoded(content), media_type="text/markdown", reader=READER)
+def read(content: bytes) -> ParsedDocument:
+    """Read a text file unchanged."""
+    return ParsedDocument(markdown=decode_text(content), media_type="text/markdown", reader=READER)
 
 
-def decoded(content: bytes) -> str:
-    """A file's text.
+def decode_text(content: bytes) -> str:
+    """Decode a file.
 
-    An older encoding (Latin-1, Windows-1252) is not guessed: a wrong guess would change names
-    and nobody would see it.
+    Older encodings (Latin-1, Windows-1252) are not guessed: a wrong guess would silently corrupt
+    names.
 
     Raises:
         UnreadableDocument: it is not Unicode; says where.
     """
-    encoding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:

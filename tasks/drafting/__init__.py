@@ -1,4 +1,4 @@
-"""Rubrics drafted by a model from an article, checked, and reviewed by people.
+"""Drafting of rubrics from articles by a model, with checks and a review by people.
 
-Application. Writes no table: the stage `drafts` writes files, `imports` brings them in.
+Application. Writes no table: the stage `drafts` writes files, `imports` imports them.
 """

@@ -1,74 +1,79 @@
-"""What can be checked of drafted rubrics and keywords without a model; what they are worth."""
+"""Checks of drafted rubrics and keywords without a model, and the assignment of points."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tasks.benchmarks.rigorous import QUERY_POINTS
 from tasks.configuration.drafting import DraftingSettings
-from tasks.inversion.naming import same_words
+from tasks.inversion.naming import are_same_words
 from tasks.judges.drafting import DraftedRubric
-from tasks.judges.text import entities, numbers, terms
-from tasks.metrics.drift import comparable, frequency
+from tasks.judges.text import extract_entities, extract_numbers, extract_terms
+from tasks.metrics.drift import count_whole_words, normalise_text
 
-BEGINS = "Does the report"
+RUBRIC_PREFIX = "Does the report"
 MOST_CHARS = 800
-"""Of a rubric, however few words it has."""
+"""Most characters of a rubric, however few words it has."""
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is drafted from: an article, by its title, text and facts."""
+class DraftSubject:
+    """The article to draft from."""
 
     title: str
     text: str
     facts: tuple[str, ...]
 
-    def grounds(self, rubric: DraftedRubric) -> tuple[str, ...]:
-        """The facts that a rubric rests on; those that are not there are left out."""
+    def find_grounds(self, rubric: DraftedRubric) -> tuple[str, ...]:
+        """Return the facts that a rubric refers to, without those that do not exist."""
         return tuple(self.facts[n - 1] for n in rubric.facts if 0 < n <= len(self.facts))
 
 
-def rubric_problem(
-    rubric: DraftedRubric, known: Iterable[str], subject: Subject, settings: DraftingSettings
+def find_rubric_problem(
+    rubric: DraftedRubric, known: Iterable[str], subject: DraftSubject, settings: DraftingSettings
 ) -> str | None:
-    """What is wrong with a rubric, if anything is: it must be one question about the report, rest
-    on facts that are there, and name no number and no name that they do not."""
+    """Return what is wrong with a rubric, or None. It must be a question about the report, refer
+    to existing facts, and contain no number or name that these do not contain."""
     n_words = len(rubric.text.split())
-    if not rubric.text.startswith(BEGINS):
-        return f"it does not begin with {BEGINS!r}"
+    if not rubric.text.startswith(RUBRIC_PREFIX):
+        return f"it does not begin with {RUBRIC_PREFIX!r}"
     if not settings.rubric_words.least <= n_words <= settings.rubric_words.most:
         return f"it has {n_words} words"
     if len(rubric.text) > MOST_CHARS:
         return f"it has {len(rubric.text):,} characters"
-    if any(same_words(rubric.text, other) for other in known):
+    if any(are_same_words(rubric.text, other) for other in known):
         return "it stands there twice"
-    grounds = subject.grounds(rubric)
+    grounds = subject.find_grounds(rubric)
     if not grounds or len(grounds) != len(rubric.facts):
         return "it rests on facts that are not there"
-    told = " ".join((subject.title, *grounds))
-    for what, read in (("numbers", numbers), ("names", entities)):
-        if unknown := sorted(read(rubric.text) - read(told) - {*terms(told)}):
+    context = " ".join((subject.title, *grounds))
+    for what, read in (("numbers", extract_numbers), ("names", extract_entities)):
+        if unknown := sorted(read(rubric.text) - read(context) - {*extract_terms(context)}):
             return f"its facts do not hold its {what}: {', '.join(unknown[:5])}"
     return None
 
 
-def keyword_problem(
-    keyword: str, known: Sequence[str], subject: Subject, settings: DraftingSettings, *, focus: bool
+def find_keyword_problem(
+    keyword: str,
+    known: Sequence[str],
+    subject: DraftSubject,
+    settings: DraftingSettings,
+    *,
+    focus: bool,
 ) -> str | None:
-    """What is wrong with a keyword, if anything is.
+    """Return what is wrong with a keyword, or None.
 
-    A focus keyword stands in the article, a deviation keyword does not; neither is taken from the
-    query, which is the title here.
+    The article must contain a focus keyword and must not contain a deviation keyword. Neither may
+    come from the query, which is the title here.
     """
     if not 1 <= len(keyword.split()) <= settings.keyword_words:
         return f"it has more than {settings.keyword_words} words"
-    if not terms(keyword):
+    if not extract_terms(keyword):
         return "it stands in every text"
-    if {*terms(keyword)} <= {*terms(subject.title)}:
+    if {*extract_terms(keyword)} <= {*extract_terms(subject.title)}:
         return "it is taken from the title"
-    if any({*terms(keyword)} == {*terms(other)} for other in known):
+    if any({*extract_terms(keyword)} == {*extract_terms(other)} for other in known):
         return "it stands there twice"
-    there = frequency(keyword, comparable(subject.text)) > 0
+    there = count_whole_words(keyword, normalise_text(subject.text)) > 0
     if focus and not there:
         return "the article does not speak of it"
     if there and not focus:
@@ -76,11 +81,11 @@ def keyword_problem(
     return None
 
 
-def worth(rubrics: Sequence[DraftedRubric], most_points: int) -> tuple[DraftedRubric, ...]:
-    """The rubrics, the most important first, with points that are 30 together, as near to those
-    they were drafted with as can be; fewer only where even `most_points` each do not suffice."""
+def assign_points(rubrics: Sequence[DraftedRubric], most_points: int) -> tuple[DraftedRubric, ...]:
+    """Return the most important rubrics with points that sum to 30, as close to the drafted points
+    as possible. The sum is lower only if `most_points` each do not suffice."""
     kept = list(rubrics)
-    while len(kept) > 1 and _total(kept[:-1]) >= QUERY_POINTS:
+    while len(kept) > 1 and _total_points(kept[:-1]) >= QUERY_POINTS:
         kept.pop()
     points = [rubric.points for rubric in kept]
     for place in reversed(range(len(points))):
@@ -96,5 +101,5 @@ def worth(rubrics: Sequence[DraftedRubric], most_points: int) -> tuple[DraftedRu
     )
 
 
-def _total(rubrics: Sequence[DraftedRubric]) -> int:
+def _total_points(rubrics: Sequence[DraftedRubric]) -> int:
     return sum(rubric.points for rubric in rubrics)

@@ -1,8 +1,8 @@
-"""From an article to a drafted bundle: rubrics, a second look at them, keywords, difficulty.
+"""The steps from an article to a drafted bundle: rubrics, their review, keywords, difficulty.
 
-Source: Rigorous Bench, whose bundles people wrote in such steps. Here a model drafts, checks
-without a model and a second look by it sort out what cannot be used, and a person reviews the rest.
-What could not be used is named to the model when it is asked again.
+Source: Rigorous Bench, whose bundles people wrote in such steps. Here a model drafts. Checks
+without a model, and a second look by the model, remove unusable drafts; the next request lists
+their problems. A person reviews the result.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,13 @@ from typing import Protocol, TypeVar
 from tasks.benchmarks.rigorous import LEAST_RUBRICS, QUERY_POINTS
 from tasks.benchmarks.rigorous_drafts import KEYWORDS
 from tasks.configuration.drafting import DraftingSettings
-from tasks.drafting.checks import Subject, keyword_problem, rubric_problem, worth
-from tasks.judges.decisions import Answer
+from tasks.drafting.checks import (
+    DraftSubject,
+    assign_points,
+    find_keyword_problem,
+    find_rubric_problem,
+)
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.drafting import (
     CheckRubrics,
     DraftedRubric,
@@ -23,145 +28,145 @@ from tasks.judges.drafting import (
     DraftRubrics,
     WriteClosedBook,
 )
-from tasks.judges.inversion import Said
+from tasks.judges.inversion import StepAnswer
 from tasks.judges.research import GradeItems, RubricItem
 from tasks.protocols.rigorous import GRADE_ITEM
 from tasks.warehouse.rows import Status
 
-NAMED = 20
-"""Problems that the model is told of when it is asked again."""
+MAX_PROBLEMS = 20
+"""The most problems that a repeated request lists."""
 ValueT = TypeVar("ValueT")
 
 
 class DraftOpen(Exception):
-    """The judge gave no usable answer to a step; the next run goes on there."""
+    """The judge gave no usable answer to a step; the next run continues there."""
 
 
 class Grader(Protocol):
-    """What grades the answer from memory: a judge."""
+    """A judge that grades the answer from memory."""
 
-    async def decide(self, request: GradeItems) -> Sequence[Answer]:
-        """One answer per item, in order."""
+    async def decide(self, request: GradeItems) -> Sequence[JudgeAnswer]:
+        """Return one answer per item, in order."""
 
 
 @dataclass(frozen=True)
-class Bench:
-    """One article with what drafts from it."""
+class DraftingContext:
+    """One article, the models that draft and grade, and the settings."""
 
-    subject: Subject
+    subject: DraftSubject
     drafter: Drafter
     grader: Grader
     settings: DraftingSettings
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What a bundle is made of, still to be reviewed."""
+class DraftedBundle:
+    """A drafted bundle, to be reviewed."""
 
     rubrics: tuple[DraftedRubric, ...]
     focus: tuple[str, ...]
     deviation: tuple[str, ...]
     closed_book_share: float
-    """Of the points, 0-1, what an answer from memory gets."""
+    """Share of the points, 0-1, that an answer from memory gets."""
     too_easy: bool
     problems: tuple[str, ...]
-    """What a person must mend before the bundle is one."""
+    """Problems that a person must fix before the bundle can be imported."""
     sorted_out: tuple[str, ...]
-    """What could not be used, with the reason."""
+    """Unusable rubrics and keywords, with the reasons."""
 
 
-async def draft_bundle(bench: Bench) -> Draft:
-    """A bundle of one article, and what is wrong with it.
+async def draft_bundle(context: DraftingContext) -> DraftedBundle:
+    """Draft the bundle of one article, and list its problems.
 
     Raises:
         DraftOpen: the judge gave no usable answer.
     """
-    kept, useless = await drafted_rubrics(bench)
-    focus, deviation, unfit = await drafted_keywords(bench)
-    rubrics = worth(kept, bench.settings.most_points)
-    share = await closed_book_share(bench, rubrics)
-    return Draft(
+    kept, useless = await draft_rubrics(context)
+    focus, deviation, unfit = await draft_keywords(context)
+    rubrics = assign_points(kept, context.settings.most_points)
+    share = await measure_closed_book_share(context, rubrics)
+    return DraftedBundle(
         rubrics=rubrics,
         focus=focus,
         deviation=deviation,
         closed_book_share=share,
-        too_easy=share > bench.settings.most_closed_book_share,
-        problems=tuple(_problems(rubrics, focus, deviation)),
+        too_easy=share > context.settings.most_closed_book_share,
+        problems=tuple(_find_problems(rubrics, focus, deviation)),
         sorted_out=(*useless, *unfit),
     )
 
 
-async def drafted_rubrics(bench: Bench) -> tuple[list[DraftedRubric], list[str]]:
-    """Rubrics that stand the checks and the second look, asked for until they are enough."""
-    subject, settings = bench.subject, bench.settings
+async def draft_rubrics(context: DraftingContext) -> tuple[list[DraftedRubric], list[str]]:
+    """Draft rubrics until enough pass the checks and the review; also return unusable ones."""
+    subject, settings = context.subject, context.settings
     kept: list[DraftedRubric] = []
     useless: list[str] = []
     for _ in range(settings.rubric_rounds):
-        said = await bench.drafter.draft_rubrics(
+        answer = await context.drafter.draft_rubrics(
             DraftRubrics(
                 title=subject.title,
                 facts=subject.facts,
                 n_rubrics=settings.rubrics_wanted,
                 known=tuple(rubric.text for rubric in kept),
-                problems=tuple(useless[-NAMED:]),
+                problems=tuple(useless[-MAX_PROBLEMS:]),
             )
         )
         found: list[DraftedRubric] = []
-        for rubric in _heard(said, "draft_rubrics"):
+        for rubric in _require_value(answer, "draft_rubrics"):
             known = [other.text for other in (*kept, *found)]
-            if problem := rubric_problem(rubric, known, subject, settings):
+            if problem := find_rubric_problem(rubric, known, subject, settings):
                 useless.append(f"{rubric.text} ({problem})")
             else:
                 found.append(rubric)
-        looked = await _second_look(bench, found)
-        useless += [f"{r.text} (second look: {why})" for r, why in looked.items() if why]
-        kept += [rubric for rubric, why in looked.items() if not why]
+        reviewed = await _review_rubrics(context, found)
+        useless += [f"{r.text} (second look: {why})" for r, why in reviewed.items() if why]
+        kept += [rubric for rubric, why in reviewed.items() if not why]
         if len(kept) >= LEAST_RUBRICS and sum(r.points for r in kept) >= QUERY_POINTS:
             break
     return kept, useless
 
 
-async def _second_look(
-    bench: Bench, rubrics: Sequence[DraftedRubric]
+async def _review_rubrics(
+    context: DraftingContext, rubrics: Sequence[DraftedRubric]
 ) -> dict[DraftedRubric, str | None]:
-    """Why each rubric should go; None: it may stay."""
+    """Let the model review rubrics; return why each should be dropped, or None to keep it."""
     if not rubrics:
         return {}
-    said = await bench.drafter.check_rubrics(
+    answer = await context.drafter.check_rubrics(
         CheckRubrics(
-            title=bench.subject.title,
+            title=context.subject.title,
             rubrics=tuple(rubric.text for rubric in rubrics),
-            grounds=tuple(map(bench.subject.grounds, rubrics)),
+            grounds=tuple(map(context.subject.find_grounds, rubrics)),
         )
     )
-    checks = _heard(said, "check_rubrics")
+    checks = _require_value(answer, "check_rubrics")
     return {
         rubric: None if check.keep else check.reason or "no reason given"
         for rubric, check in zip(rubrics, checks, strict=True)
     }
 
 
-async def drafted_keywords(
-    bench: Bench,
+async def draft_keywords(
+    context: DraftingContext,
 ) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """Focus and deviation keywords that stand the checks, and those that do not."""
-    subject, settings = bench.subject, bench.settings
+    """Draft focus and deviation keywords that pass the checks; also return unusable ones."""
+    subject, settings = context.subject, context.settings
     kept: dict[bool, list[str]] = {True: [], False: []}
     unfit: list[str] = []
     for _ in range(settings.keyword_rounds):
-        said = await bench.drafter.draft_keywords(
+        answer = await context.drafter.draft_keywords(
             DraftKeywords(
                 title=subject.title,
                 facts=subject.facts,
                 n_keywords=settings.keywords_wanted,
-                problems=tuple(unfit[-NAMED:]),
+                problems=tuple(unfit[-MAX_PROBLEMS:]),
             )
         )
-        stated = _heard(said, "draft_keywords")
-        for focus, words in ((True, stated.focus), (False, stated.deviation)):
+        keywords = _require_value(answer, "draft_keywords")
+        for focus, words in ((True, keywords.focus), (False, keywords.deviation)):
             for word in words:
                 known = [*kept[True], *kept[False]]
-                if problem := keyword_problem(word, known, subject, settings, focus=focus):
+                if problem := find_keyword_problem(word, known, subject, settings, focus=focus):
                     unfit.append(f"{word} ({problem})")
                 elif len(kept[focus]) < KEYWORDS:
                     kept[focus].append(word)
@@ -170,18 +175,20 @@ async def drafted_keywords(
     return tuple(kept[True]), tuple(kept[False]), list(dict.fromkeys(unfit))
 
 
-async def closed_book_share(bench: Bench, rubrics: Sequence[DraftedRubric]) -> float:
-    """Share of the rubrics' points, 0-1, that an answer from memory gets; 0 if there is none."""
-    said = await bench.drafter.write_closed_book(WriteClosedBook(title=bench.subject.title))
-    report = _heard(said, "write_closed_book")
+async def measure_closed_book_share(
+    context: DraftingContext, rubrics: Sequence[DraftedRubric]
+) -> float:
+    """Return the share of the points, 0-1, that an answer from memory gets; 0 without answer."""
+    written = await context.drafter.write_closed_book(WriteClosedBook(title=context.subject.title))
+    report = _require_value(written, "write_closed_book")
     if not report or not rubrics:
         return 0.0
-    answers = await bench.grader.decide(
+    answers = await context.grader.decide(
         GradeItems(
-            question=bench.subject.title,
+            question=context.subject.title,
             report=report,
             items=tuple(
-                RubricItem(id=f"query-{n}", text=rubric.text, allowed=allowed(rubric))
+                RubricItem(id=f"query-{n}", text=rubric.text, allowed=list_allowed_values(rubric))
                 for n, rubric in enumerate(rubrics, start=1)
             ),
             prompt=GRADE_ITEM,
@@ -194,33 +201,33 @@ async def closed_book_share(bench: Bench, rubrics: Sequence[DraftedRubric]) -> f
     return given / sum(rubric.points for rubric in rubrics)
 
 
-def allowed(rubric: DraftedRubric) -> tuple[str, ...]:
-    """The values it may be given, the highest first."""
+def list_allowed_values(rubric: DraftedRubric) -> tuple[str, ...]:
+    """Return the values that a judge may give, highest first."""
     between = (str(rubric.points // 2),) if rubric.ternary and rubric.points > 1 else ()
     return (str(rubric.points), *between, "0")
 
 
-def _problems(
+def _find_problems(
     rubrics: Sequence[DraftedRubric], focus: Sequence[str], deviation: Sequence[str]
 ) -> list[str]:
     points = sum(rubric.points for rubric in rubrics)
     found = []
     if len(rubrics) < LEAST_RUBRICS:
-        found.append(f"{len(rubrics)} rubrics stand the checks; {LEAST_RUBRICS} are needed")
+        found.append(f"{len(rubrics)} rubrics pass the checks; {LEAST_RUBRICS} are needed")
     if points != QUERY_POINTS:
         found.append(f"the rubrics are worth {points} points; {QUERY_POINTS} are needed")
     for kind, words in (("focus", focus), ("deviation", deviation)):
         if len(words) < KEYWORDS:
-            found.append(f"{len(words)} {kind} keywords stand the checks; {KEYWORDS} are needed")
+            found.append(f"{len(words)} {kind} keywords pass the checks; {KEYWORDS} are needed")
     return found
 
 
-def _heard(said: Said[ValueT], step: str) -> ValueT:
-    """What was said.
+def _require_value(answer: StepAnswer[ValueT], step: str) -> ValueT:
+    """Return the answer's value.
 
     Raises:
-        DraftOpen: nothing that can be used.
+        DraftOpen: there is no usable answer.
     """
-    if said.value is None:
-        raise DraftOpen(f"{step}: {said.reason or said.status.value}")
-    return said.value
+    if answer.value is None:
+        raise DraftOpen(f"{step}: {answer.reason or answer.status.value}")
+    return answer.value

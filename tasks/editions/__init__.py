@@ -1,4 +1,4 @@
-"""Editions by name: their manifests, prompts, and the names of their reports.
+"""Editions: checks of their names, manifests, prompts, and finding their reports.
 
 Application. Writes `assignments`.
 """

@@ -1,25 +1,25 @@
-"""What a frozen edition consists of, as one document with one hash; verified and compared.
+"""The manifest of a frozen edition: build, hash, verify and compare it.
 
-The hash covers everything but what says when and under which name it was made, so an edition
-made twice from the same wiki has the same hash.
+The hash excludes the edition's name and time, so an edition made twice from the same wiki has the
+same hash.
 """
 
 import json
 from typing import Any
 
 from tasks.benchmarks.errors import EditionError
-from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.rows import Article, canonical_json, content_sha
 from tasks.warehouse.store import Readable, Warehouse
+from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
 
 MADE = "made"
-"""The part of a manifest that its hash leaves out."""
+"""The part of a manifest that its hash excludes."""
 DATES = ("created_at", "promoted_on")
 
 
-def manifest_of(warehouse: Warehouse, collection: Collection) -> str:
-    """The manifest as the tables have it now, as JSON with sorted keys."""
+def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
+    """Build the manifest from the current tables, as JSON with sorted keys."""
     edition = collection.edition
     articles = warehouse.rows(Article, "edition = $1", [edition])
     revisions = {
@@ -43,7 +43,7 @@ def manifest_of(warehouse: Warehouse, collection: Collection) -> str:
                                  for c in candidates)),
         },
         "articles": [
-            _article_entry(
+            _build_article_entry(
                 article, revisions.get(article.article), links.get(article.article, [])
             )
             for article in articles
@@ -56,52 +56,52 @@ def manifest_of(warehouse: Warehouse, collection: Collection) -> str:
     return canonical_json(document)
 
 
-def manifest_sha(manifest: str) -> str:
-    """Sha-256 over everything but when and as what it was made."""
+def hash_manifest(manifest: str) -> str:
+    """Return the sha-256 of a manifest without its MADE part."""
     document = json.loads(manifest)
     document.pop(MADE, None)
     return content_sha(canonical_json(document))
 
 
-def verify(warehouse: Warehouse, edition: str) -> list[str]:
-    """What is no longer as it was frozen; nothing if all is.
+def find_changes(warehouse: Warehouse, edition: str) -> list[str]:
+    """Return how an edition has changed since it was frozen; empty if it has not.
 
     Raises:
         EditionError: it is not a frozen edition.
     """
-    collection = frozen(warehouse, edition)
+    collection = load_frozen_collection(warehouse, edition)
     assert collection.manifest is not None  # frozen
     problems = []
-    if manifest_sha(collection.manifest) != collection.manifest_sha:
-        problems.append("the stored manifest does not have the hash that is stored beside it")
-    now = manifest_of(warehouse, collection)
-    problems += differences(json.loads(collection.manifest), json.loads(now))
+    if hash_manifest(collection.manifest) != collection.manifest_sha:
+        problems.append("the stored manifest does not match its stored hash")
+    now = build_manifest(warehouse, collection)
+    problems += compare_manifests(json.loads(collection.manifest), json.loads(now))
     for revision in warehouse.rows(ArticleRevision, "edition = $1", [edition]):
-        problems += _spoilt(warehouse, revision)
+        problems += _find_damage(warehouse, revision)
     return problems
 
 
-def unchanged_message(warehouse: Warehouse, collection: Collection) -> str:
-    """What is said of a frozen edition, which never changes: it is compared with its manifest.
+def confirm_unchanged(warehouse: Warehouse, collection: Collection) -> str:
+    """Compare a frozen edition with its manifest; return the message that it is unchanged.
 
     Raises:
-        EditionError: it is not as it was frozen.
+        EditionError: it has changed since it was frozen.
     """
     edition, at = collection.edition, f"{collection.frozen_at:%Y-%m-%d %H:%M} UTC"
-    if problems := verify(warehouse, edition):
+    if problems := find_changes(warehouse, edition):
         listed = "\n  ".join(problems[:20])
         raise EditionError(
-            f"{edition} is not as it was frozen at {at}:\n"
+            f"{edition} has changed since it was frozen at {at}:\n"
             f"  {listed}\nRestore the warehouse from a copy, or collect under another name."
         )
     return f"{edition} was frozen at {at} and is unchanged: manifest {collection.manifest_sha}."
 
 
-def frozen(source: Warehouse, edition: str) -> Collection:
-    """The collection of a frozen edition.
+def load_frozen_collection(source: Warehouse, edition: str) -> Collection:
+    """Load the collection of a frozen edition.
 
     Raises:
-        EditionError: it was not collected, or is not frozen yet.
+        EditionError: it was not collected from a wiki, or is not frozen yet.
     """
     found = source.rows(Collection, "edition = $1", [edition])
     if not found:
@@ -117,8 +117,8 @@ def frozen(source: Warehouse, edition: str) -> Collection:
     return found[0]
 
 
-def refuse_collected(warehouse: Warehouse, edition: str) -> None:
-    """Raise EditionError if a name is that of a collected edition: nothing is imported over it."""
+def check_not_collected(warehouse: Warehouse, edition: str) -> None:
+    """Raise EditionError if an edition was collected, since imports must not change it."""
     if warehouse.value("SELECT count(*) FROM collections WHERE edition = $1", [edition]):
         raise EditionError(
             f"{edition} was collected from a wiki and never changes. Import under another name, "
@@ -126,8 +126,8 @@ def refuse_collected(warehouse: Warehouse, edition: str) -> None:
         )
 
 
-def stored_manifest(source: Readable, edition: str) -> dict[str, Any]:
-    """A frozen edition's manifest, also from a snapshot.
+def load_edition_manifest(source: Readable, edition: str) -> dict[str, Any]:
+    """Load a frozen edition's manifest, from the warehouse or a snapshot.
 
     Raises:
         EditionError: there is none.
@@ -143,10 +143,10 @@ def stored_manifest(source: Readable, edition: str) -> dict[str, Any]:
     return document
 
 
-def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """In words, what of one manifest is different in another; what names neither."""
+def compare_manifests(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Describe the differences between two manifests, ignoring their MADE parts."""
     found = [
-        f"{name}: {_short(one.get(name))} became {_short(other.get(name))}"
+        f"{name}: {_shorten(one.get(name))} became {_shorten(other.get(name))}"
         for name in sorted((one.keys() | other.keys()) - {MADE, "articles"})
         if one.get(name) != other.get(name)
     ]
@@ -156,7 +156,7 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     found += [f"{name}: only in the second" for name in sorted(second.keys() - first.keys())]
     for name in sorted(first.keys() & second.keys()):
         changed = [
-            f"{field} {_short(first[name].get(field))} became {_short(second[name].get(field))}"
+            f"{field} {_shorten(first[name].get(field))} became {_shorten(second[name].get(field))}"
             for field in sorted(first[name].keys() | second[name].keys())
             if first[name].get(field) != second[name].get(field)
         ]
@@ -165,10 +165,10 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return found
 
 
-def _article_entry(
+def _build_article_entry(
     article: Article, revision: ArticleRevision | None, links: list[ArticleLink]
 ) -> dict[str, Any]:
-    """What an article consists of; one without a revision was put there by somebody else."""
+    """Build an article's entry; only articles from outside have no revision."""
     made_from = (
         revision.model_dump(mode="json", exclude={"edition", "html", "retrieved_at"})
         if revision
@@ -184,8 +184,8 @@ def _article_entry(
     }
 
 
-def _spoilt(warehouse: Warehouse, revision: ArticleRevision) -> list[str]:
-    """Texts that do not have their hash, or that their HTML does not give any more."""
+def _find_damage(warehouse: Warehouse, revision: ArticleRevision) -> list[str]:
+    """Return problems with an article's HTML and text: wrong hashes, a changed conversion."""
     name = revision.article
     text = warehouse.value(
         "SELECT text FROM articles WHERE edition = $1 AND article = $2", [revision.edition, name]
@@ -194,19 +194,19 @@ def _spoilt(warehouse: Warehouse, revision: ArticleRevision) -> list[str]:
         return [f"{name}: its text is missing"]
     problems = []
     if content_sha(revision.html) != revision.html_sha:
-        problems.append(f"{name}: its HTML does not have its hash")
+        problems.append(f"{name}: its HTML does not match its hash")
     if content_sha(text) != revision.text_sha:
-        problems.append(f"{name}: its text does not have its hash")
+        problems.append(f"{name}: its text does not match its hash")
     elif revision.converter_version == str(CONVERTER_VERSION):
         title = warehouse.value(
             "SELECT title FROM articles WHERE edition = $1 AND article = $2",
             [revision.edition, name],
         )
         if to_markdown(revision.html, title) != text:
-            problems.append(f"{name}: its HTML gives another text now")
+            problems.append(f"{name}: its HTML converts to another text now")
     return problems
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

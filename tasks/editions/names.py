@@ -1,23 +1,23 @@
-"""Checking what a user asked for against what there is, before anything starts."""
+"""Check the names that a user gives: editions, agents, protocols, judges."""
 
 from collections.abc import Sequence
 
 from tasks.errors import ExpectedError
-from tasks.judges.registry import judge
-from tasks.protocols.registry import protocol
+from tasks.judges.registry import load_judge
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Readable, Warehouse
 
 
 class UnknownName(ExpectedError):
-    """An edition or agent that the warehouse does not have; the message lists those it has."""
+    """The warehouse has no such edition, agent or report; the message lists those it has."""
 
 
-class LeaderboardBehind(ExpectedError):
-    """It does not say what the scores say; the message names the command that mends it."""
+class OutdatedLeaderboard(ExpectedError):
+    """The leaderboard does not match the scores; the message names the command to run."""
 
 
-def known_editions(source: Readable) -> list[str]:
-    """Every edition in the warehouse, by name."""
+def list_editions(source: Readable) -> list[str]:
+    """Return all editions, by name."""
     return source.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
 
 
@@ -28,16 +28,16 @@ def check_selection(
     agents: Sequence[str],
     judge_name: str,
 ) -> None:
-    """Raise UnknownName or ConfigurationError for the first name nothing is known of."""
+    """Raise UnknownName or ConfigurationError for the first unknown name."""
     check_edition(warehouse, edition)
-    check_reported(warehouse, edition, agents)
+    check_reports(warehouse, edition, agents)
     for name in protocols:
-        protocol(name)
-    judge(judge_name)
+        get_protocol(name)
+    load_judge(judge_name)
 
 
-def check_reported(warehouse: Warehouse, edition: str, agents: Sequence[str]) -> None:
-    """Raise UnknownName for the first agent of which the edition has no report."""
+def check_reports(warehouse: Warehouse, edition: str, agents: Sequence[str]) -> None:
+    """Raise UnknownName for the first agent without a report in the edition."""
     known = warehouse.frame(
         "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
     )["agent"].to_list()
@@ -47,8 +47,8 @@ def check_reported(warehouse: Warehouse, edition: str, agents: Sequence[str]) ->
 
 
 def check_known(source: Readable, edition: str) -> None:
-    """Raise UnknownName if what is read (perhaps an export) has no such edition."""
-    known = known_editions(source)
+    """Raise UnknownName if the warehouse or snapshot has no such edition."""
+    known = list_editions(source)
     if edition not in known:
         there = f"there are: {', '.join(known)}" if known else "there is none yet"
         raise UnknownName(f"There is no edition {edition!r}; {there}.")
@@ -61,15 +61,15 @@ def check_edition(warehouse: Warehouse, edition: str) -> None:
         raise UnknownName(
             f"{warehouse.location} has no edition {edition!r}; it has: "
             f"{', '.join(editions) or 'none yet'}. Import one (`evergreen import --help` "
-            "lists what there is), or collect one with `evergreen collect`."
+            "lists the sources), or collect one with `evergreen collect`."
         )
 
 
 def check_scored(
     source: Readable, edition: str, protocols: Sequence[str] = (), judge_name: str | None = None
 ) -> None:
-    """Raise UnknownName if the edition's leaderboard has nothing of these protocols, or of this
-    judge, or nothing at all."""
+    """Raise UnknownName if the edition's leaderboard is empty or lacks one of these protocols or
+    this judge."""
     board = source.frame(
         "SELECT DISTINCT protocol, judge FROM leaderboard WHERE edition = $1", [edition]
     )
@@ -83,6 +83,6 @@ def check_scored(
         there = board[column].unique().sort().to_list()
         if name not in there:
             raise UnknownName(
-                f"{edition} has no figures of the {column} {name!r}; it has those of "
-                f"{', '.join(there)}. `evergreen evaluate` makes them."
+                f"{edition} has no figures of the {column} {name!r}, only of "
+                f"{', '.join(there)}. `evergreen evaluate` computes them."
             )

@@ -1,4 +1,4 @@
-"""What agents are asked: one prompt per article, made from its file and kept for good."""
+"""Prompts to write articles, rendered once per article and kept."""
 
 from functools import partial
 
@@ -6,32 +6,32 @@ from tasks.configuration.criteria import load_criteria
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_protocol
 from tasks.configuration.templates import StrictTemplate
-from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 
 WRITING = "wiki_writing"
 
 
 def assign_writing(warehouse: Warehouse, edition: str) -> int:
-    """An assignment to write each article that has no prompt yet; how many are new.
+    """Create an assignment to write each article that has no prompt; return how many are new.
 
-    A prompt that is there stays, also when its file has changed since: reports answer it.
+    Existing prompts stay even if the template changes, since reports answer them.
     """
-    articles = unprompted(warehouse, edition)
+    articles = find_unprompted_articles(warehouse, edition)
     render = partial(
         StrictTemplate(CONFIGS / "assignments" / "write_article.md").render,
-        today=day_of(warehouse, edition),
-        categories=_criteria(),
+        today=format_edition_day(warehouse, edition),
+        categories=_load_criteria(),
     )
-    assignments = [_assignment(a, render(title=a.title, url=a.url)) for a in articles]
+    assignments = [_build_assignment(a, render(title=a.title, url=a.url)) for a in articles]
     warehouse.write(Change(Assignment, assignments))
     return len(assignments)
 
 
-def unprompted(warehouse: Warehouse, edition: str) -> list[Article]:
-    """The articles that no agent can be asked to write yet, by their names."""
+def find_unprompted_articles(warehouse: Warehouse, edition: str) -> list[Article]:
+    """Return the articles without a prompt, by name."""
     return warehouse.rows(
         Article,
         "edition = $1 AND article NOT IN (SELECT article FROM assignments WHERE edition = $1 "
@@ -40,8 +40,8 @@ def unprompted(warehouse: Warehouse, edition: str) -> list[Article]:
     )
 
 
-def assigned_message(warehouse: Warehouse, edition: str, new: int) -> str:
-    """How many assignments to write an article there are."""
+def describe_assigned(warehouse: Warehouse, edition: str, new: int) -> str:
+    """Say how many assignments to write an article there are."""
     n = warehouse.value(
         "SELECT count(*) FROM assignments WHERE edition = $1 AND kind = 'write_article' "
         "AND prompt IS NOT NULL",
@@ -50,16 +50,16 @@ def assigned_message(warehouse: Warehouse, edition: str, new: int) -> str:
     return f"{edition}: {n} assignments to write an article, {new} of them new."
 
 
-def day_of(warehouse: Warehouse, edition: str) -> str:
-    """The day an edition is of, as prompts name it: the same for all agents, whenever asked."""
+def format_edition_day(warehouse: Warehouse, edition: str) -> str:
+    """Return the edition's date for prompts: the same for all agents, whenever they are asked."""
     collection = warehouse.rows(Collection, "edition = $1", [edition])
     if collection:
         return f"{collection[0].begun_at:%-d %B %Y}"
     return f"{warehouse.rows(Edition, 'edition = $1', [edition])[0].imported_at:%-d %B %Y}"
 
 
-def _criteria() -> list[dict[str, object]]:
-    """The criteria that reports are judged by, by category, as the prompt lists them."""
+def _load_criteria() -> list[dict[str, object]]:
+    """Load the criteria that reports are judged by, grouped by category, for the prompt."""
     file = str(load_protocol(WRITING).parameters["criteria"])
     return [
         {
@@ -70,7 +70,7 @@ def _criteria() -> list[dict[str, object]]:
     ]
 
 
-def _assignment(article: Article, prompt: str) -> Assignment:
+def _build_assignment(article: Article, prompt: str) -> Assignment:
     return Assignment(
         edition=article.edition,
         assignment=article.article,

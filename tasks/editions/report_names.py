@@ -1,4 +1,4 @@
-"""Finding one report by what people call it."""
+"""Find a report by the names people use."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from rapidfuzz import fuzz, process
 
 from tasks.editions.names import UnknownName
-from tasks.warehouse.explained import report_id
+from tasks.warehouse.explanations import report_id
 from tasks.warehouse.store import Readable
 
 NEAR_NAMES = 5
@@ -15,14 +15,14 @@ Key = tuple[str, str, str]
 
 
 def find_report(source: Readable, edition: str | None, wanted: str) -> Key:
-    """(edition, agent, assignment) of a report.
+    """Return (edition, agent, assignment) of a report.
 
     Args:
-        edition: only of this one; of any if None.
+        edition: search only this one; all if None.
         wanted: AGENT/ASSIGNMENT, AGENT/TITLE, or the report's id.
 
     Raises:
-        UnknownName: there is none, or there are several; the message names those that are near.
+        UnknownName: none or several match; the message lists similar names.
     """
     rows = source.frame(
         "SELECT r.edition, r.agent, r.assignment, t.title FROM reports AS r "
@@ -33,45 +33,46 @@ def find_report(source: Readable, edition: str | None, wanted: str) -> Key:
     ).rows()
     names: dict[str, list[Key]] = defaultdict(list)
     for key in rows:
-        for name in dict.fromkeys(_names(*key)):
+        for name in dict.fromkeys(_list_names(*key)):
             names[name].append(key[:3])
-    found = names.get(wanted) or names.get(_plainly(wanted)) or []
+    found = names.get(wanted) or names.get(_normalize(wanted)) or []
     if len(found) == 1:
         return found[0]
     if found:
         choices = ", ".join(
-            f"{report_id(*key)} ({_told(f'{key[0]}: {key[1]}/{key[2]}')})" for key in found
+            f"{report_id(*key)} ({_make_printable(f'{key[0]}: {key[1]}/{key[2]}')})"
+            for key in found
         )
-        raise UnknownName(f"{wanted!r} names several reports: {choices}. Give the id of one.")
-    raise UnknownName(_no_such(edition, wanted, rows))
+        raise UnknownName(f"{wanted!r} matches several reports: {choices}. Give the id of one.")
+    raise UnknownName(_explain_missing(edition, wanted, rows))
 
 
-def _names(edition: str, agent: str, assignment: str, title: str | None) -> Iterator[str]:
+def _list_names(edition: str, agent: str, assignment: str, title: str | None) -> Iterator[str]:
     yield report_id(edition, agent, assignment)
     for rest in filter(None, (assignment, title)):
         yield f"{agent}/{rest}"
-        yield _plainly(f"{agent}/{rest}")
+        yield _normalize(f"{agent}/{rest}")
 
 
-def _plainly(name: str) -> str:
-    """Without case, and with spaces for underscores."""
+def _normalize(name: str) -> str:
+    """Casefold a name and replace underscores with spaces."""
     return name.strip().casefold().replace("_", " ")
 
 
-def _no_such(edition: str | None, wanted: str, rows: Sequence[tuple[str, ...]]) -> str:
+def _explain_missing(edition: str | None, wanted: str, rows: Sequence[tuple[str, ...]]) -> str:
     where = f"The edition {edition!r}" if edition else "The warehouse"
     if not rows:
-        return f"{where} has no reports. `evergreen status` says what there is."
+        return f"{where} has no reports. `evergreen status` shows what there is."
     written = sorted({f"{agent}/{assignment}" for _, agent, assignment, _ in rows})
     near = process.extract(wanted, written, scorer=fuzz.WRatio, limit=NEAR_NAMES)
-    told = ", ".join(_told(name) for name, *_ in near)
+    similar = ", ".join(_make_printable(name) for name, *_ in near)
     return (
-        f"{where} has no report {wanted!r}. Near: {told}. Give "
+        f"{where} has no report {wanted!r}. Similar: {similar}. Give "
         'AGENT/ASSIGNMENT, AGENT/TITLE or an id; `evergreen sql "SELECT report, agent, '
         'assignment, title FROM report_index"` lists them.'
     )
 
 
-def _told(name: str) -> str:
-    """As it stands, unless it holds characters that would act on a terminal."""
+def _make_printable(name: str) -> str:
+    """Escape a name if it contains characters that would act on a terminal."""
     return name if name.isprintable() else ascii(name)

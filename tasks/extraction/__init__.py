@@ -1,4 +1,4 @@
-"""Claims, facts, citations and sentences, taken out of texts without a model.
+"""Extraction of claims, facts, citations and sentences from texts without a model.
 
-Pure: may import judges, metrics and the ground. Writes no table.
+The package is pure: it may import judges, metrics and the ground, and writes no table.
 """

@@ -1,7 +1,7 @@
-"""How well offline extraction agrees with published claims of the same report.
+"""Agreement of offline extraction with the published claims of the same report.
 
-Claims are joined by their words, pages by normalised URL (never by citation number, which
-the published records of one agent number differently).
+Claims are matched by their words, pages by normalised URL (never by citation number, which the
+published records of one agent number differently).
 """
 
 from collections import defaultdict
@@ -12,8 +12,8 @@ from tasks.extraction.matching import SentenceIndex
 from tasks.extraction.urls import normalise_url
 
 MIN_SHARE = 0.5
-"""A published claim counts as found in the sentence that holds at least this much of it."""
-ORDER_PULL = 0.15
+"""A published claim counts as found in a sentence that holds at least this share of it."""
+ORDER_WEIGHT = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class CitedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ExtractionAgreement:
     """Counts over one report, or a sum of them; the shares are 0-1, None without a denominator."""
 
     n_published_claims: int = 0
@@ -35,11 +35,11 @@ class Agreement:
     n_published_pairs: int = 0
     n_offline_pairs: int = 0
     n_found_pairs: int = 0
-    """Published pairs whose claim is found offline with the same page."""
+    """Published pairs whose claim was found offline with the same page."""
     n_confirmed_pairs: int = 0
-    """Offline pairs that a published claim found in the same sentence has too."""
+    """Offline pairs confirmed by a published claim found in the same sentence."""
     n_comparable_pairs: int = 0
-    """Offline pairs of sentences in which any published claim is found."""
+    """Offline pairs of sentences in which any published claim was found."""
 
     @property
     def recall(self) -> float | None:
@@ -48,12 +48,12 @@ class Agreement:
 
     @property
     def precision(self) -> float | None:
-        """Share of offline pairs confirmed; of all, also of sentences nobody published."""
+        """Share of all offline pairs that are confirmed."""
         return _share(self.n_confirmed_pairs, self.n_offline_pairs)
 
     @property
     def comparable_precision(self) -> float | None:
-        """Share of offline pairs confirmed, of those a published claim could confirm."""
+        """Share of comparable offline pairs that are confirmed."""
         return _share(self.n_confirmed_pairs, self.n_comparable_pairs)
 
     @property
@@ -70,18 +70,20 @@ class Agreement:
         return _share(self.n_matched_claims, self.n_published_claims)
 
 
-def compare_extraction(published: Sequence[CitedClaim], offline: Sequence[CitedClaim]) -> Agreement:
-    """Compare both extractions of one report; the claims of each in the report's order."""
-    published_urls = [_pages(claim) for claim in published]
-    offline_urls = [_pages(claim) for claim in offline]
-    found_in = _found_in(published, offline)
+def compare_extraction(
+    published: Sequence[CitedClaim], offline: Sequence[CitedClaim]
+) -> ExtractionAgreement:
+    """Compare two extractions of one report; both list the claims in the report's order."""
+    published_urls = [_normalise_urls(claim) for claim in published]
+    offline_urls = [_normalise_urls(claim) for claim in offline]
+    found_in = _match_claims(published, offline)
     confirming: defaultdict[int, set[str]] = defaultdict(set)
     n_found = 0
     for urls, place in zip(published_urls, found_in, strict=True):
         if place is not None:
             confirming[place] |= urls
             n_found += len(urls & offline_urls[place])
-    return Agreement(
+    return ExtractionAgreement(
         n_published_claims=len(published),
         n_offline_claims=len(offline),
         n_matched_claims=sum(place is not None for place in found_in),
@@ -93,21 +95,26 @@ def compare_extraction(published: Sequence[CitedClaim], offline: Sequence[CitedC
     )
 
 
-def total_agreement(agreements: Iterable[Agreement]) -> Agreement:
-    """The counts of several reports together, so that every pair weighs the same."""
+def sum_agreements(agreements: Iterable[ExtractionAgreement]) -> ExtractionAgreement:
+    """Sum the counts of several reports, so that every pair weighs the same."""
     collected = list(agreements)
-    return Agreement(
-        **{name.name: sum(getattr(a, name.name) for a in collected) for name in fields(Agreement)}
+    return ExtractionAgreement(
+        **{
+            name.name: sum(getattr(a, name.name) for a in collected)
+            for name in fields(ExtractionAgreement)
+        }
     )
 
 
-def _found_in(published: Sequence[CitedClaim], offline: Sequence[CitedClaim]) -> list[int | None]:
-    """For each published claim the offline claim it was most likely made from."""
+def _match_claims(
+    published: Sequence[CitedClaim], offline: Sequence[CitedClaim]
+) -> list[int | None]:
+    """Return, for each published claim, the offline claim it was most likely made from."""
     index = SentenceIndex([claim.text for claim in offline])
     places: list[int | None] = []
     last = 0
     for claim in published:
-        match = index.best(claim.text, near=last, pull=ORDER_PULL)
+        match = index.find_best(claim.text, near=last, pull=ORDER_WEIGHT)
         if match is None or match.share < MIN_SHARE:
             places.append(None)
         else:
@@ -116,7 +123,7 @@ def _found_in(published: Sequence[CitedClaim], offline: Sequence[CitedClaim]) ->
     return places
 
 
-def _pages(claim: CitedClaim) -> frozenset[str]:
+def _normalise_urls(claim: CitedClaim) -> frozenset[str]:
     return frozenset(url for raw in claim.urls if (url := normalise_url(raw)))
 
 

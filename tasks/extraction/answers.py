@@ -1,14 +1,13 @@
-"""An agent's answer to a question, read tolerantly: JSON alone, fenced, or amid prose.
+"""Tolerant parser of an agent's answer to a question: bare JSON, fenced JSON, or JSON in prose.
 
-Nothing is invented. What is not JSON (but for commas before a closing bracket, which say
-nothing) is not read, and an answer that holds no claims in a known form is an UnreadableAnswer
-with its reason: the agent's failure, not ours. Agents' answers are untrusted: size, depth and
-number of claims are bounded, and an answer above a bound is unreadable.
+Nothing is guessed: only JSON is read (trailing commas allowed). An answer without claims in a known
+form raises AnswerParseError with the reason: that is the agent's failure, not ours. Answers are
+untrusted, so size, depth and number of values are bounded.
 
 Forms: `{"claims": [{"value", "name", "sub_claims", "sources"}]}`, also as a bare list;
 `{"key", "preds": [...]}` and `[{"key", "preds"}]` as LiveDRBench publishes predictions; a list
-of strings or of flat dicts; one flat dict. Where several stand in an answer, fenced ones go
-before bare ones, and the last one counts that parses and has one of these forms.
+of strings or of flat dicts; one flat dict. If an answer holds several, fenced ones are tried before
+bare ones and later ones before earlier ones; the first that has one of these forms counts.
 """
 
 import json
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.base import Frozen
-from tasks.warehouse.rows import storable
+from tasks.warehouse.rows import replace_surrogates
 
 MAX_ANSWER_CHARS = 1_000_000
 MAX_VALUES = 5_000
@@ -27,25 +26,25 @@ MAX_DEPTH = 16
 """Brackets inside brackets."""
 MAX_VALUE_CHARS = 10_000
 MAX_STARTS = 5_000
-"""Places in prose at which JSON is tried to be read."""
+"""Positions in prose at which to try parsing JSON."""
 
 _FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
-_TRAILING = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|,(?=\s*+[}\]])', re.S)
+_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|,(?=\s*+[}\]])', re.S)
 _OPENING = re.compile(r"[{\[]")
-_OF_JSON = re.compile(r'\{\s*+["}]|\[\s*+["{\[]')
+_JSON_START = re.compile(r'\{\s*+["}]|\[\s*+["{\[]')
 _AT_LINE_START = re.compile(r"^[{\[]", re.M)
 _CLAIM_KEYS = frozenset({"name", "value", "sub_claims", "sources"})
 
-Group = dict[str, Any] | list[Any]
+AnswerGroup = dict[str, Any] | list[Any]
 """One item of a published answer: a dict, or a list of dicts or strings."""
 
 
-class UnreadableAnswer(Exception):
+class AnswerParseError(Exception):
     """The answer holds no claims in a known form; the message says why."""
 
 
 class AnsweredClaim(Frozen):
-    """One claim of an answer, with what it says of it."""
+    """One claim of an answer, with its sub-claims and sources."""
 
     value: str
     name: str = ""
@@ -55,62 +54,62 @@ class AnsweredClaim(Frozen):
 
 @dataclass(frozen=True)
 class AgentAnswer:
-    """What an answer says, in the form in which it says it."""
+    """A parsed answer, as nested claims or in the published form."""
 
     claims: tuple[AnsweredClaim, ...] | None = None
-    """Where it is given as nested claims."""
-    groups: tuple[Group, ...] = ()
-    """Where it is given in the published form: an item per ground truth."""
+    """The nested claims; None for an answer in the published form."""
+    groups: tuple[AnswerGroup, ...] = ()
+    """The items of the published form, one per ground truth."""
 
     @property
     def n_claims(self) -> int:
-        """Claims at the top, or values of the published form."""
+        """Number of top-level claims, or of values of the published form."""
         if self.claims is not None:
             return len(self.claims)
-        return sum(_size(group) for group in self.groups)
+        return sum(_count_values(group) for group in self.groups)
 
 
-def read_answer(text: str) -> AgentAnswer:
-    """The claims of an answer.
+def parse_answer(text: str) -> AgentAnswer:
+    """Parse the claims of an answer.
 
     Raises:
-        UnreadableAnswer: there are none in a known form, or more than is read.
+        AnswerParseError: it has none in a known form, or exceeds a bound.
     """
     if not text.strip():
-        raise UnreadableAnswer("the answer is empty")
+        raise AnswerParseError("the answer is empty")
     if len(text) > MAX_ANSWER_CHARS:
-        raise UnreadableAnswer(f"the answer is longer than {MAX_ANSWER_CHARS:,} characters")
+        raise AnswerParseError(f"the answer is longer than {MAX_ANSWER_CHARS:,} characters")
     problem = "no JSON could be read in it"
-    for value in _candidates(text):
+    for value in _find_candidates(text):
         try:
-            return _answer(value)
-        except UnreadableAnswer as error:
+            return _build_answer(value)
+        except AnswerParseError as error:
             problem = str(error)
-    raise UnreadableAnswer(problem)
+    raise AnswerParseError(problem)
 
 
-def shown(value: object) -> str:
-    """A value of foreign JSON as one text: strings as they are, lists with semicolons."""
+def format_value(value: object) -> str:
+    """Format a value of untrusted JSON as text: strings as they are, lists with semicolons."""
     if isinstance(value, str):
-        return storable(value)
+        return replace_surrogates(value)
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return "; ".join(shown(item) for item in value)
-    return storable(json.dumps(value, ensure_ascii=False, sort_keys=True))
+        return "; ".join(format_value(item) for item in value)
+    return replace_surrogates(json.dumps(value, ensure_ascii=False, sort_keys=True))
 
 
-def _candidates(text: str) -> Iterator[Any]:
-    """Every JSON value of the text, the likeliest to be meant first."""
-    for inside in (*reversed(_fenced(text)), text):
-        value = _parsed(inside)
+def _find_candidates(text: str) -> Iterator[Any]:
+    """Yield every JSON value of the text, the most likely answer first."""
+    for inside in (*reversed(_find_fenced(text)), text):
+        value = _parse_json(inside)
         if value is not None:
             yield value
-    yield from reversed(list(_amid_prose(text)))
+    yield from reversed(list(_find_in_prose(text)))
 
 
-def _fenced(text: str) -> list[str]:
-    """What stands between lines of three backticks; a fence that is not closed ends with it."""
+def _find_fenced(text: str) -> list[str]:
+    """Return the contents of fenced code blocks; an unclosed fence ends with the text."""
     blocks: list[list[str]] = []
     inside = False
     for line in text.splitlines(keepends=True):
@@ -123,73 +122,75 @@ def _fenced(text: str) -> list[str]:
     return ["".join(block) for block in blocks]
 
 
-def _parsed(text: str) -> Any:
-    """The JSON value, also if commas stand before closing brackets; None if it is none."""
-    for candidate in (text, _TRAILING.sub(lambda found: found[1] or "", text)):
+def _parse_json(text: str) -> Any:
+    """Parse JSON, allowing trailing commas; None if it is invalid."""
+    for candidate in (text, _TRAILING_COMMA.sub(lambda found: found[1] or "", text)):
         try:
-            return json.loads(candidate, parse_constant=_no_number)
+            return json.loads(candidate, parse_constant=_reject_constant)
         except (ValueError, RecursionError):
             continue
     return None
 
 
-def _amid_prose(text: str) -> Iterator[Any]:
-    """Objects and lists that stand in prose; `[3]` is a citation there, no answer.
+def _find_in_prose(text: str) -> Iterator[Any]:
+    """Yield objects and lists in prose; `[3]` is a citation, not an answer.
 
-    Where JSON begins but cannot be read, as when it was cut short, its parts are no answers
-    either: reading goes on at the next line that begins with a bracket.
+    Parts of invalid JSON, e.g. of a truncated object, are no answers: the search continues at the
+    next line that begins with a bracket.
     """
-    decoder = json.JSONDecoder(parse_constant=_no_number)
-    at, looked_for = 0, _OPENING
+    decoder = json.JSONDecoder(parse_constant=_reject_constant)
+    at, pattern = 0, _OPENING
     for _ in range(MAX_STARTS):
-        opening = looked_for.search(text, at)
+        opening = pattern.search(text, at)
         if not opening:
             return
         try:
             value, at = decoder.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
-            broken = _OF_JSON.match(text, opening.start())
-            at, looked_for = opening.end(), _AT_LINE_START if broken else _OPENING
+            broken = _JSON_START.match(text, opening.start())
+            at, pattern = opening.end(), _AT_LINE_START if broken else _OPENING
         else:
-            looked_for = _OPENING
+            pattern = _OPENING
             if isinstance(value, dict) or any(isinstance(v, dict | list | str) for v in value):
                 yield value
 
 
-def _no_number(word: str) -> Any:
+def _reject_constant(word: str) -> Any:
     raise ValueError(f"{word} is no JSON")
 
 
-def _answer(value: Any) -> AgentAnswer:
+def _build_answer(value: Any) -> AgentAnswer:
     _check_bounds(value)
     if isinstance(value, list) and len(value) == 1 and _has_predictions(value[0]):
         value = value[0]
-    if _has_predictions(value) and value["preds"] and all(map(_holds_claims, value["preds"])):
+    if _has_predictions(value) and value["preds"] and all(map(_has_claims, value["preds"])):
         return AgentAnswer(
-            claims=tuple(_claim(c) for prediction in value["preds"] for c in prediction["claims"])
+            claims=tuple(
+                _parse_claim(c) for prediction in value["preds"] for c in prediction["claims"]
+            )
         )
     if _has_predictions(value):
-        return AgentAnswer(groups=tuple(_group(item) for item in value["preds"]))
+        return AgentAnswer(groups=tuple(_parse_group(item) for item in value["preds"]))
     if isinstance(value, dict) and isinstance(value.get("claims"), list):
         value = value["claims"]
         if not value:
             return AgentAnswer(claims=())
     elif isinstance(value, dict):
-        return AgentAnswer(groups=(_group(value),))
+        return AgentAnswer(groups=(_parse_group(value),))
     if not isinstance(value, list):
-        raise UnreadableAnswer("its JSON is neither a list nor an object")
+        raise AnswerParseError("its JSON is neither a list nor an object")
     if any(isinstance(item, dict) for item in value) and all(_is_claim(item) for item in value):
-        return AgentAnswer(claims=tuple(_claim(item) for item in value))
+        return AgentAnswer(claims=tuple(_parse_claim(item) for item in value))
     if value and all(isinstance(item, list) for item in value):
-        return AgentAnswer(groups=tuple(_group(item) for item in value))
-    return AgentAnswer(groups=(_group(value),))
+        return AgentAnswer(groups=tuple(_parse_group(item) for item in value))
+    return AgentAnswer(groups=(_parse_group(value),))
 
 
 def _has_predictions(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("preds"), list)
 
 
-def _holds_claims(item: Any) -> bool:
+def _has_claims(item: Any) -> bool:
     """Whether a prediction is in this project's own form."""
     return (
         isinstance(item, dict)
@@ -205,55 +206,57 @@ def _is_claim(item: Any) -> bool:
     )
 
 
-def _claim(item: Any) -> AnsweredClaim:
-    """A claim as it stands; sub-claims may also be an object of names and values."""
+def _parse_claim(item: Any) -> AnsweredClaim:
+    """Parse a claim; its sub-claims may also be an object of names and values."""
     if not isinstance(item, dict):
-        return AnsweredClaim(value=shown(item))
+        return AnsweredClaim(value=format_value(item))
     below = item.get("sub_claims") or []
     if isinstance(below, dict):
         below = [{"name": name, "value": value} for name, value in below.items()]
     if not isinstance(below, list):
-        raise UnreadableAnswer("a claim's sub_claims are neither a list nor an object")
+        raise AnswerParseError("a claim's sub_claims are neither a list nor an object")
     sources = item.get("sources") or []
     return AnsweredClaim(
-        value=shown(item.get("value")),
-        name=shown(item.get("name")),
-        sub_claims=tuple(_claim(claim) for claim in below),
-        sources=tuple(shown(s) for s in (sources if isinstance(sources, list) else [sources])),
+        value=format_value(item.get("value")),
+        name=format_value(item.get("name")),
+        sub_claims=tuple(_parse_claim(claim) for claim in below),
+        sources=tuple(
+            format_value(s) for s in (sources if isinstance(sources, list) else [sources])
+        ),
     )
 
 
-def _group(item: Any) -> Group:
+def _parse_group(item: Any) -> AnswerGroup:
     if isinstance(item, dict):
         return item
     if isinstance(item, list) and all(isinstance(row, dict | str | int | float) for row in item):
-        return [row if isinstance(row, dict) else shown(row) for row in item]
+        return [row if isinstance(row, dict) else format_value(row) for row in item]
     if isinstance(item, str | int | float):
-        return [shown(item)]
-    raise UnreadableAnswer("an item of the answer is neither an object nor a list of such or texts")
+        return [format_value(item)]
+    raise AnswerParseError("an item of the answer is neither an object nor a list of such or texts")
 
 
-def _size(group: Group) -> int:
+def _count_values(group: AnswerGroup) -> int:
     if isinstance(group, dict):
         return len(group)
     return sum(len(row) if isinstance(row, dict) else 1 for row in group)
 
 
 def _check_bounds(value: Any) -> None:
-    """Refuse what is too deep, too many or too long, without recursion."""
+    """Raise if the value is too deep, too large or too long; without recursion."""
     waiting: list[tuple[Any, int]] = [(value, 1)]
     n_values = 0
     while waiting:
         item, depth = waiting.pop()
         n_values += 1
         if n_values > MAX_VALUES:
-            raise UnreadableAnswer(f"it holds more than {MAX_VALUES:,} values")
+            raise AnswerParseError(f"it holds more than {MAX_VALUES:,} values")
         if depth > MAX_DEPTH:
-            raise UnreadableAnswer(f"its JSON is nested deeper than {MAX_DEPTH} brackets")
+            raise AnswerParseError(f"its JSON is nested deeper than {MAX_DEPTH} brackets")
         if isinstance(item, dict | list):
             below = list(item.values()) if isinstance(item, dict) else item
             waiting += [(part, depth + 1) for part in below]
             if isinstance(item, dict) and any(len(key) > MAX_VALUE_CHARS for key in item):
-                raise UnreadableAnswer(f"a name is longer than {MAX_VALUE_CHARS:,} characters")
+                raise AnswerParseError(f"a name is longer than {MAX_VALUE_CHARS:,} characters")
         elif isinstance(item, str) and len(item) > MAX_VALUE_CHARS:
-            raise UnreadableAnswer(f"a value is longer than {MAX_VALUE_CHARS:,} characters")
+            raise AnswerParseError(f"a value is longer than {MAX_VALUE_CHARS:,} characters")

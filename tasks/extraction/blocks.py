@@ -1,7 +1,7 @@
-"""A Markdown text as blocks of prose, each with its place and its heading path.
+"""Parse Markdown into blocks of prose, each with its offsets and heading path.
 
-The block structure (headings, lists, quotes, tables, code) is read by markdown-it; inline
-Markdown stays as written, so that offsets into a block are offsets into the text.
+markdown-it reads the block structure (headings, lists, quotes, tables, code). Inline Markdown
+stays as written, so that offsets into a block are offsets into the text.
 """
 
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WRAPPED = range(50, 121)
-"""Lengths of the lines of a paragraph that was wrapped by hand or by an editor."""
+"""Line lengths of a paragraph that was wrapped by hand or by an editor."""
 _BOLD_LINE = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,80}[^*_\n.!?])\1:?|\*\*[^*\n]{1,80}:\*\*")
 _REFERENCE_WORD = (
     r"(?:references?|reference list|sources?|citations?|works cited|bibliography|notes|footnotes|"
@@ -34,13 +34,13 @@ _REFERENCE_LINE = re.compile(
 _URL = re.compile(r"[\[<(]{0,2}https?://", re.IGNORECASE)
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+")
 _MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
-_BOLD_LEVEL = 7
-"""A line in bold that serves as a heading stands below every real heading."""
+_BOLD_HEADING_LEVEL = 7
+"""Level of a bold line used as a heading: below every real heading."""
 
 
 @cache
-def _markdown() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # who only knows headings needs none
+def _get_parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # not needed to recognise headings
 
     return (
         MarkdownIt("commonmark")
@@ -51,50 +51,50 @@ def _markdown() -> "MarkdownIt":
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """A paragraph, list item or table row; `text[start:end]` is its Markdown."""
 
     kind: Literal["prose", "item", "row"]
     start: int
     end: int
     section: tuple[str, ...]
-    """Headings above it, outermost first, without the article's own title."""
+    """Headings above it, outermost first, without the article's title."""
     apparatus: bool
-    """In a section that holds references, notes or links, not statements."""
+    """Whether its section holds references, notes or links instead of statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
     """A text's blocks in order, and the spans of its reference sections."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[MarkdownBlock, ...]
     references: tuple[tuple[int, int], ...]
 
 
-def outline(markdown: str, title: str = "") -> Outline:
-    """Read a text's blocks. `title` is the heading that names the text, not a section."""
-    reader = _Reader(markdown, title)
-    for token in _markdown().parse(markdown):
+def parse_outline(markdown: str, title: str = "") -> Outline:
+    """Parse a text's blocks. `title` is the heading that names the text, not a section."""
+    reader = _OutlineReader(markdown, title)
+    for token in _get_parser().parse(markdown):
         reader.read(token)
     return reader.finish()
 
 
 def is_reference_heading(heading: str) -> bool:
-    """Whether a heading announces references, notes, links or a bibliography."""
-    return _REFERENCE_HEADING.fullmatch(plain_heading(heading).rstrip(" :")) is not None
+    """Whether a heading introduces references, notes, links or a bibliography."""
+    return _REFERENCE_HEADING.fullmatch(strip_heading_markup(heading).rstrip(" :")) is not None
 
 
-def plain_heading(heading: str) -> str:
-    """A heading's words: no numbering, no markup."""
+def strip_heading_markup(heading: str) -> str:
+    """Return a heading's text without numbering and markup."""
     words = _NUMBERING.sub("", _MARKUP.sub("", heading).strip()).strip(" :*")
     return words if any(character.isalnum() for character in words) else ""
 
 
 @dataclass
-class _Reader:
+class _OutlineReader:
     markdown: str
     title: str
-    _blocks: list[Block] = field(default_factory=list)
+    _blocks: list[MarkdownBlock] = field(default_factory=list)
     _references: list[tuple[int, int]] = field(default_factory=list)
     _path: list[tuple[int, str]] = field(default_factory=list)
     _references_from: int | None = None
@@ -116,40 +116,40 @@ class _Reader:
         if token.type == "heading_open":
             self._heading_level = int(token.tag[1])
         elif token.type == "tr_open" and not self._depth.get("thead"):
-            self._row(token)
+            self._read_row(token)
         elif token.type == "inline" and not self._depth.get("table"):
-            self._inline(token)
+            self._read_inline(token)
 
     def finish(self) -> Outline:
         self._close_references(len(self.markdown))
         return Outline(tuple(self._blocks), tuple(self._references))
 
-    def _row(self, token: "Token") -> None:
+    def _read_row(self, token: "Token") -> None:
         if token.map and token.map[0] < len(self._lines):
             self._add("row", *self._lines[token.map[0]])
 
-    def _inline(self, token: "Token") -> None:
+    def _read_inline(self, token: "Token") -> None:
         if token.map is None:
             return
         if self._heading_level is not None:
             start, end = self._lines[token.map[0]]
-            self._heading(self._heading_level, token.content, start, end)
+            self._open_section(self._heading_level, token.content, start, end)
             self._heading_level = None
             return
         kind: Literal["prose", "item"] = "item" if self._depth.get("list_item") else "prose"
-        for start, end in _paragraphs(list(self._pieces(token))):
+        for start, end in _join_wrapped_lines(list(self._line_spans(token))):
             line = self.markdown[start:end]
-            heading = _line_heading(line) if kind == "prose" or ":" in line[-4:] else None
+            heading = _match_line_heading(line) if kind == "prose" or ":" in line[-4:] else None
             if heading is not None:
                 words, length = heading
-                self._heading(_BOLD_LEVEL, words, start, start + length)
+                self._open_section(_BOLD_HEADING_LEVEL, words, start, start + length)
                 if start + length < end:
                     self._add(kind, start + length, end)
             else:
                 self._add(kind, start, end)
 
-    def _pieces(self, token: "Token") -> Iterator[tuple[int, int]]:
-        """Spans of a paragraph's lines, without the marks of the list or quote around them."""
+    def _line_spans(self, token: "Token") -> Iterator[tuple[int, int]]:
+        """Yield the spans of a paragraph's lines, without list or quote markers."""
         assert token.map is not None
         for number, content in enumerate(token.content.split("\n"), start=token.map[0]):
             if number >= len(self._lines) or not content.strip():
@@ -159,8 +159,8 @@ class _Reader:
             start = at if at >= 0 else start
             yield start, min(end, start + len(content.strip()))
 
-    def _heading(self, level: int, text: str, start: int, end: int) -> None:
-        words = plain_heading(text)
+    def _open_section(self, level: int, text: str, start: int, end: int) -> None:
+        words = strip_heading_markup(text)
         if self._is_title(level, words):
             return
         while self._path and self._path[-1][0] >= level:
@@ -191,11 +191,13 @@ class _Reader:
 
     def _add(self, kind: Literal["prose", "item", "row"], start: int, end: int) -> None:
         section = tuple(words for _, words in self._path if words)
-        self._blocks.append(Block(kind, start, end, section, self._references_from is not None))
+        self._blocks.append(
+            MarkdownBlock(kind, start, end, section, self._references_from is not None)
+        )
 
 
-def _line_heading(line: str) -> tuple[str, int] | None:
-    """Words and length of a heading that is not marked as one: `**Cast**`, `Sources: https…`."""
+def _match_line_heading(line: str) -> tuple[str, int] | None:
+    """Return text and length of a heading without `#`: `**Cast**`, `Sources: https…`."""
     match = _REFERENCE_LINE.match(line)
     if match and (match.end() == len(line) or _URL.match(line, match.end())):
         return match["text"], match.end()
@@ -204,10 +206,10 @@ def _line_heading(line: str) -> tuple[str, int] | None:
     return None
 
 
-def _paragraphs(pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """One span where the lines are one wrapped paragraph, else a span per line.
+def _join_wrapped_lines(pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield one span if the lines are one wrapped paragraph, else a span per line.
 
-    Reports and reference articles set one paragraph per line without a blank line between.
+    Reports and reference articles write one paragraph per line without blank lines between.
     """
     lengths = [end - start for start, end in pieces[:-1]]
     if lengths and all(length in _WRAPPED for length in lengths):

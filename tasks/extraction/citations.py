@@ -1,4 +1,4 @@
-"""Citation markers in Markdown, in the shapes that reports use, with their offsets.
+"""Citation markers in Markdown, in the forms that reports use, with their offsets.
 
 `[1]` · `[1][2]` · `[1, 2]` · `[1-3]` · `\\[1\\]` · `[1](url)` · `[(1)](url)` · `[[1]](url)` ·
 `[text](url)` · `[^1]` · `【1】` · `【1†source】` · `【url】` · `<sup>1</sup>` · `<url>` · bare
@@ -25,7 +25,7 @@ _NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({_NUMBERS})[\s\])\\^]{{0,4}}")
 _BARE_NUMBER = re.compile(
     r"(?:[a-z]{4}\\?[.!?]|[.!?…][\"”’])[)*]{0,3} ?(?P<number>\d{1,3})(?=[ \t]{0,8}(?:[|\r\n]|\Z))"
 )
-_STOPS = ".,;:?'\"”’*"
+_TRAILING_PUNCTUATION = ".,;:?'\"”’*"
 MAX_RANGE = 40
 
 
@@ -37,23 +37,28 @@ class Marker:
     end: int
     text: str
     numbers: tuple[str, ...] = ()
-    """Numbers (or footnote names) it refers to, ranges expanded."""
+    """Numbers (or footnote names) that it refers to, ranges expanded."""
     url: str | None = None
-    """The address it carries itself, as written."""
+    """The address in the marker itself, as written."""
     label: tuple[int, int] | None = None
-    """Span of a link's text, which may be part of the sentence; None for all other shapes."""
+    """Span of a link's text, which may be part of the sentence; None for all other forms."""
 
 
 def find_markers(text: str) -> list[Marker]:
-    """All markers of a text in order, none overlapping. Never raises; linear in time."""
-    taken: list[Marker] = list(_links(text))
-    for found in (_lenticular(text), _numbered(text), _footnotes(text), _urls(text)):
-        taken = merged_markers(taken, found)
+    """Find all markers of a text, in order and without overlaps. Never raises; linear in time."""
+    taken: list[Marker] = list(_find_links(text))
+    for found in (
+        _find_lenticular(text),
+        _find_numbered(text),
+        _find_footnotes(text),
+        _find_urls(text),
+    ):
+        taken = merge_markers(taken, found)
     return taken
 
 
 def expand_numbers(numbers: str) -> tuple[str, ...]:
-    """`1, 3-5` → 1, 3, 4, 5. A range of more than 40 or downwards keeps its two ends."""
+    """Expand `1, 3-5` to 1, 3, 4, 5. Of descending ranges or those over 40, keep the two ends."""
     found: list[str] = []
     for part in re.split(r"\s?[,;]\s?", numbers.replace("^", "")):
         low, dash, high = (piece.strip() for piece in re.split(r"([–—‑-])", part + "-", maxsplit=1))
@@ -66,10 +71,10 @@ def expand_numbers(numbers: str) -> tuple[str, ...]:
 
 
 def find_bare_numbers(text: str, known: Set[str]) -> Iterator[Marker]:
-    """Citation numbers that lost their brackets: `… on one." 6` at the end of a line or cell.
+    """Find citation numbers that lost their brackets: `… on one." 6` at the end of a line or cell.
 
-    Only numbers in `known` (those of the report's reference list); a number within a sentence
-    is never taken for a citation.
+    Only numbers in `known` (those of the report's reference list) count; a number within a sentence
+    is never a citation.
     """
     for match in _BARE_NUMBER.finditer(text):
         number = str(int(match["number"]))
@@ -77,18 +82,18 @@ def find_bare_numbers(text: str, known: Set[str]) -> Iterator[Marker]:
             yield Marker(*match.span("number"), match["number"], (number,))
 
 
-def trimmed_url(url: str) -> str:
-    """A bare URL without the punctuation of the sentence around it."""
+def trim_url(url: str) -> str:
+    """Remove the punctuation of the surrounding sentence from the end of a bare URL."""
     while url:
-        if url[-1] in _STOPS or (url[-1] == ")" and url.count("(") < url.count(")")):
+        if url[-1] in _TRAILING_PUNCTUATION or (url[-1] == ")" and url.count("(") < url.count(")")):
             url = url[:-1]
         else:
             break
     return url
 
 
-def merged_markers(taken: Sequence[Marker], found: Iterable[Marker]) -> list[Marker]:
-    """Both lists in order; where two overlap the one already taken stays."""
+def merge_markers(taken: Sequence[Marker], found: Iterable[Marker]) -> list[Marker]:
+    """Merge both lists in order; of two overlapping markers keep the one in `taken`."""
     merged: list[Marker] = []
     rest = iter(taken)
     ahead = next(rest, None)
@@ -107,38 +112,38 @@ def merged_markers(taken: Sequence[Marker], found: Iterable[Marker]) -> list[Mar
     return merged
 
 
-def _links(text: str) -> Iterator[Marker]:
-    """Markdown links with an http(s) target; images are none."""
-    opened: list[int] = []
+def _find_links(text: str) -> Iterator[Marker]:
+    """Yield Markdown links with an http(s) target, but no images."""
+    open_brackets: list[int] = []
     last_end = 0
     for bracket in _BRACKET.finditer(text):
         at = bracket.start()
         if at < last_end:
             continue
         if bracket.group() == "[":
-            opened.append(at)
-        elif bracket.group() == "]" and opened:
-            start = opened.pop()
-            target = _target(text, at + 1)
+            open_brackets.append(at)
+        elif bracket.group() == "]" and open_brackets:
+            start = open_brackets.pop()
+            target = _parse_target(text, at + 1)
             if target is None:
                 continue
             url, end = target
             last_end = end
-            opened.clear()
+            open_brackets.clear()
             if start > 0 and text[start - 1] == "!":
                 continue
-            yield _link(text, start, at, end, url)
+            yield _build_link(text, start, at, end, url)
 
 
-def _link(text: str, start: int, label_end: int, end: int, url: str) -> Marker:
+def _build_link(text: str, start: int, label_end: int, end: int, url: str) -> Marker:
     label = text[start + 1 : label_end]
     if numeric := _NUMERIC_LABEL.fullmatch(label[:80]):
         return Marker(start, end, text[start:end], expand_numbers(numeric[1]), url)
     return Marker(start, end, text[start:end], (), url, (start + 1, label_end))
 
 
-def _target(text: str, at: int) -> tuple[str, int] | None:
-    """The URL of `(url)` or `(url "title")` at an offset, and where it ends."""
+def _parse_target(text: str, at: int) -> tuple[str, int] | None:
+    """Return the URL of `(url)` or `(url "title")` at an offset, and where the target ends."""
     opening = _TARGET.match(text, at)
     run = _TARGET_RUN.match(text, opening.end()) if opening else None
     if run is None:
@@ -155,29 +160,29 @@ def _target(text: str, at: int) -> tuple[str, int] | None:
     return (run.group(), closing.end()) if closing else None
 
 
-def _numbered(text: str) -> Iterator[Marker]:
+def _find_numbered(text: str) -> Iterator[Marker]:
     for match in sorted(
         [*_NUMBERED.finditer(text), *_SUPERSCRIPT.finditer(text)], key=lambda found: found.start()
     ):
         yield Marker(*match.span(), match.group(), expand_numbers(match[1]))
 
 
-def _footnotes(text: str) -> Iterator[Marker]:
+def _find_footnotes(text: str) -> Iterator[Marker]:
     for match in _FOOTNOTE.finditer(text):
         yield Marker(*match.span(), match.group(), (match[1],))
 
 
-def _lenticular(text: str) -> Iterator[Marker]:
+def _find_lenticular(text: str) -> Iterator[Marker]:
     for match in _LENTICULAR.finditer(text):
         numbers = (str(int(match[1])),) if match[1] else ()
         yield Marker(*match.span(), match.group(), numbers, match[2])
 
 
-def _urls(text: str) -> Iterator[Marker]:
+def _find_urls(text: str) -> Iterator[Marker]:
     for match in _URL.finditer(text):
         whole = match.group()
         if not whole.startswith("<"):
-            whole = trimmed_url(whole.rstrip(">"))
+            whole = trim_url(whole.rstrip(">"))
         elif not whole.endswith(">"):
             continue
         yield Marker(match.start(), match.start() + len(whole), whole, (), whole.strip("<>"))

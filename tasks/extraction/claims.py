@@ -1,9 +1,9 @@
-"""Claims of a report with the URLs they cite, from its Markdown, without a model.
+"""Extract a report's claims and the URLs they cite from its Markdown, without a model.
 
-A claim is a sentence (or a table row). It takes the markers that stand in it or right after
-it; a claim without any takes the next ones in the report, as in the Wiki Live Challenge's
-extraction. Agreement (F1) with the published pairs of the three agents that have them, by how
-far a claim may look for the next marker:
+A claim is a sentence or a table row. It cites the markers inside or right after it; a claim without
+any takes the next ones in the report, as in the Wiki Live Challenge's extraction. Agreement (F1)
+with the published pairs of the three agents that have them, by how far to look for the next
+marker:
 
                           nowhere  paragraph  section  report
     openai                   .693       .844     .849    .847
@@ -17,17 +17,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tasks.extraction.blocks import Block, Outline, outline
-from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merged_markers
+from tasks.extraction.blocks import MarkdownBlock, Outline, parse_outline
+from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merge_markers
 from tasks.extraction.facts import locate_facts
 from tasks.extraction.references import References, find_references
-from tasks.extraction.sentences import MIN_WORDS, Sentence, block_sentences
+from tasks.extraction.sentences import MIN_WORDS, Sentence, split_block
 from tasks.extraction.urls import normalise_url
 
 EXTRACTOR_VERSION = "offline-1"
 
 MIN_RESOLVED = 0.5
-"""Pairs are unreliable where fewer of a report's markers than this share lead to a URL."""
+"""Pairs are unreliable if a smaller share of a report's markers leads to a URL."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -35,9 +35,9 @@ _WORD = re.compile(r"[^\W_]+")
 class ExtractedCitation:
     raw_url: str
     url: str
-    """Normalised: the page's key."""
+    """Normalised; the page's key."""
     marker: str
-    """As it stands in the report."""
+    """The marker as written in the report."""
     kind: Literal["explicit", "inferred"]
 
 
@@ -46,7 +46,7 @@ class ExtractedClaim:
     text: str
     section: str | None
     position: int | None
-    """Offset of its first character in the report; None where it cannot be told."""
+    """Offset of its first character in the report; None if unknown."""
     citations: tuple[ExtractedCitation, ...]
 
 
@@ -55,31 +55,32 @@ class ExtractedClaims:
     claims: tuple[ExtractedClaim, ...]
     pairs_reliable: bool
     pairs_reason: str | None
-    """Why no reliable (claim, URL) pairs can be read from the report; None if they can."""
+    """Why the (claim, URL) pairs are not reliable; None if they are."""
     n_markers: int = 0
+    """Markers in the body."""
     n_resolved: int = 0
-    """Markers in the body, and those of them that lead to a URL."""
+    """Markers that lead to a URL."""
 
 
 def extract_claims(title: str, markdown: str) -> ExtractedClaims:
-    """The claims of a report in order. Never raises, whatever the text."""
-    parts = outline(markdown, title)
+    """Extract the claims of a report, in order. Never raises."""
+    parts = parse_outline(markdown, title)
     body = [block for block in parts.blocks if not block.apparatus]
-    markers = _markers(markdown, parts)
-    grouped = list(zip(body, _by_block(body, markers), strict=True))
+    markers = _find_all_markers(markdown, parts)
+    grouped = list(zip(body, _group_by_block(body, markers), strict=True))
     cited = {number for _, inside in grouped for marker in inside for number in marker.numbers}
     references = find_references(markdown, parts.references, cited)
-    pages = _Pages(references)
-    drafts: list[_Draft] = []
+    pages = _MarkerPages(references)
+    drafts: list[_DraftClaim] = []
     n_markers = n_resolved = 0
     for block, inside in grouped:
-        if _is_entry(block, references):
+        if _is_reference_entry(block, references):
             continue
         n_markers += len(inside)
-        n_resolved += sum(1 for marker in inside if pages.of(marker))
-        drafts += _drafts(block, block_sentences(markdown, block, inside))
-    claims = _cited(drafts, pages)
-    reason = _unreliable(n_markers, n_resolved, references)
+        n_resolved += sum(1 for marker in inside if pages.find(marker))
+        drafts += _draft_claims(block, split_block(markdown, block, inside))
+    claims = _attach_citations(drafts, pages)
+    reason = _explain_unreliable(n_markers, n_resolved, references)
     if reason is None and not any(claim.citations for claim in claims):
         reason = "no statement has a marker that leads to a URL in it or after it"
     return ExtractedClaims(tuple(claims), reason is None, reason, n_markers, n_resolved)
@@ -88,56 +89,57 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
 def cite_statements(
     title: str, markdown: str, statements: Sequence[tuple[str, Sequence[str]]]
 ) -> ExtractedClaims:
-    """Statements that somebody else extracted, with the pages their markers lead to.
+    """Resolve the citation markers of statements that were extracted elsewhere.
 
-    statements: text and citation markers as they stand in the report. A marker that does not
-    stand there leads nowhere.
+    Args:
+        statements: Text and citation markers as written in the report. Markers that are not in
+            the report lead nowhere.
     """
-    parts = outline(markdown, title)
+    parts = parse_outline(markdown, title)
     found = [
         [marker for raw in markers if raw and raw in markdown for marker in find_markers(raw)]
         for _, markers in statements
     ]
     cited = {number for markers in found for marker in markers for number in marker.numbers}
     references = find_references(markdown, parts.references, cited)
-    pages = _Pages(references)
+    pages = _MarkerPages(references)
     places = locate_facts([text for text, _ in statements], markdown)
     claims = tuple(
-        ExtractedClaim(text, section, position, _citations(markers, pages, "explicit"))
+        ExtractedClaim(text, section, position, _build_citations(markers, pages, "explicit"))
         for (text, _), markers, (section, position) in zip(statements, found, places, strict=True)
     )
     n_markers = sum(map(len, found))
-    n_resolved = sum(1 for markers in found for marker in markers if pages.of(marker))
-    reason = _unreliable(n_markers, n_resolved, references)
+    n_resolved = sum(1 for markers in found for marker in markers if pages.find(marker))
+    reason = _explain_unreliable(n_markers, n_resolved, references)
     if reason is None and not any(claim.citations for claim in claims):
         reason = "no statement has a marker that leads to a URL"
     return ExtractedClaims(claims, reason is None, reason, n_markers, n_resolved)
 
 
-def _markers(markdown: str, parts: Outline) -> list[Marker]:
-    """All markers, with the bare numbers that a numbered reference list explains."""
+def _find_all_markers(markdown: str, parts: Outline) -> list[Marker]:
+    """Find all markers, including the bare numbers that a numbered reference list explains."""
     markers = find_markers(markdown)
     listed = find_references(markdown, parts.references).urls
     if not listed or not any(marker.numbers and not marker.url for marker in markers):
         return markers
-    return merged_markers(markers, find_bare_numbers(markdown, frozenset(listed)))
+    return merge_markers(markers, find_bare_numbers(markdown, frozenset(listed)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class _DraftClaim:
     sentence: Sentence
-    block: Block
+    block: MarkdownBlock
 
 
-class _Pages:
-    """The pages a marker leads to."""
+class _MarkerPages:
+    """Looks up the pages that markers lead to."""
 
     def __init__(self, references: References) -> None:
         self._references = references
         self._known: dict[Marker, tuple[tuple[str, str], ...]] = {}
 
-    def of(self, marker: Marker) -> tuple[tuple[str, str], ...]:
-        """(URL as written, normalised URL) of each page; empty where nothing resolves."""
+    def find(self, marker: Marker) -> tuple[tuple[str, str], ...]:
+        """Return (URL as written, normalised URL) of each page; empty if none resolves."""
         if marker not in self._known:
             raw = [marker.url] if marker.url else []
             raw = raw or [u for n in marker.numbers if (u := self._references.urls.get(n))]
@@ -145,36 +147,38 @@ class _Pages:
         return self._known[marker]
 
 
-def _by_block(blocks: Sequence[Block], markers: Sequence[Marker]) -> Iterator[list[Marker]]:
-    """The markers inside each block; both are in order."""
+def _group_by_block(
+    blocks: Sequence[MarkdownBlock], markers: Sequence[Marker]
+) -> Iterator[list[Marker]]:
+    """Yield the markers inside each block; both are in order."""
     starts = [marker.start for marker in markers]
     for block in blocks:
         low, high = bisect_left(starts, block.start), bisect_left(starts, block.end)
         yield [marker for marker in markers[low:high] if marker.end <= block.end]
 
 
-def _is_entry(block: Block, references: References) -> bool:
-    """Whether a block stands in an entry of a reference list that has no heading."""
+def _is_reference_entry(block: MarkdownBlock, references: References) -> bool:
+    """Whether a block is part of an entry of a reference list without a heading."""
     before = bisect_right(references.entries, (block.start, block.start)) - 1
     entry = references.entries[max(before, 0) : before + 2]
     return any(start <= block.start < end for start, end in entry)
 
 
-def _drafts(block: Block, sentences: Sequence[Sentence]) -> list[_Draft]:
-    """Statements of a block; the markers of a label go to the statement before it."""
-    kept: list[_Draft] = []
+def _draft_claims(block: MarkdownBlock, sentences: Sequence[Sentence]) -> list[_DraftClaim]:
+    """Return the statements of a block; a label's markers go to the statement before it."""
+    kept: list[_DraftClaim] = []
     for sentence in sentences:
         if len(_WORD.findall(sentence.text)) >= MIN_WORDS:
-            kept.append(_Draft(sentence, block))
+            kept.append(_DraftClaim(sentence, block))
         elif kept and sentence.markers:
             last = kept[-1].sentence
             joined = Sentence(last.text, last.start, last.markers + sentence.markers)
-            kept[-1] = _Draft(joined, block)
+            kept[-1] = _DraftClaim(joined, block)
     return kept
 
 
-def _cited(drafts: Sequence[_Draft], pages: _Pages) -> list[ExtractedClaim]:
-    """Drafts with the citations of their own markers or, without any, of the next ones."""
+def _attach_citations(drafts: Sequence[_DraftClaim], pages: _MarkerPages) -> list[ExtractedClaim]:
+    """Add the citations of a draft's own markers or, without any, of the next ones."""
     claims: list[ExtractedClaim] = []
     ahead: tuple[Marker, ...] = ()
     for draft in reversed(drafts):
@@ -185,24 +189,24 @@ def _cited(drafts: Sequence[_Draft], pages: _Pages) -> list[ExtractedClaim]:
                 text=draft.sentence.text,
                 section=" > ".join(draft.block.section) or None,
                 position=draft.sentence.start,
-                citations=_citations(ahead, pages, "explicit" if own else "inferred"),
+                citations=_build_citations(ahead, pages, "explicit" if own else "inferred"),
             )
         )
     return claims[::-1]
 
 
-def _citations(
-    markers: Sequence[Marker], pages: _Pages, kind: Literal["explicit", "inferred"]
+def _build_citations(
+    markers: Sequence[Marker], pages: _MarkerPages, kind: Literal["explicit", "inferred"]
 ) -> tuple[ExtractedCitation, ...]:
-    """One per page, in the order of the markers."""
+    """Return one citation per page, in the order of the markers."""
     found: dict[str, ExtractedCitation] = {}
     for marker in markers:
-        for raw, url in pages.of(marker):
+        for raw, url in pages.find(marker):
             found.setdefault(url, ExtractedCitation(raw, url, marker.text, kind))
     return tuple(found.values())
 
 
-def _unreliable(n_markers: int, n_resolved: int, references: References) -> str | None:
+def _explain_unreliable(n_markers: int, n_resolved: int, references: References) -> str | None:
     if n_markers == 0:
         if references.n_urls:
             return (

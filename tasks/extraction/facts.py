@@ -1,16 +1,16 @@
-"""Facts of a reference article: its sentences, and where published facts stand in it."""
+"""Facts of a reference article: its sentences, and the positions of published facts in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.extraction.blocks import outline
+from tasks.extraction.blocks import parse_outline
 from tasks.extraction.matching import SentenceIndex
-from tasks.extraction.sentences import MIN_WORDS, block_sentences
+from tasks.extraction.sentences import MIN_WORDS, split_block
 
 MIN_SHARE = 0.4
-"""A fact is placed in a sentence that holds at least this share of its weighed words."""
-ORDER_PULL = 0.15
-"""How much the order of facts counts against shared words."""
+"""A fact is located in a sentence that holds at least this share of its weighted words."""
+ORDER_WEIGHT = 0.15
+"""Weight of the order of facts against shared words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,36 +19,36 @@ class ExtractedFact:
     section: str | None
     """Heading path, outermost first (`History > Early years`); None for the lead."""
     position: int | None
-    """Offset of its first character in the article; None where it cannot be told."""
+    """Offset of its first character in the article; None if unknown."""
 
 
 def extract_facts(title: str, markdown: str) -> tuple[ExtractedFact, ...]:
-    """The sentences of an article's prose, lists and tables, in order."""
+    """Extract the sentences of an article's prose, lists and tables, in order."""
     facts: list[ExtractedFact] = []
-    for block in outline(markdown, title).blocks:
+    for block in parse_outline(markdown, title).blocks:
         if block.apparatus:
             continue
         section = " > ".join(block.section) or None
         facts += (
             ExtractedFact(sentence.text, section, sentence.start)
-            for sentence in block_sentences(markdown, block)
+            for sentence in split_block(markdown, block)
             if len(sentence.text.split()) >= MIN_WORDS
         )
     return tuple(facts)
 
 
 def locate_facts(facts: Sequence[str], markdown: str) -> list[tuple[str | None, int | None]]:
-    """Section and offset of the sentence each fact was most likely made from.
+    """Return section and offset of the sentence that each fact was most likely made from.
 
-    Facts are rewritten sentences in the order of the text. (None, None) where no sentence
-    shares enough words with a fact.
+    Facts are rewritten sentences in the order of the text. (None, None) if no sentence shares
+    enough words with a fact.
     """
     sentences = extract_facts("", markdown)
     index = SentenceIndex([sentence.text for sentence in sentences])
     places: list[tuple[str | None, int | None]] = []
     last = 0
     for fact in facts:
-        found = index.best(fact, near=last, pull=ORDER_PULL)
+        found = index.find_best(fact, near=last, pull=ORDER_WEIGHT)
         if found is None or found.share < MIN_SHARE:
             places.append((None, None))
             continue

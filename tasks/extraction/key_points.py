@@ -1,30 +1,30 @@
-"""Key points that a judge made of documents: only those stay that their document bears out.
+"""Filter key points that a judge extracted: keep those that their document supports.
 
-Source: DeepResearchGym, whose key points carry verbatim spans. A span that does not stand in its
-document, word for word, is dropped; a point without any is dropped as well.
+Source: DeepResearchGym, whose key points carry verbatim spans. Spans that are not in the document
+word for word are dropped, as are points without any span.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.judges.research import FoundPoint, MergedPoint
-from tasks.judges.text import stands_in
+from tasks.judges.research import FoundKeyPoint, MergedKeyPoint
+from tasks.judges.text import occurs_in
 
 
 @dataclass(frozen=True, slots=True)
-class BorneOut:
-    """The points of a document, with what of them it says word for word."""
+class SupportedPoints:
+    """The points of a document that it supports, with their verbatim spans."""
 
-    points: tuple[FoundPoint, ...]
+    points: tuple[FoundKeyPoint, ...]
     n_spans: int
-    """That the judge quoted."""
+    """Spans that the judge quoted."""
     n_verbatim: int
-    """Of those, that do stand in the document."""
+    """Quoted spans that are in the document."""
 
 
 @dataclass(frozen=True, slots=True)
-class PointOfDocuments:
-    """One merged point and where the documents say it."""
+class DocumentPoint:
+    """One merged point, with the spans in the documents that support it."""
 
     text: str
     merged_from: tuple[int, ...]
@@ -32,32 +32,32 @@ class PointOfDocuments:
     spans: tuple[str, ...]
 
 
-def borne_out(found: Sequence[FoundPoint], document: str) -> BorneOut:
-    """The points that the document bears out, with those of their spans that stand there."""
+def keep_supported_points(found: Sequence[FoundKeyPoint], document: str) -> SupportedPoints:
+    """Keep the points that the document supports, each with its verbatim spans."""
     points = []
     n_verbatim = 0
     for point in found:
-        spans = tuple(span.strip() for span in point.spans if stands_in(span, document))
+        spans = tuple(span.strip() for span in point.spans if occurs_in(span, document))
         n_verbatim += len(spans)
         if spans:
-            points.append(FoundPoint(text=point.text, spans=tuple(dict.fromkeys(spans))))
-    return BorneOut(tuple(points), sum(len(point.spans) for point in found), n_verbatim)
+            points.append(FoundKeyPoint(text=point.text, spans=tuple(dict.fromkeys(spans))))
+    return SupportedPoints(tuple(points), sum(len(point.spans) for point in found), n_verbatim)
 
 
-def unmerged(points: Sequence[FoundPoint]) -> tuple[MergedPoint, ...]:
-    """Points that need no merging, as if they had been merged."""
+def wrap_unmerged(points: Sequence[FoundKeyPoint]) -> tuple[MergedKeyPoint, ...]:
+    """Wrap points that need no merging as merged points."""
     return tuple(
-        MergedPoint(text=point.text, merged_from=(number,))
+        MergedKeyPoint(text=point.text, merged_from=(number,))
         for number, point in enumerate(points, start=1)
     )
 
 
-def with_spans(
-    merged: Sequence[MergedPoint], points: Sequence[FoundPoint]
-) -> tuple[PointOfDocuments, ...]:
-    """The merged points with the spans of those they were merged from, each once."""
+def attach_spans(
+    merged: Sequence[MergedKeyPoint], points: Sequence[FoundKeyPoint]
+) -> tuple[DocumentPoint, ...]:
+    """Add to each merged point the spans of its sources, without duplicates."""
     made = []
     for one in merged:
         spans = (span for number in one.merged_from for span in points[number - 1].spans)
-        made.append(PointOfDocuments(one.text, one.merged_from, tuple(dict.fromkeys(spans))))
+        made.append(DocumentPoint(one.text, one.merged_from, tuple(dict.fromkeys(spans))))
     return tuple(made)

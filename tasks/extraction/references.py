@@ -1,4 +1,4 @@
-"""Reference lists of a report: which page each citation number stands for."""
+"""Reference lists of a report: the page that each citation number stands for."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,13 @@ _LEAD = re.compile(
     r"|【\d{1,3}】\s*"
     r"|\^?\d{1,3}\\?[.)]?\s*(?:$|\s(?=\S)))"
 )
-_ENTRY_ANYWHERE = re.compile(
+_STANDALONE_ENTRY = re.compile(
     r"[ \t>]*(?:[-*+•]\s+)?(?:\\?\[\^[\w-]{1,40}\\?\]:"
     r"|(?:\\?\[\d{1,3}\\?\]:?\s*)+(?!\().*?https?://"
     r"|\d{1,3}[.)]?\s+<?https?://\S+\s*$)"
 )
-"""A line that is an entry wherever it stands: it opens with its number and holds a URL."""
+"""A line that is an entry even outside a reference section: it begins with its number and holds a
+URL."""
 _NAME = re.compile(r"\^?([\w-]+)")
 _BROKEN_URL = re.compile(r"(https?://[^\s\[\]()]{1,300})\[(\d{1,6})\] (?=[\w./?&=-])")
 _LINE = re.compile(r"[^\r\n]+")
@@ -27,18 +28,18 @@ _LINE = re.compile(r"[^\r\n]+")
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What a report's reference lists say."""
+    """The entries of a report's reference lists."""
 
     urls: dict[str, str]
-    """Number (or footnote name) to the URL as written."""
+    """Number (or footnote name) → URL as written."""
     n_urls: int
     """URLs in the lists, numbered or not."""
     entries: tuple[tuple[int, int], ...]
-    """Spans of entries that stand outside a reference section; they are no statements."""
+    """Spans of entries outside a reference section; they are no statements."""
 
 
 @dataclass
-class _Entry:
+class _ReferenceEntry:
     numbers: tuple[str, ...]
     urls: list[str] = field(default_factory=list)
     trailing: tuple[str, ...] = ()
@@ -48,14 +49,16 @@ class _Entry:
 def find_references(
     markdown: str, sections: Sequence[tuple[int, int]], cited: Iterable[str] = ()
 ) -> References:
-    """Read the reference lists of a report.
+    """Parse the reference lists of a report.
 
-    sections: spans of its reference sections. cited: the numbers its body uses; a list
-    without numbers is numbered by order where it has exactly as many entries as are cited.
+    Args:
+        sections: Spans of its reference sections.
+        cited: The numbers cited in its body. A list without numbers is numbered by order if it
+            has exactly as many entries as the highest of them.
     """
-    entries: list[_Entry] = []
+    entries: list[_ReferenceEntry] = []
     for start, end in sections:
-        entries += _listed(line.group() for line in _LINE.finditer(markdown, start, end))
+        entries += _parse_entries(line.group() for line in _LINE.finditer(markdown, start, end))
     gaps = zip(
         (0, *(end for _, end in sections)),
         (*(start for start, _ in sections), len(markdown)),
@@ -65,56 +68,56 @@ def find_references(
         line
         for start, end in gaps
         for line in _LINE.finditer(markdown, start, end)
-        if _ENTRY_ANYWHERE.match(line.group()[:5000])
+        if _STANDALONE_ENTRY.match(line.group()[:5000])
     ]
-    entries += _listed(line.group() for line in outside)
+    entries += _parse_entries(line.group() for line in outside)
     return References(
-        urls=_resolved(entries, frozenset(cited)),
+        urls=_map_numbers(entries, frozenset(cited)),
         n_urls=sum(len(entry.urls) for entry in entries),
         entries=tuple(line.span() for line in outside),
     )
 
 
-def _listed(lines: Iterable[str]) -> list[_Entry]:
-    entries: list[_Entry] = []
+def _parse_entries(lines: Iterable[str]) -> list[_ReferenceEntry]:
+    entries: list[_ReferenceEntry] = []
     for line in lines:
         lead = _LEAD.match(line)
         body = line[lead.end() :] if lead else line
-        numbers = _numbers(lead["lead"]) if lead else ()
-        entry = _entry(numbers, body)
-        waiting = entries[-1] if entries and not entries[-1].urls else None
-        if not numbers and entry.urls and waiting and waiting.numbers:
-            waiting.urls, waiting.two_lines = entry.urls, True
-            waiting.trailing = entry.trailing
+        numbers = _parse_numbers(lead["lead"]) if lead else ()
+        entry = _parse_entry(numbers, body)
+        pending = entries[-1] if entries and not entries[-1].urls else None
+        if not numbers and entry.urls and pending and pending.numbers:
+            pending.urls, pending.two_lines = entry.urls, True
+            pending.trailing = entry.trailing
         elif numbers or entry.urls:
             entries.append(entry)
     return entries
 
 
-def _entry(numbers: tuple[str, ...], body: str) -> _Entry:
+def _parse_entry(numbers: tuple[str, ...], body: str) -> _ReferenceEntry:
     markers = find_markers(_BROKEN_URL.sub(r"\1.\2", body))
     urls = [m.url for m in markers if m.url and normalise_url(m.url)]
     if not numbers and markers and markers[0].numbers and markers[0].url:
-        return _Entry(markers[0].numbers, urls)
+        return _ReferenceEntry(markers[0].numbers, urls)
     after_url = [m for m in markers if not m.url and m.numbers] if urls else []
-    return _Entry(numbers, urls, tuple(n for m in after_url for n in m.numbers))
+    return _ReferenceEntry(numbers, urls, tuple(n for m in after_url for n in m.numbers))
 
 
-def _numbers(lead: str) -> tuple[str, ...]:
+def _parse_numbers(lead: str) -> tuple[str, ...]:
     names = _NAME.findall(lead)
     return tuple(str(int(name)) if name.isdecimal() else name for name in names)
 
 
-def _resolved(entries: list[_Entry], cited: frozenset[str]) -> dict[str, str]:
-    """Number to URL. Where lists disagree: the one whose URLs stand on their own lines first.
+def _map_numbers(entries: list[_ReferenceEntry], cited: frozenset[str]) -> dict[str, str]:
+    """Map numbers to URLs. If lists disagree, one with URLs on their own lines comes first.
 
-    Such a list is written by the agent's machinery from the numbers in the body, while the
-    other was composed by the model with numbers of its own.
+    Such a list is generated by the agent's software from the numbers in the body, while the other
+    was written by the model with numbers of its own.
     """
     numbered = [entry for entry in entries if entry.numbers and entry.urls]
-    by_machinery = [entry for entry in numbered if entry.two_lines]
+    generated = [entry for entry in numbered if entry.two_lines]
     urls: dict[str, str] = {}
-    for entry in (*by_machinery, *numbered):
+    for entry in (*generated, *numbered):
         for number in entry.numbers:
             urls.setdefault(number, entry.urls[0])
     for entry in entries:

@@ -1,7 +1,7 @@
-"""Sentences of a block, with the citation markers that belong to each.
+"""Split blocks into sentences, with the citation markers that belong to each.
 
-Markers and markup are lifted out before splitting, then put back by their offsets: a marker
-belongs to the sentence whose last character stands before it.
+Markers and markup are removed before splitting and reassigned by their offsets: a marker belongs to
+the sentence of the character before it.
 """
 
 import re
@@ -13,7 +13,7 @@ from html import unescape
 
 from nupunkt import PunktSentenceTokenizer
 
-from tasks.extraction.blocks import Block
+from tasks.extraction.blocks import MarkdownBlock
 from tasks.extraction.citations import Marker
 
 MIN_WORDS = 3
@@ -30,14 +30,14 @@ _MARKUP = re.compile(
 _CLOSERS = " \t\r\n*_`"
 _LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9])")
 _INITIALS = re.compile(r"(?:^|[\s(\"“‘'])(?!U\.[SKN]\.|D\.C\.|[ap]\.m\.)(?:[A-Z]\.){1,3}$")
-"""Of a person's name: `A.J.`. (Countries often end a sentence.)"""
+"""Initials of a person (`A.J.`), but not of countries (`U.S.`), which often end a sentence."""
 _ABBREVIATION = re.compile(
     r"\b(?:[Vv]ol|[Nn]os?|Bros|Mt|Ft|[Cc]h|pp?|[Ff]ig|[Ee]d|[Ss]t|vs?|ca?|"
     r"Drs?|Mrs?|Ms|Prof|Gen|Lt|Col|Sgt|Capt|Rev|Gov|Sen|Rep)\.$"
 )
 _WORD = re.compile(r"[^\W\d_]")
-_PIECE = 5000
-"""Characters; no real paragraph is longer."""
+_MAX_PIECE = 5000
+"""Characters to split at a time; no real paragraph is longer."""
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 _EMPTY_PARENTHESES = re.compile(r"\s?\([\s,;]*\)")
 
@@ -51,8 +51,8 @@ class Sentence:
     markers: tuple[Marker, ...]
 
 
-def block_sentences(text: str, block: Block, markers: Sequence[Marker] = ()) -> list[Sentence]:
-    """Sentences of a block; a table row is one, its cells set apart by semicolons."""
+def split_block(text: str, block: MarkdownBlock, markers: Sequence[Marker] = ()) -> list[Sentence]:
+    """Split a block into sentences; a table row is one, its cells separated by semicolons."""
     if block.kind != "row":
         return split_sentences(text, block.start, block.end, markers)
     lifted = _lift(text, block.start, block.end, markers)
@@ -61,18 +61,18 @@ def block_sentences(text: str, block: Block, markers: Sequence[Marker] = ()) -> 
     return [Sentence(words, block.start, tuple(markers))] if words else []
 
 
-def plain_text(text: str, block: Block, markers: Sequence[Marker] = ()) -> str:
-    """A block's words without markup and markers, not split."""
+def strip_markup(text: str, block: MarkdownBlock, markers: Sequence[Marker] = ()) -> str:
+    """Return a block's text without markup and markers."""
     return _tidy(_lift(text, block.start, block.end, markers).plain)
 
 
 def split_sentences(
     text: str, start: int, end: int, markers: Sequence[Marker] = ()
 ) -> list[Sentence]:
-    """Sentences of `text[start:end]`; `markers` are those inside the span, in order."""
+    """Split `text[start:end]` into sentences; `markers` are those inside the span, in order."""
     lifted = _lift(text, start, end, markers)
     sentences: list[Sentence] = []
-    spans = _spans(lifted.plain)
+    spans = _sentence_spans(lifted.plain)
     ends = [span_end for _, span_end in spans]
     groups: list[list[Marker]] = [[] for _ in ends]
     for at, marker in lifted.markers:
@@ -81,15 +81,17 @@ def split_sentences(
     for (low, high), group in zip(spans, groups, strict=True):
         piece = lifted.plain[low:high]
         first = low + len(piece) - len(piece.lstrip())
-        sentences.append(Sentence(_tidy(piece), lifted.source(first), tuple(group)))
+        sentences.append(Sentence(_tidy(piece), lifted.source_offset(first), tuple(group)))
     return sentences
 
 
-def _spans(plain: str) -> list[tuple[int, int]]:
-    """Sentence spans; a cut after an abbreviation the model does not know is undone."""
+def _sentence_spans(plain: str) -> list[tuple[int, int]]:
+    """Return sentence spans, joined again after abbreviations that the model does not know."""
     spans: list[tuple[int, int]] = []
     for low, high in _raw_spans(plain):
-        if spans and _goes_on(plain[max(spans[-1][0], low - 24) : low], plain[low : low + 24]):
+        if spans and _continues_sentence(
+            plain[max(spans[-1][0], low - 24) : low], plain[low : low + 24]
+        ):
             spans[-1] = (spans[-1][0], high)
         else:
             spans.append((low, high))
@@ -97,20 +99,22 @@ def _spans(plain: str) -> list[tuple[int, int]]:
 
 
 def _raw_spans(plain: str) -> Iterator[tuple[int, int]]:
-    """The model's spans, piece by piece: its time grows with the square of the length."""
+    """Yield the model's spans, piece by piece, as its time is quadratic in the length."""
     start = 0
     while start < len(plain):
-        space = plain.rfind(" ", start, start + _PIECE) if len(plain) > start + _PIECE else -1
-        end = space + 1 if space > start else start + _PIECE
+        space = (
+            plain.rfind(" ", start, start + _MAX_PIECE) if len(plain) > start + _MAX_PIECE else -1
+        )
+        end = space + 1 if space > start else start + _MAX_PIECE
         piece = plain[start:end]
         if _WORD.search(piece):
-            yield from ((start + a, start + b) for a, b in _tokenizer().span_tokenize(piece))
+            yield from ((start + a, start + b) for a, b in _get_tokenizer().span_tokenize(piece))
         elif not piece.isspace():
             yield start, start + len(piece)
         start = end
 
 
-def _goes_on(before: str, after: str) -> bool:
+def _continues_sentence(before: str, after: str) -> bool:
     before, after = before.rstrip(), after.lstrip()
     if not before.endswith("."):
         return False
@@ -122,31 +126,31 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 @cache
-def _tokenizer() -> PunktSentenceTokenizer:
+def _get_tokenizer() -> PunktSentenceTokenizer:
     return PunktSentenceTokenizer()
 
 
 @dataclass
-class _Lifted:
-    """Plain text and where its pieces come from."""
+class _LiftedText:
+    """Plain text, with the source offsets of its pieces."""
 
     plain: str
     markers: list[tuple[int, Marker]]
-    """Offset in `plain` of the last character before each marker that is no space."""
+    """Each marker with the offset in `plain` of the last non-space character before it."""
     plain_starts: list[int]
     source_starts: list[int]
 
-    def source(self, at: int) -> int:
+    def source_offset(self, at: int) -> int:
         piece = max(bisect_right(self.plain_starts, at) - 1, 0)
         if not self.plain_starts:
             return 0
         return self.source_starts[piece] + at - self.plain_starts[piece]
 
 
-def _lift(text: str, start: int, end: int, markers: Sequence[Marker]) -> _Lifted:
-    cuts = _cuts(text, start, end, markers)
+def _lift(text: str, start: int, end: int, markers: Sequence[Marker]) -> _LiftedText:
+    cuts = _find_cuts(text, start, end, markers)
     plain: list[str] = []
-    lifted = _Lifted("", [], [], [])
+    lifted = _LiftedText("", [], [], [])
     length, at, anchor = 0, start, 0
     for cut_start, cut_end, replacement, marker in cuts:
         for piece, source in ((text[at:cut_start], at), (replacement, cut_start)):
@@ -171,23 +175,23 @@ def _lift(text: str, start: int, end: int, markers: Sequence[Marker]) -> _Lifted
 Cut = tuple[int, int, str, Marker | None]
 
 
-def _cuts(text: str, start: int, end: int, markers: Sequence[Marker]) -> list[Cut]:
-    """What to take out or replace, in order: markers, then markup in between."""
+def _find_cuts(text: str, start: int, end: int, markers: Sequence[Marker]) -> list[Cut]:
+    """Return what to remove or replace, in order: markers, and the markup between them."""
     cuts: list[Cut] = []
     at = start
     for marker in markers:
-        cuts += _markup(text, at, marker.start)
+        cuts += _find_markup_cuts(text, at, marker.start)
         if marker.label is not None and not _is_aside(text, start, end, marker):
             cuts.append((marker.start, marker.label[0], "", None))
-            cuts += _markup(text, *marker.label)
+            cuts += _find_markup_cuts(text, *marker.label)
             cuts.append((marker.label[1], marker.end, "", marker))
         else:
             cuts.append((marker.start, marker.end, "", marker))
         at = marker.end
-    return cuts + _markup(text, at, end)
+    return cuts + _find_markup_cuts(text, at, end)
 
 
-def _markup(text: str, start: int, end: int) -> list[Cut]:
+def _find_markup_cuts(text: str, start: int, end: int) -> list[Cut]:
     cuts: list[Cut] = []
     for match in _MARKUP.finditer(text, start, end):
         found = match.group()
@@ -200,7 +204,7 @@ def _markup(text: str, start: int, end: int) -> list[Cut]:
 
 
 def _is_aside(text: str, start: int, end: int, link: Marker) -> bool:
-    """Whether a link only cites: it stands after a sentence's end or in parentheses."""
+    """Whether a link is only a citation, i.e. after the end of a sentence or in parentheses."""
     before = text[max(start, link.start - 40) : link.start].rstrip(_CLOSERS)
     after = text[link.end : min(end, link.end + 40)]
     if before.endswith("(") and after.lstrip(_CLOSERS).startswith((")", ";", ",")):

@@ -1,8 +1,8 @@
-"""One name per web page: the normalised URL is a page's key in the archive.
+"""URL normalisation: the normalised URL is a page's key in the archive.
 
-Normalised are scheme, host (case, default port, mobile and `www` variants), percent-encoding,
-the order of query parameters, tracking parameters, fragment, trailing slash and punctuation,
-so that two ways of writing an address meet.
+Scheme, host (case, default port, mobile and `www` variants), percent-encoding, the order of query
+parameters, tracking parameters, fragment, trailing slash and punctuation are normalised, so that
+variants of an address give one key.
 """
 
 import re
@@ -17,13 +17,13 @@ TRACKING = re.compile(
     r"mc_[ce]id|_ga|_gl|_hsenc|_hsmi|srsltid|ref_src|ref_url|vero_id|mkt_tok|wt_mc|s_cid|cmpid)",
     re.IGNORECASE,
 )
-"""Query parameters that say where a reader came from, never which page it is."""
+"""Query parameters that say where a reader came from, not which page it is."""
 
 MAX_LENGTH = 4096
 _MARKDOWN_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|&=:?%/])")
 _AMPERSAND = re.compile(r"&(?:amp;)+")
 _TRAILING = ".,;:'\"»”’*<>|]}"
-"""Punctuation around an address. `!` and `)` may be its own: titles end with them."""
+"""Punctuation around an address. `!` and `)` may belong to it: titles end with them."""
 _HOST = re.compile(r"[^\s/\\@]+\.[^\s/\\@.]+")
 _VARIANT = re.compile(r"(?:www|m|mobile|amp)\.(?=[^.]+\.[^.]+)")
 _MOBILE_WIKI = re.compile(r"\.m\.(?=(?:wiki[a-z]+|mediawiki)\.org$)")
@@ -31,11 +31,11 @@ _MOBILE_WIKI = re.compile(r"\.m\.(?=(?:wiki[a-z]+|mediawiki)\.org$)")
 
 @lru_cache(maxsize=2**16)
 def normalise_url(url: str) -> str | None:
-    """The key of the page an address names; None if it is no http(s) address.
+    """Return the page key of an address; None if it is no http(s) address.
 
-    Idempotent. Always `https`: a page served under both schemes is one page.
+    Idempotent. The scheme is always `https`: a page served under both schemes is one page.
     """
-    cleaned = written_address(url)
+    cleaned = clean_url(url)
     if cleaned is None:
         return None
     try:
@@ -45,40 +45,39 @@ def normalise_url(url: str) -> str | None:
         return None
     if parts.scheme not in ("http", "https") or not host:
         return None
-    host = _host(host)
+    host = _normalise_host(host)
     if not _HOST.fullmatch(host):
         return None
     place = host + (f":{port}" if port not in (None, 80, 443) else "")
-    query = _query(parts.query)
-    return _trimmed(f"https://{place}{_path(parts.path)}" + (f"?{query}" if query else ""))
+    query = _normalise_query(parts.query)
+    return _trim(f"https://{place}{_normalise_path(parts.path)}" + (f"?{query}" if query else ""))
 
 
-def same_page(url: str, article_url: str) -> bool:
+def is_same_page(url: str, article_url: str) -> bool:
     """Whether an address names the same page as an article's address.
 
-    Wikipedia titles may come as path or as `?title=`, with spaces, underscores or any
-    percent-encoding, from the mobile host; query, fragment and case of the first letter do
-    not matter.
+    A Wikipedia title may be a path or `?title=`, with spaces, underscores or any percent-encoding,
+    also on the mobile host; query, fragment and case of the first letter do not matter.
     """
-    page = _page(url)
-    return page is not None and page == _page(article_url)
+    page = _page_identity(url)
+    return page is not None and page == _page_identity(article_url)
 
 
-def written_address(url: str) -> str | None:
-    """The address that somebody wrote, without Markdown escapes, wrapping and trailing
-    punctuation: what can be asked for. None if it is no http(s) address."""
+def clean_url(url: str) -> str | None:
+    """Remove Markdown escapes, brackets and trailing punctuation, so that the address can be
+    requested. None if it is no http(s) address."""
     if len(url) > 2 * MAX_LENGTH:
         return None
     text = _MARKDOWN_ESCAPE.sub(r"\1", url.strip().strip("<>")).strip()
-    text = _trimmed(_AMPERSAND.sub("&", text))
+    text = _trim(_AMPERSAND.sub("&", text))
     if len(text) > MAX_LENGTH or not text.lower().startswith(("http://", "https://")):
         return None
     return None if re.search(r"\s", text) else text
 
 
 @lru_cache(maxsize=2**16)
-def _page(url: str) -> tuple[str, str] | None:
-    """(host, title) of a wiki page; (host, path and query) of any other page."""
+def _page_identity(url: str) -> tuple[str, str] | None:
+    """Return (host, title) of a wiki page, (host, path and query) of any other page."""
     key = normalise_url(url.strip().replace(" ", "_"))
     if key is None:
         return None
@@ -92,8 +91,8 @@ def _page(url: str) -> tuple[str, str] | None:
     return parts.netloc, title[:1].upper() + title[1:]
 
 
-def _trimmed(text: str) -> str:
-    """Without punctuation, slashes and unopened brackets at the end."""
+def _trim(text: str) -> str:
+    """Remove punctuation, slashes and unopened brackets from the end."""
     surplus = text.count(")") - text.count("(")
     end = len(text)
     while end and (text[end - 1] in _TRAILING or text[end - 1] in "/?" or surplus > 0):
@@ -105,21 +104,21 @@ def _trimmed(text: str) -> str:
     return text[:end]
 
 
-def _host(host: str) -> str:
-    """Lower case, without a mobile, AMP or `www` prefix."""
+def _normalise_host(host: str) -> str:
+    """Lower the case and remove a mobile, AMP or `www` prefix."""
     host = _MOBILE_WIKI.sub(".", host.strip(".").lower())
     while _VARIANT.match(host):
         host = _VARIANT.sub("", host, count=1)
     return host
 
 
-def _path(path: str) -> str:
-    """Percent-encoded one way: only what must be, the rest as itself."""
+def _normalise_path(path: str) -> str:
+    """Percent-encode only what must be encoded."""
     decoded = unquote(path, errors="surrogateescape")
     return quote(decoded, safe="/:@!$&'()*+,;=~-._", errors="surrogateescape")
 
 
-def _query(query: str) -> str:
-    """Sorted, without tracking parameters."""
+def _normalise_query(query: str) -> str:
+    """Sort the parameters and remove tracking parameters."""
     pairs = parse_qsl(query, keep_blank_values=True)
     return urlencode(sorted((n, v) for n, v in pairs if not TRACKING.fullmatch(n)))

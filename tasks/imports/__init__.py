@@ -1,4 +1,4 @@
-"""What others made, brought in: published editions, queries, questions, reports, drafts.
+"""Imports of published editions, queries and questions, and of answers, reports and drafts.
 
-Application: parses by `benchmarks` and `documents`. Writes all tables of an edition.
+Application: parses with `benchmarks` and `documents`. Writes all tables of an edition.
 """

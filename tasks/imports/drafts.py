@@ -1,4 +1,4 @@
-"""Taking in drafted bundles: reviewed ones, and others only where that is asked for and marked."""
+"""Import of drafted bundles: reviewed ones, and unreviewed ones on request, marked as drafts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedItem
-from tasks.benchmarks.rigorous import GENERAL, PROTOCOL, QUERY, read_general, rubric_items
+from tasks.benchmarks.rigorous import GENERAL, PROTOCOL, QUERY, make_rubric_items, read_general
 from tasks.benchmarks.rigorous_drafts import DraftFile, check_draft, read_draft
 from tasks.editions.names import check_edition
 from tasks.extraction.urls import normalise_url
-from tasks.imports.queries import rubric_row
+from tasks.imports.queries import make_rubric
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Assignment
 from tasks.warehouse.rubrics import (
-    ALLOWED,
+    ALLOWED_VALUES,
     BundleSettings,
     Rubric,
     RubricBundle,
-    rubric_bundle,
+    make_rubric_bundle,
 )
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
@@ -31,16 +31,16 @@ WHERE a.edition = $1 AND a.assignment = $2
 
 
 class DraftSummary(Frozen):
-    """What became of one drafted file."""
+    """The result of importing a drafted file."""
 
     assignment: str
     reviewed_by: str | None
-    """None: it is taken in as a draft."""
+    """The reviewer; None if it was imported as a draft."""
     rubrics: int
     too_easy: bool
     closed_book_share: float
     changed: bool
-    """Whether the assignment had another bundle, or none."""
+    """Whether the assignment had no bundle or another one."""
 
 
 def import_draft(
@@ -51,28 +51,27 @@ def import_draft(
     *,
     as_draft: bool = False,
 ) -> DraftSummary:
-    """Take in a drafted bundle as the rubric of its assignment, with the general rubrics.
+    """Import a drafted bundle as the rubric of its assignment, with the general rubrics.
 
     Args:
-        general: the published file that holds the general rubrics; those that an edition of this
-            warehouse already has if not given.
-        as_draft: take it in although nobody has reviewed it; it is then marked `draft`.
+        general: the published file with the general rubrics; by default those of an edition in
+            this warehouse are used.
+        as_draft: import it although nobody has reviewed it, marked as `draft`.
 
     Raises:
-        EditionError: the file is no whole bundle, is for another edition, or nobody has reviewed
-            it; the assignment is not there, or has a bundle that must not change; or nobody says
-            what the general rubrics are.
-        UnknownName: there is no such edition.
+        EditionError: the bundle is incomplete, for another edition, or unreviewed; the assignment
+            does not exist, or has a bundle that must not change; or there are no general rubrics.
+        UnknownName: no such edition.
     """
-    draft = _acceptable(warehouse, path, edition, as_draft=as_draft)
-    common = read_general(general) if general else _known_general(warehouse)
-    items = (*rubric_items(QUERY, draft.entry.qsr), *common)
+    draft = _load_acceptable(warehouse, path, edition, as_draft=as_draft)
+    common = read_general(general) if general else _load_general(warehouse)
+    items = (*make_rubric_items(QUERY, draft.entry.qsr), *common)
     rubrics = [
-        rubric_row(edition, PROTOCOL, draft.entry.uid, number, item)
+        make_rubric(edition, PROTOCOL, draft.entry.uid, number, item)
         for number, item in enumerate(items)
     ]
-    bundle = rubric_bundle(rubrics, _settings(warehouse, draft), "drafted")
-    changed = _replaces(warehouse, path, bundle)
+    bundle = make_rubric_bundle(rubrics, _make_settings(warehouse, draft), "drafted")
+    changed = _is_new_bundle(warehouse, path, bundle)
     if changed:
         _replace(warehouse, bundle, rubrics)
     return DraftSummary(
@@ -85,9 +84,11 @@ def import_draft(
     )
 
 
-def _acceptable(warehouse: Warehouse, path: Path, edition: str, *, as_draft: bool) -> DraftFile:
-    """The file, if it is a whole bundle for an assignment of the edition, and reviewed or wanted
-    as a draft."""
+def _load_acceptable(
+    warehouse: Warehouse, path: Path, edition: str, *, as_draft: bool
+) -> DraftFile:
+    """Load the file; raise EditionError unless it is a complete bundle for an assignment of the
+    edition, and reviewed or wanted as a draft."""
     check_edition(warehouse, edition)
     draft = read_draft(path)
     if draft.edition != edition:
@@ -97,21 +98,21 @@ def _acceptable(warehouse: Warehouse, path: Path, edition: str, *, as_draft: boo
         _check_links(warehouse, path, draft)
     elif not as_draft:
         raise EditionError(
-            f"{path}: nobody has reviewed it. Read it, put your name at `reviewed_by`, and import "
-            "it again; or take it in as it is, marked as a draft, with --as-draft."
+            f"{path}: nobody has reviewed it. Review it, put your name at `reviewed_by`, and "
+            "import it again; or import it as it is, marked as a draft, with --as-draft."
         )
     _check_assignment(warehouse, path, draft)
     return draft
 
 
 def _replace(warehouse: Warehouse, bundle: RubricBundle, rubrics: Sequence[Rubric]) -> None:
-    """Put the bundle in the place of the one that was there, if any, with all that rests on it."""
+    """Write the bundle; remove the one it replaces, if any, with its scores and figures."""
     edition, assignment = bundle.edition, bundle.assignment
     key = {"edition": edition, "assignment": assignment, "protocol": PROTOCOL}
     warehouse.write(
         Change(RubricBundle, [bundle], replacing=key),
         Change(Rubric, rubrics, replacing=key),
-        # They rest on the draft that was there: the next evaluation makes them anew.
+        # They are based on the old draft: the next evaluation makes them again.
         Change(Score, [], replacing=key),
         Change(LeaderboardRow, [], replacing={"edition": edition, "protocol": PROTOCOL}),
         Change(AgentPair, [], replacing={"edition": edition, "protocol": PROTOCOL}),
@@ -119,8 +120,8 @@ def _replace(warehouse: Warehouse, bundle: RubricBundle, rubrics: Sequence[Rubri
     export_edition(warehouse, edition)
 
 
-def _settings(warehouse: Warehouse, draft: DraftFile) -> BundleSettings:
-    """With the article's category, or topic, as the theme: no domain has been given to it."""
+def _make_settings(warehouse: Warehouse, draft: DraftFile) -> BundleSettings:
+    """Make the settings; the theme is the article's category or topic, as there is no domain."""
     [(category, topic)] = warehouse.frame(THEME, [draft.edition, draft.entry.uid]).iter_rows()
     return BundleSettings(
         theme=category or topic,
@@ -141,12 +142,12 @@ def _check_assignment(warehouse: Warehouse, path: Path, draft: DraftFile) -> Non
 
 
 def _check_links(warehouse: Warehouse, path: Path, draft: DraftFile) -> None:
-    """A reviewed bundle has trusted links, none of which is known to be dead."""
+    """Raise EditionError unless a reviewed bundle has trusted links, none of them known as dead."""
     links = draft.entry.tsl
     if not links:
         raise EditionError(
-            f"{path}: `entry.tsl`: no trusted links; a report that cites what can be trusted could "
-            "not be told from another. Add at least one."
+            f"{path}: `entry.tsl`: there are no trusted links, so citations of trusted sources "
+            "cannot be scored. Add at least one."
         )
     pages = [normalise_url(link) or link for link in links]
     dead = warehouse.frame(
@@ -157,13 +158,13 @@ def _check_links(warehouse: Warehouse, path: Path, draft: DraftFile) -> None:
     if dead.height:
         url, status = dead.row(0)
         raise EditionError(
-            f"{path}: `entry.tsl`: {url} did not come when it was fetched ({status}). Take it out, "
-            "or name another page."
+            f"{path}: `entry.tsl`: {url} could not be fetched ({status}). Remove it, or name "
+            "another page."
         )
 
 
-def _known_general(warehouse: Warehouse) -> Sequence[PublishedItem]:
-    """The general rubrics of the first edition that has any."""
+def _load_general(warehouse: Warehouse) -> Sequence[PublishedItem]:
+    """Load the general rubrics of the first edition that has any."""
     rows = warehouse.rows(
         Rubric,
         "protocol = $1 AND dimension = $2 AND (edition, assignment) = (SELECT min((edition, "
@@ -173,22 +174,23 @@ def _known_general(warehouse: Warehouse) -> Sequence[PublishedItem]:
     if not rows:
         raise EditionError(
             "No edition of this warehouse has general rubrics yet. Name the published file that "
-            "holds them with --general, or import it first with `evergreen import rigorous`."
+            "has them with --general, or import it first with `evergreen import rigorous`."
         )
     return [
         PublishedItem(
             item=row.item,
             dimension=row.dimension,
             text=row.text,
-            allowed=ALLOWED.validate_json(row.allowed),
+            allowed=ALLOWED_VALUES.validate_json(row.allowed),
             points=row.points,
         )
         for row in sorted(rows, key=lambda row: row.number)
     ]
 
 
-def _replaces(warehouse: Warehouse, path: Path, bundle: RubricBundle) -> bool:
-    """Whether a bundle is new or another than the stored one; only a draft may be replaced."""
+def _is_new_bundle(warehouse: Warehouse, path: Path, bundle: RubricBundle) -> bool:
+    """Return whether a bundle differs from the stored one; raise EditionError if that is not a
+    draft."""
     stored = warehouse.rows(
         RubricBundle,
         "edition = $1 AND assignment = $2 AND protocol = $3",
@@ -200,7 +202,7 @@ def _replaces(warehouse: Warehouse, path: Path, bundle: RubricBundle) -> bool:
         return False
     if not BundleSettings.model_validate_json(stored[0].settings).draft:
         raise EditionError(
-            f"{path}: {bundle.edition} has a reviewed rubric for {bundle.assignment!r}: scores "
-            "rest on it, and it never changes. Use another edition."
+            f"{path}: {bundle.edition} has a reviewed rubric for {bundle.assignment!r}, which "
+            "never changes because scores are based on it. Use another edition."
         )
     return True

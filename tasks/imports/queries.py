@@ -1,7 +1,7 @@
-"""Importing published research queries with what their reports are measured by.
+"""Import of published research queries with their rubrics, key points and reference reports.
 
-Importing the same files again changes nothing; a query or measure that has changed is refused,
-because reports answer it. Plain functions, no agent is asked here.
+Importing the same files again changes nothing. A query or rubric that has changed is refused,
+because reports answer the old one. No agent is called here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,24 +12,24 @@ from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedItem, PublishedQuery
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
-from tasks.editions.manifest import refuse_collected
+from tasks.editions.manifest import check_not_collected
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha, utc_now
 from tasks.warehouse.rubrics import (
-    ALLOWED,
-    MERGED,
+    ALLOWED_VALUES,
+    MERGED_FROM,
     KeyPoint,
     PointSet,
     Rubric,
     RubricBundle,
-    points_sha,
-    rubric_bundle,
+    hash_key_points,
+    make_rubric_bundle,
 )
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 PROMPT = "assignments/research.md"
-"""Relative to `configs/`."""
+"""The prompt's file, relative to `configs/`."""
 REFERENCES = (
     "(SELECT a.edition, a.assignment, coalesce(t.text_sha, '') AS text_sha FROM assignments AS a "
     "LEFT JOIN articles AS t USING (edition, article))"
@@ -37,17 +37,17 @@ REFERENCES = (
 
 
 class PublishedSet(Frozen):
-    """A published set of queries as a whole."""
+    """A published set of queries."""
 
     layout: str
     """The edition's source."""
     title: str
     protocol: str = ""
-    """Whose rubric the items are; empty where there are none."""
+    """The protocol of its rubrics; empty if there are none."""
 
 
 class QueriesSummary(Frozen):
-    """What an import of queries found."""
+    """The result of importing queries."""
 
     edition: str
     queries: int
@@ -55,7 +55,7 @@ class QueriesSummary(Frozen):
     items: int
     points: int
     without_points: int
-    """Queries of which there are published to be no key points."""
+    """The number of queries published as having no key points."""
 
 
 def import_queries(
@@ -68,25 +68,25 @@ def import_queries(
     """Import queries as an edition of `research` assignments.
 
     Raises:
-        EditionError: the edition is another's, or has another query or measure under a key.
-        ConfigurationError: the prompt for agents cannot be filled.
+        EditionError: the edition has another source, or another query or rubric under a key.
+        ConfigurationError: the prompt for agents cannot be rendered.
     """
-    refuse_collected(warehouse, edition)
-    frame = _edition(warehouse, published, edition)
-    rubrics = [_rubrics(edition, published.protocol, query) for query in queries]
+    check_not_collected(warehouse, edition)
+    frame = _load_or_make_edition(warehouse, published, edition)
+    rubrics = [_make_rubrics(edition, published.protocol, query) for query in queries]
     bundles = [
-        rubric_bundle(items, query.settings, "published")
+        make_rubric_bundle(items, query.settings, "published")
         for query, items in zip(queries, rubrics, strict=True)
         if items
     ]
-    points = [_points(edition, query) for query in queries]
+    points = [_make_key_points(edition, query) for query in queries]
     sets = [
-        _point_set(edition, query, found)
+        _make_point_set(edition, query, found)
         for query, found in zip(queries, points, strict=True)
         if query.points is not None
     ]
-    assignments = [_assignment(frame, query, configs) for query in queries]
-    references = [_reference(edition, query) for query in queries if query.reference]
+    assignments = [_make_assignment(frame, query, configs) for query in queries]
+    references = [_make_reference(edition, query) for query in queries if query.reference]
     shas = dict.fromkeys((query.key for query in queries), "")
     shas |= {article.article: article.text_sha for article in references}
     before = _refuse_changed(warehouse, assignments, bundles, sets, shas)
@@ -95,7 +95,7 @@ def import_queries(
         Change(Edition, [frame], only_new=True),
         Change(Article, references, only_new=True),
         Change(Assignment, assignments, only_new=True),
-        Change(RubricBundle, bundles),  # what they are filed under may have got another name
+        Change(RubricBundle, bundles),  # the names of domains may have changed
         Change(Rubric, [item for items in rubrics for item in items], only_new=True),
         Change(PointSet, sets, only_new=True),
         Change(KeyPoint, [point for found in points for point in found], only_new=True),
@@ -111,16 +111,16 @@ def import_queries(
     )
 
 
-def _edition(warehouse: Warehouse, published: PublishedSet, edition: str) -> Edition:
-    """The edition as it is there already, or a new one: its day is the day its prompts name."""
+def _load_or_make_edition(warehouse: Warehouse, published: PublishedSet, edition: str) -> Edition:
+    """Load the edition, or make a new one; its prompts name the day of its first import."""
     stored = warehouse.rows(Edition, "edition = $1", [edition])
     if not stored:
         title = f"{published.title} ({edition})"
         return Edition(edition=edition, source=published.layout, title=title, imported_at=utc_now())
     if stored[0].source != published.layout:
         raise EditionError(
-            f"The edition {edition!r} is there already and comes from {stored[0].source}. Give "
-            "this one another name with --edition."
+            f"The edition {edition!r} already exists and comes from {stored[0].source}. Give this "
+            "one another name with --edition."
         )
     return stored[0]
 
@@ -132,9 +132,9 @@ def _refuse_changed(
     sets: Sequence[PointSet],
     references: Mapping[str, str],
 ) -> set[str]:
-    """The keys that are there already; raises EditionError where one has another content.
+    """Return the known keys; raise EditionError if one has other content now.
 
-    references: by key the sha of the reference's text, empty where there is none.
+    references: the sha-256 of each key's reference text, empty if there is none.
     """
     edition = assignments[0].edition if assignments else ""
     known: dict[tuple[str, str], str | None] = {}
@@ -157,8 +157,8 @@ def _refuse_changed(
     for kind, assignment, value in given:
         if known.get((kind, assignment), value) != value:
             raise EditionError(
-                f"{edition} has {kind} under the key {assignment!r}: an edition never "
-                "changes. Import under another name, with --edition."
+                f"{edition} has {kind} under the key {assignment!r}, and an edition never changes. "
+                "Import under another name, with --edition."
             )
     return {assignment for kind, assignment in known if kind == "another query"}
 
@@ -166,23 +166,23 @@ def _refuse_changed(
 def _refuse_other_prompts(
     warehouse: Warehouse, edition: str, queries: Sequence[PublishedQuery]
 ) -> None:
-    """Raise EditionError where agents were told something else than is published now."""
-    told = dict(
+    """Raise EditionError if agents were given another query than the one published now."""
+    prompts = dict(
         warehouse.frame(
             "SELECT assignment, prompt FROM assignments WHERE edition = $1", [edition]
         ).iter_rows()
     )
     for query in queries:
-        if query.asked and query.asked not in told.get(query.key, query.asked):
+        if query.agent_query and query.agent_query not in prompts.get(query.key, query.agent_query):
             raise EditionError(
-                f"{edition} has told agents something else under the key {query.key!r}: an edition "
-                "never changes. Import under another name, with --edition."
+                f"{edition} has another prompt under the key {query.key!r}, and an edition never "
+                "changes. Import under another name, with --edition."
             )
 
 
-def _assignment(frame: Edition, query: PublishedQuery, configs: Path) -> Assignment:
+def _make_assignment(frame: Edition, query: PublishedQuery, configs: Path) -> Assignment:
     prompt = StrictTemplate(configs / PROMPT).render(
-        query=query.asked or query.query, today=f"{frame.imported_at:%-d %B %Y}"
+        query=query.agent_query or query.query, today=f"{frame.imported_at:%-d %B %Y}"
     )
     return Assignment(
         edition=frame.edition,
@@ -195,7 +195,7 @@ def _assignment(frame: Edition, query: PublishedQuery, configs: Path) -> Assignm
     )
 
 
-def _reference(edition: str, query: PublishedQuery) -> Article:
+def _make_reference(edition: str, query: PublishedQuery) -> Article:
     text = query.reference or ""
     return Article(
         edition=edition,
@@ -208,17 +208,17 @@ def _reference(edition: str, query: PublishedQuery) -> Article:
     )
 
 
-def _rubrics(edition: str, protocol: str, query: PublishedQuery) -> list[Rubric]:
+def _make_rubrics(edition: str, protocol: str, query: PublishedQuery) -> list[Rubric]:
     return [
-        rubric_row(edition, protocol, query.key, number, item)
+        make_rubric(edition, protocol, query.key, number, item)
         for number, item in enumerate(query.items)
     ]
 
 
-def rubric_row(
+def make_rubric(
     edition: str, protocol: str, assignment: str, number: int, item: PublishedItem
 ) -> Rubric:
-    """An item as a row of its assignment's rubric. number: 0-based, its place."""
+    """Make the row of a rubric item. number: its place, 0-based."""
     return Rubric(
         edition=edition,
         assignment=assignment,
@@ -227,28 +227,28 @@ def rubric_row(
         item=item.item,
         dimension=item.dimension,
         text=item.text,
-        allowed=ALLOWED.dump_json(item.allowed).decode(),
+        allowed=ALLOWED_VALUES.dump_json(item.allowed).decode(),
         points=item.points,
         weight=item.weight,
         explanation=item.explanation,
     )
 
 
-def _points(edition: str, query: PublishedQuery) -> list[KeyPoint]:
+def _make_key_points(edition: str, query: PublishedQuery) -> list[KeyPoint]:
     return [
         KeyPoint(
             edition=edition,
             assignment=query.key,
             number=number,
             text=text,
-            merged_from=MERGED.dump_json(merged_from).decode(),
+            merged_from=MERGED_FROM.dump_json(merged_from).decode(),
         )
         for number, (text, merged_from) in enumerate(query.points or (), start=1)
     ]
 
 
-def _point_set(edition: str, query: PublishedQuery, points: Sequence[KeyPoint]) -> PointSet:
-    sha = points_sha(points)
+def _make_point_set(edition: str, query: PublishedQuery, points: Sequence[KeyPoint]) -> PointSet:
+    sha = hash_key_points(points)
     return PointSet(
         edition=edition,
         assignment=query.key,

@@ -1,6 +1,6 @@
-"""Importing published questions with their truths, and agents' answers to them.
+"""Import of published questions with their ground truths, and of agents' answers to them.
 
-Importing the same files again changes nothing. Plain functions, no agent is asked here.
+Importing the same files again changes nothing. No agent is called here.
 """
 
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from tasks.benchmarks.answer_files import GivenAnswer, read_answers
+from tasks.benchmarks.answer_files import ImportedAnswer, read_answers
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.livedrbench import LAYOUT, PublishedQuestion, read_livedrbench
 from tasks.configuration.agents import load_agents
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
-from tasks.editions.manifest import refuse_collected
+from tasks.editions.manifest import check_not_collected
 from tasks.editions.names import UnknownName
-from tasks.extraction.claim_forms import truth_claims
+from tasks.extraction.claim_layouts import build_truth_claims
 from tasks.warehouse.rows import (
     Agent,
     Assignment,
@@ -29,11 +29,11 @@ from tasks.warehouse.rows import (
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import TRACE, SearchTrace
-from tasks.warehouse.truths import GroundTruth, TruthSettings, ground_truth
+from tasks.warehouse.truths import GroundTruth, TruthSettings, make_ground_truth
 from tasks.warehouse.writer import Change
 
 PROMPT = "assignments/find_claims.md"
-"""Relative to `configs/`."""
+"""The prompt's file, relative to `configs/`."""
 ANSWER_FORM = """{
   "claims": [
     {
@@ -43,11 +43,11 @@ ANSWER_FORM = """{
     }
   ]
 }"""
-"""Shown to agents. What an agent answers in the form its question describes is read as well."""
+"""The answer format shown to agents. Answers in the question's own format are accepted too."""
 
 
 class QuestionsSummary(BaseModel):
-    """What an import of questions found."""
+    """The result of importing questions."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class QuestionsSummary(BaseModel):
 
 
 class AnswersSummary(BaseModel):
-    """What an import of answers found."""
+    """The result of importing answers."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,9 +67,9 @@ class AnswersSummary(BaseModel):
     answers: int
     new: int
     unanswered: int
-    """Questions of the edition that the files leave out: they are not scored."""
+    """The number of the edition's questions without an answer, which are not scored."""
     unknown: tuple[str, ...]
-    """Keys that are no questions of the edition: left out."""
+    """Keys that are not questions of the edition; they are left out."""
 
 
 def import_questions(
@@ -78,23 +78,28 @@ def import_questions(
     """Import a published file of questions as an edition.
 
     Raises:
-        EditionError: the file cannot be read, or the edition is another's.
-        ConfigurationError: the prompt for agents cannot be filled.
+        EditionError: the file cannot be read, or the edition has another source.
+        ConfigurationError: the prompt for agents cannot be rendered.
     """
-    refuse_collected(warehouse, edition)
+    check_not_collected(warehouse, edition)
     questions = read_livedrbench(path)
-    frame = _edition(warehouse, edition)
+    frame = _load_or_make_edition(warehouse, edition)
     truths = [
-        ground_truth(
-            edition, q.key, q.category, "published", truth_claims(q.category, settings), settings
+        make_ground_truth(
+            edition,
+            q.key,
+            q.category,
+            "published",
+            build_truth_claims(q.category, settings),
+            settings,
         )
         for q in questions
-        for settings in [_settings(q)]
+        for settings in [_make_settings(q)]
     ]
     _refuse_changed(warehouse, truths)
     warehouse.write(
         Change(Edition, [frame], only_new=True),
-        Change(Assignment, [_assignment(frame, q, configs) for q in questions], only_new=True),
+        Change(Assignment, [_make_assignment(frame, q, configs) for q in questions], only_new=True),
         Change(GroundTruth, truths),
     )
     export_edition(warehouse, edition)
@@ -111,7 +116,7 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     """Import one agent's answers to an edition's questions.
 
     Raises:
-        EditionError: the files cannot be read, or answer none of its questions.
+        EditionError: the files cannot be read, or answer none of the questions.
         UnknownName: no such edition, or it has no questions.
     """
     asked = set(
@@ -122,7 +127,7 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     )
     if not asked:
         raise UnknownName(
-            f"{warehouse.location} has no questions of an edition {edition!r}. Make them with "
+            f"{warehouse.location} has no questions of edition {edition!r}. Make some with "
             f"`evergreen assign --edition {edition} --protocol claim_discovery --judge JUDGE`, or "
             "import some with `evergreen import livedrbench PATH`."
         )
@@ -140,15 +145,15 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
             [edition, agent],
         ).iter_rows()
     )
-    reports = [_report(edition, agent, answer) for answer in known]
+    reports = [_make_report(edition, agent, answer) for answer in known]
     shown = load_agents().agents.get(agent)
     warehouse.write(
         Change(Agent, [Agent(edition=edition, agent=agent, name=shown.name if shown else agent)]),
         Change(Report, reports),
-        Change(SearchTrace, [_trace(edition, agent, a) for a in known if a.trace is not None]),
+        Change(SearchTrace, [_make_trace(edition, agent, a) for a in known if a.trace is not None]),
         Change(
             ImportIssue,
-            [_unknown_key(edition, agent, path.name, key) for key in unknown],
+            [_unknown_key_issue(edition, agent, path.name, key) for key in unknown],
             replacing={"edition": edition, "scope": agent},
         ),
     )
@@ -163,22 +168,22 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     )
 
 
-def _edition(warehouse: Warehouse, edition: str) -> Edition:
-    """The edition as it is there already, or a new one: its day is the day its prompts name."""
+def _load_or_make_edition(warehouse: Warehouse, edition: str) -> Edition:
+    """Load the edition, or make a new one; its prompts name the day of its first import."""
     stored = warehouse.rows(Edition, "edition = $1", [edition])
     if not stored:
         title = f"LiveDRBench ({edition})"
         return Edition(edition=edition, source=LAYOUT, title=title, imported_at=utc_now())
     if stored[0].source != LAYOUT:
         raise EditionError(
-            f"The edition {edition!r} is there already and comes from {stored[0].source}. Give "
-            "this one another name with --edition."
+            f"The edition {edition!r} already exists and comes from {stored[0].source}. Give this "
+            "one another name with --edition."
         )
     return stored[0]
 
 
 def _refuse_changed(warehouse: Warehouse, truths: Sequence[GroundTruth]) -> None:
-    """Raise EditionError where a key has another question or truth already: answers rest on it."""
+    """Raise EditionError if a known key has another question or ground truth now."""
     known = dict(
         warehouse.frame(
             "SELECT assignment, truth_sha FROM ground_truths WHERE edition = $1",
@@ -188,12 +193,12 @@ def _refuse_changed(warehouse: Warehouse, truths: Sequence[GroundTruth]) -> None
     changed = [t.assignment for t in truths if known.get(t.assignment, t.truth_sha) != t.truth_sha]
     if changed:
         raise EditionError(
-            f"{truths[0].edition} has other questions under the keys {', '.join(changed[:5])}: an "
-            "edition never changes. Import under another name, with --edition."
+            f"{truths[0].edition} has other questions under the keys {', '.join(changed[:5])}, and "
+            "an edition never changes. Import under another name, with --edition."
         )
 
 
-def _assignment(frame: Edition, question: PublishedQuestion, configs: Path) -> Assignment:
+def _make_assignment(frame: Edition, question: PublishedQuestion, configs: Path) -> Assignment:
     prompt = StrictTemplate(configs / PROMPT).render(
         question=question.question,
         today=f"{frame.imported_at:%-d %B %Y}",
@@ -210,7 +215,7 @@ def _assignment(frame: Edition, question: PublishedQuestion, configs: Path) -> A
     )
 
 
-def _settings(question: PublishedQuestion) -> TruthSettings:
+def _make_settings(question: PublishedQuestion) -> TruthSettings:
     return TruthSettings(
         question=question.question,
         published=question.ground_truths,
@@ -218,7 +223,7 @@ def _settings(question: PublishedQuestion) -> TruthSettings:
     )
 
 
-def _report(edition: str, agent: str, answer: GivenAnswer) -> Report:
+def _make_report(edition: str, agent: str, answer: ImportedAnswer) -> Report:
     return Report(
         edition=edition,
         agent=agent,
@@ -230,7 +235,7 @@ def _report(edition: str, agent: str, answer: GivenAnswer) -> Report:
     )
 
 
-def _trace(edition: str, agent: str, answer: GivenAnswer) -> SearchTrace:
+def _make_trace(edition: str, agent: str, answer: ImportedAnswer) -> SearchTrace:
     stored = TRACE.dump_json(answer.trace or ()).decode()
     return SearchTrace(
         edition=edition,
@@ -242,7 +247,7 @@ def _trace(edition: str, agent: str, answer: GivenAnswer) -> SearchTrace:
     )
 
 
-def _unknown_key(edition: str, agent: str, file: str, key: str) -> ImportIssue:
+def _unknown_key_issue(edition: str, agent: str, file: str, key: str) -> ImportIssue:
     return ImportIssue(
         edition=edition,
         scope=agent,

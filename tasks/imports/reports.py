@@ -1,8 +1,8 @@
-"""Importing reports that people already have, as files of any kind.
+"""Import of reports that people already have, as files of any kind.
 
-Every file has been matched to an assignment by its name (`reports_matching`); the certain ones,
-and with consent the guessed ones, are read and written, each by itself. Importing the same
-files again changes nothing. Plain functions, no agent is asked here.
+Every file has been matched to an assignment by its name (`matching`). Certain matches, and guesses
+with consent, are read and written one by one. Importing the same files again changes nothing. No
+agent is called here.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,85 +13,85 @@ from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
 from tasks.configuration.loading import CONFIGS
-from tasks.documents.document import MAX_FILE_BYTES, Document, UnreadableDocument
-from tasks.documents.kinds import said_kind
-from tasks.documents.matching import Match
+from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument
+from tasks.documents.kinds import parse_kind
+from tasks.documents.matching import FileMatch
 from tasks.documents.reading import read_document
-from tasks.imports.matching import Given, Matched
+from tasks.imports.matching import MatchedFile, MatchedFiles
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
-from tasks.warehouse.rows import Agent, ImportIssue, Report, content_sha, storable
+from tasks.warehouse.rows import Agent, ImportIssue, Report, content_sha, replace_surrogates
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.writer import Change
 
-ASKED = "job "
-"""How the source of a report begins that an agent was asked for."""
-SCAN = "it is kept as pictures: judges that see get the file, for all others it is not assessed"
+JOB_PREFIX = "job "
+"""The beginning of `Report.source_path` for reports requested from an agent."""
+SCAN = "it has no text: judges that read its media type get the file, others cannot assess it"
 REMARK = "file_remark"
-KIND_OF: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
-KINDS = frozenset([REMARK, *KIND_OF.values()])
-"""Kinds of import issues that are made here; those of other imports stay."""
+ISSUE_KINDS: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
+FILE_ISSUE_KINDS = frozenset([REMARK, *ISSUE_KINDS.values()])
+"""The kinds of import issues made here; those of other imports are kept."""
 
 
 Outcome = Literal["new", "changed", "unchanged", "left out", "unreadable"]
 
 
 class FileOutcome(Frozen):
-    """What became of one file."""
+    """The outcome of importing one file."""
 
     agent: str
     path: str
     assignment: str | None
     outcome: Outcome
     remarks: tuple[str, ...] = ()
-    """In words: why it was left out, or what of it was not read."""
+    """Why it was left out, or what was not read."""
 
 
 class ReportsSummary(Frozen):
-    """What an import of report files did."""
+    """The result of importing report files."""
 
     edition: str
     outcomes: tuple[FileOutcome, ...]
 
     def count(self, *outcomes: Outcome) -> int:
-        """How many files came to one of these."""
+        """Count the files with one of these outcomes."""
         return sum(found.outcome in outcomes for found in self.outcomes)
 
     @property
     def complete(self) -> bool:
-        """Whether all that was given is in."""
+        """Whether all files were imported."""
         return not self.count("left out", "unreadable")
 
 
 def import_reports(
     warehouse: Warehouse,
-    matched: Matched,
+    matched: MatchedFiles,
     accept_guesses: bool = False,
     replace: bool = False,
     on_file: Callable[[FileOutcome, int, int], None] = lambda outcome, done, total: None,
     configs: Path = CONFIGS,
 ) -> ReportsSummary:
-    """Read and write matched files, each by itself, then export the edition's snapshot.
+    """Import matched files one by one, then export the edition's snapshot.
 
     Args:
-        accept_guesses: Whether files matched by number or likeness are taken.
-        replace: Whether a report that an agent was asked for may be replaced.
-        on_file: Told after each file: what became of it, how many are done and to do.
+        accept_guesses: also import files matched by number or similarity.
+        replace: also replace reports that were requested from an agent.
+        on_file: called after each file with its outcome, the number done, and the total.
     """
     importer = _Importer(warehouse, matched.edition, accept_guesses, replace, configs)
     outcomes: list[FileOutcome] = []
-    for number, item in enumerate(matched.given, start=1):
-        outcomes.append(importer.take(item))
-        on_file(outcomes[-1], number, len(matched.given))
-    for agent in sorted({item.agent for item in matched.given}):
+    for number, item in enumerate(matched.files, start=1):
+        outcomes.append(importer.import_file(item))
+        on_file(outcomes[-1], number, len(matched.files))
+    for agent in sorted({item.agent for item in matched.files}):
         _write_issues(warehouse, matched, agent, [o for o in outcomes if o.agent == agent])
     export_edition(warehouse, matched.edition)
     return ReportsSummary(edition=matched.edition, outcomes=tuple(outcomes))
 
 
-def _content(file: Path) -> bytes:
+def _read_content(file: Path) -> bytes:
     try:
         size = file.stat().st_size
         if size > MAX_FILE_BYTES:
@@ -107,7 +107,7 @@ def _content(file: Path) -> bytes:
 
 
 class _Importer:
-    """Takes files one after the other; what goes wrong with one says nothing of the others."""
+    """Imports files one by one; a failure of one does not affect the others."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class _Importer:
         self._accept_guesses = accept_guesses
         self._replace = replace
         self._names = {name: entry.name for name, entry in load_agents(configs).agents.items()}
-        self._kept = FileStore(files_folder(warehouse.location))
+        self._file_store = FileStore(files_folder(warehouse.location))
         self._questions = set(
             warehouse.frame(
                 "SELECT assignment FROM assignments WHERE edition = $1 AND kind = 'find_claims'",
@@ -130,24 +130,24 @@ class _Importer:
             )["assignment"]
         )
 
-    def take(self, item: Given) -> FileOutcome:
-        """Read one file and write its report."""
+    def import_file(self, item: MatchedFile) -> FileOutcome:
+        """Read a file and write its report."""
         try:
-            said_kind(item.file.name)
+            parse_kind(item.file.name)
         except UnreadableDocument as error:
-            return self._outcome(item, "unreadable", str(error))
-        assignment, before = item.match.assignment, self._before(item)
-        reason = self._left_out(item.match, before)
+            return self._make_outcome(item, "unreadable", str(error))
+        assignment, before = item.match.assignment, self._find_stored_report(item)
+        reason = self._find_skip_reason(item.match, before)
         if assignment is None or reason is not None:
-            return self._outcome(item, "left out", reason or "it answers no assignment")
+            return self._make_outcome(item, "left out", reason or "it answers no assignment")
         try:
-            content = _content(item.file)
+            content = _read_content(item.file)
             document = read_document(item.file.name, content)
         except UnreadableDocument as error:
-            return self._outcome(item, "unreadable", str(error))
-        report = self._report(item, assignment, document)
-        files = self._files(item, assignment, content, document)
-        if before is None or (before, files) != (report, self._stored_files(report)):
+            return self._make_outcome(item, "unreadable", str(error))
+        report = self._make_report(item, assignment, document)
+        files = self._make_files(item, assignment, content, document)
+        if before is None or (before, files) != (report, self._load_files(report)):
             self._write(report, files, before)
         outcome: Outcome = (
             "new"
@@ -157,36 +157,36 @@ class _Importer:
             else "changed"
         )
         scan = (SCAN,) if report.status == "scanned" else ()
-        return self._outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
+        return self._make_outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
 
-    def _left_out(self, match: Match, before: Report | None) -> str | None:
-        """Why a file is not read at all; None if it is."""
+    def _find_skip_reason(self, match: FileMatch, before: Report | None) -> str | None:
+        """Return why a file is left out; None if it is imported."""
         if match.assignment is None:
             return match.problem
-        if match.guessed and not self._accept_guesses:
+        if match.is_guess and not self._accept_guesses:
             return f"{match.assignment} is a guess, by {match.how}: agree with --yes"
-        if before is not None and before.source_path.startswith(ASKED) and not self._replace:
+        if before is not None and before.source_path.startswith(JOB_PREFIX) and not self._replace:
             return (
-                f"{match.assignment} has a report that {before.agent} was asked for: replace it "
-                "with --replace"
+                f"{match.assignment} has a report requested from {before.agent}: replace it with "
+                "--replace"
             )
         return None
 
-    def _before(self, item: Given) -> Report | None:
+    def _find_stored_report(self, item: MatchedFile) -> Report | None:
         where = "edition = $1 AND agent = $2 AND assignment = $3"
         key = [self._edition, item.agent, item.match.assignment]
         return next(iter(self._warehouse.rows(Report, where, key)), None)
 
-    def _stored_files(self, report: Report) -> list[ReportFile]:
+    def _load_files(self, report: Report) -> list[ReportFile]:
         return self._warehouse.rows(
             ReportFile,
             "edition = $1 AND agent = $2 AND assignment = $3",
             [report.edition, report.agent, report.assignment],
         )
 
-    def _report(self, item: Given, assignment: str, document: Document) -> Report:
+    def _make_report(self, item: MatchedFile, assignment: str, document: ParsedDocument) -> Report:
         text = "" if document.scanned else document.markdown
-        # An answer in JSON is no question back, whatever it asks.
+        # An answer in JSON is not a clarification, whatever it asks.
         status = "ok" if assignment in self._questions else report_status(text)
         return Report(
             edition=self._edition,
@@ -195,13 +195,13 @@ class _Importer:
             text=text,
             text_sha=content_sha(text),
             status="scanned" if document.scanned else status,
-            source_path=storable(item.path),
+            source_path=replace_surrogates(item.path),
         )
 
-    def _files(
-        self, item: Given, assignment: str, content: bytes, document: Document
+    def _make_files(
+        self, item: MatchedFile, assignment: str, content: bytes, document: ParsedDocument
     ) -> list[ReportFile]:
-        """The file and the pictures in it, kept on disk before their rows are written."""
+        """Store the file and its pictures, and make their rows."""
         unread = len(document.unread_pages)
         parts = [(item.file.name, document.media_type, content)]
         parts += [(p.name, p.media_type, p.content) for p in document.pictures]
@@ -211,9 +211,9 @@ class _Importer:
                 agent=item.agent,
                 assignment=assignment,
                 number=number,
-                name=storable(name),
+                name=replace_surrogates(name),
                 media_type=media_type,
-                sha=self._kept.put(part),
+                sha=self._file_store.put(part),
                 n_bytes=len(part),
                 n_pages=None if number else document.n_pages,
                 n_unreadable_pages=None if number or document.n_pages is None else unread,
@@ -235,15 +235,15 @@ class _Importer:
             Change(Report, [report]),
             Change(ReportFile, files, replacing=key),
         ]  # fmt: skip
-        if before is not None and before.source_path.startswith(ASKED):
-            # How the agent searched belongs to the report that is replaced.
+        if before is not None and before.source_path.startswith(JOB_PREFIX):
+            # The search trace belongs to the replaced report.
             changes.append(Change(SearchTrace, [], replacing={**key, "source": "agent"}))
         self._warehouse.write(*changes)
 
-    def _outcome(self, item: Given, outcome: Outcome, *remarks: str) -> FileOutcome:
+    def _make_outcome(self, item: MatchedFile, outcome: Outcome, *remarks: str) -> FileOutcome:
         return FileOutcome(
             agent=item.agent,
-            path=storable(item.path),
+            path=replace_surrogates(item.path),
             assignment=item.match.assignment,
             outcome=outcome,
             remarks=remarks,
@@ -251,23 +251,23 @@ class _Importer:
 
 
 def _write_issues(
-    warehouse: Warehouse, matched: Matched, agent: str, outcomes: Sequence[FileOutcome]
+    warehouse: Warehouse, matched: MatchedFiles, agent: str, outcomes: Sequence[FileOutcome]
 ) -> None:
-    """Replace what earlier imports of these files had to say; other issues of the agent stay."""
+    """Replace the issues of earlier imports of these files; keep the agent's other issues."""
     paths = {outcome.path for outcome in outcomes}
     stored = warehouse.rows(ImportIssue, "edition = $1 AND scope = $2", [matched.edition, agent])
     staying = [
         issue
         for issue in stored
-        if issue.kind not in KINDS or (not matched.folder and issue.path not in paths)
+        if issue.kind not in FILE_ISSUE_KINDS or (not matched.folder and issue.path not in paths)
     ]
     made = [
         ImportIssue(
             edition=matched.edition,
             scope=agent,
             path=outcome.path,
-            kind=KIND_OF.get(outcome.outcome, REMARK),
-            severity="unreadable" if outcome.outcome in KIND_OF else "remark",
+            kind=ISSUE_KINDS.get(outcome.outcome, REMARK),
+            severity="unreadable" if outcome.outcome in ISSUE_KINDS else "remark",
             message="; ".join(outcome.remarks),
         )
         for outcome in outcomes

@@ -1,7 +1,7 @@
-"""Importing a published edition: frame first, then agent by agent, then the snapshot.
+"""Import of a published edition: its frame, then agent by agent, then the snapshot.
 
-A report that is there already and has not changed is left alone, and so is everything made
-from it. Plain functions; the Prefect shell is in `tasks/reports.py`.
+A known report that has not changed is left alone, and so is everything made from it. The Prefect
+tasks are in `tasks/reports.py`.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.benchmarks.reports import AgentReports
 from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
-from tasks.editions.manifest import refuse_collected
+from tasks.editions.manifest import check_not_collected
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -30,13 +30,13 @@ from tasks.warehouse.rows import (
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tasks.web.walls import of_text
+from tasks.web.walls import classify_text
 
 RowT = TypeVar("RowT", Claim, Citation)
 
 
 class ImportSummary(BaseModel):
-    """What an import found, and how much of it was new."""
+    """The result of importing an edition."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,7 +62,7 @@ def import_edition(
     """Import the edition under `folder`, agent by agent, and export its snapshot.
 
     Args:
-        on_agent: told after each agent: its id, how many are done, how many there are.
+        on_agent: called after each agent with its id, the number done, and the total.
 
     Raises:
         EditionError: not an edition, or an unknown agent.
@@ -72,14 +72,14 @@ def import_edition(
     new = 0
     for number, agent in enumerate(published.agents, start=1):
         read = read_agent(folder, edition, agent.agent, articles)
-        new += _merge(warehouse, edition, agent.agent, read)
+        new += _write_agent(warehouse, edition, agent.agent, read)
         on_agent(agent.agent, number, len(published.agents))
     export_edition(warehouse, edition)
-    return _summary(warehouse, edition, new)
+    return _summarize(warehouse, edition, new)
 
 
-def _merge(warehouse: Warehouse, edition: str, agent: str, read: AgentReports) -> int:
-    """Write one agent's rows; how many of its reports were new or changed."""
+def _write_agent(warehouse: Warehouse, edition: str, agent: str, read: AgentReports) -> int:
+    """Write an agent's rows and return the number of its reports that are new or changed."""
     of_agent = "edition = $1 AND agent = $2"
     known = set(
         warehouse.frame(
@@ -90,17 +90,18 @@ def _merge(warehouse: Warehouse, edition: str, agent: str, read: AgentReports) -
     warehouse.write(
         Change(Report, read.reports),
         Change(ImportIssue, issues, replacing={"edition": edition, "scope": agent}),
-        Change(Page, _wanted_pages(warehouse, edition, read.pages)),
+        Change(Page, _select_pages(warehouse, edition, read.pages)),
         *_changed_claims(warehouse, edition, agent, read),
     )
     return sum((r.assignment, r.text_sha) not in known for r in read.reports)
 
 
-def _wanted_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
-    """Pages not archived yet, or so far only in vain: the first good copy is kept for ever.
+def _select_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> list[Page]:
+    """Select the pages to write: those that are new, or replace an unusable copy. The first good
+    copy is kept for ever.
 
-    Where we have looked for ourselves (we fetched the page, or found a published text to be a
-    wall), a copy has to be a page in our eyes too.
+    If we fetched the page ourselves, or found a published text to be a wall, a new copy must not be
+    a wall either.
     """
     archived = {
         url: (status, looked)
@@ -117,7 +118,7 @@ def _wanted_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> 
         status, looked = archived[page.url]
         if status == "ok" or page.status != "ok":
             return False
-        return not looked or of_text(page.url, page.title, page.text or "")[0] == "ok"
+        return not looked or classify_text(page.url, page.title, page.text or "")[0] == "ok"
 
     return [page for page in pages if is_wanted(page)]
 
@@ -126,7 +127,7 @@ def _changed_claims(
     warehouse: Warehouse, edition: str, agent: str, read: AgentReports
 ) -> list[Change]:
     known = set(warehouse.rows(Extraction, "edition = $1 AND agent = $2", [edition, agent]))
-    claims, citations = _by_assignment(read.claims), _by_assignment(read.citations)
+    claims, citations = _group_by_assignment(read.claims), _group_by_assignment(read.citations)
     changes = []
     for extraction in read.extractions:
         if extraction in known:
@@ -140,14 +141,14 @@ def _changed_claims(
     return changes
 
 
-def _by_assignment(rows: Sequence[RowT]) -> dict[str, list[RowT]]:
+def _group_by_assignment(rows: Sequence[RowT]) -> dict[str, list[RowT]]:
     grouped: dict[str, list[RowT]] = defaultdict(list)
     for row in rows:
         grouped[row.assignment].append(row)
     return grouped
 
 
-def _summary(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSummary:
+def _summarize(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSummary:
     counts = {
         table: warehouse.value(f"SELECT count(*) FROM {table} WHERE edition = $1", [edition])
         for table in ("articles", "agents", "reports", "facts", "claims", "pages")
@@ -165,20 +166,20 @@ def _summary(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSumm
 def import_frame(
     warehouse: Warehouse, folder: Path, edition: str, agents: Sequence[str] = ()
 ) -> PublishedEdition:
-    """Read the edition under `folder` and merge everything but the reports.
+    """Read the edition under `folder` and write everything but the reports.
 
-    Importing the same files again changes nothing; a changed article replaces its facts.
+    Importing the same files again changes nothing. Changed facts of an article are replaced.
 
     Raises:
         EditionError: not an edition, an unknown agent, or the name of a collected edition.
     """
-    refuse_collected(warehouse, edition)
+    check_not_collected(warehouse, edition)
     published = read_wlc(folder, edition, list(agents) or None)
     warehouse.write(
         Change(Edition, [published.edition], only_new=True),
         Change(Agent, published.agents),
         Change(Article, published.articles),
-        Change(Assignment, _with_prompts(warehouse, edition, published.assignments)),
+        Change(Assignment, _keep_prompts(warehouse, edition, published.assignments)),
         Change(
             ImportIssue,
             published.issues,
@@ -189,10 +190,10 @@ def import_frame(
     return published
 
 
-def _with_prompts(
+def _keep_prompts(
     warehouse: Warehouse, edition: str, assignments: Sequence[Assignment]
 ) -> list[Assignment]:
-    """The publisher gives no prompts; those that were made here since stay: reports answer them."""
+    """Keep the prompts that were made here, because reports answer them; the publisher has none."""
     made = {
         stored.assignment: {"prompt": stored.prompt, "prompt_sha": stored.prompt_sha}
         for stored in warehouse.rows(Assignment, "edition = $1 AND prompt IS NOT NULL", [edition])

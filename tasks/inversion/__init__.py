@@ -1,4 +1,4 @@
-"""Questions out of articles (LiveDRBench's problem inversion): steps, checks, probes.
+"""Turn articles into questions (LiveDRBench's problem inversion): steps, checks, probes.
 
-Pure: may import extraction, judges, metrics and the ground. Writes no table.
+The package is pure: it may import extraction, judges, metrics and the ground, and writes no table.
 """

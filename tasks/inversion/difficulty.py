@@ -1,24 +1,24 @@
-"""Whether a question takes as much as LiveDRBench asks of one.
+"""Check that a question takes as much effort as LiveDRBench requires.
 
 Source: LiveDRBench: at least 10 queries, about 20 information units, more than 10 minutes of an
-expert. The figures are a judge's estimate; what it lists twice counts once.
+expert. The judge estimates the effort; duplicates count once.
 """
 
 from collections.abc import Iterable
 
 from tasks.configuration.inversion import InversionSettings
-from tasks.inversion.naming import words
+from tasks.inversion.naming import split_words
 from tasks.judges.inversion import Effort
 
 
-def n_distinct(texts: Iterable[str]) -> int:
-    """How many say something of their own: the same words in any order are the same."""
-    return len({tuple(sorted(set(found))) for text in texts if (found := words(text))})
+def count_distinct(texts: Iterable[str]) -> int:
+    """Count the different texts; the same words in any order are one text."""
+    return len({tuple(sorted(set(found))) for text in texts if (found := split_words(text))})
 
 
-def too_easy(effort: Effort, settings: InversionSettings) -> str | None:
-    """What is missing for a question to be admitted; None where nothing is."""
-    queries, units = n_distinct(effort.queries), n_distinct(effort.units)
+def find_shortfall(effort: Effort, settings: InversionSettings) -> str | None:
+    """Return what a question lacks to be hard enough; None if nothing."""
+    queries, units = count_distinct(effort.queries), count_distinct(effort.units)
     if queries < settings.queries_least:
         return f"{queries} queries; at least {settings.queries_least} are asked for"
     if units < settings.units_least:

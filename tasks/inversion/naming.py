@@ -1,17 +1,17 @@
-"""Whether a text names something: its whole name in any spelling, or a telling part of it.
+"""Detect names in texts: a whole name in any spelling, or a distinctive part of it.
 
-Case, diacritics, punctuation, hyphens, possessives, a plural s and invisible characters make no
-difference. All functions are pure and never raise: names and questions are a model's output.
+Case, diacritics, punctuation, hyphens, possessives, a plural s and invisible characters do not
+matter. All functions are pure and never raise: names and questions are a model's output.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from unicodedata import category, combining, normalize
 
-from tasks.judges.text import stop_words
+from tasks.judges.text import load_stop_words
 
-LEAST_LETTERS = 3
-"""A shorter part of a name is no name of its own."""
+MIN_LETTERS = 3
+"""Shorter parts of a name are not distinctive."""
 _POSSESSIVE = re.compile(r"(?<=\w)['’ʼ´`]s\b", re.IGNORECASE)
 _APOSTROPHE = re.compile(r"(?<=\w)['’ʼ´`](?=\w)")
 _WORD = re.compile(r"[^\W_]+")
@@ -20,31 +20,31 @@ _LETTERS = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i",
      "Ł": "L", "Ø": "O", "Đ": "D", "Ð": "D", "Þ": "Th", "Æ": "Ae", "Œ": "Oe"}
 )  # fmt: skip
-"""Letters that Unicode does not take apart into a base letter and a mark."""
+"""Letters that Unicode does not decompose into a base letter and a mark."""
 
 
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text in one spelling each: `Łódź's` → `lodz`, `O'Brien` → `obrien`."""
-    return tuple(word.casefold() for word in _written(text))
+def split_words(text: str) -> tuple[str, ...]:
+    """Split a text into words in a normalised spelling: `Łódź's` → `lodz`, `O'Brien` → `obrien`."""
+    return tuple(word.casefold() for word in _split_cased_words(text))
 
 
-def same_words(one: str, other: str) -> bool:
-    """Whether two texts are the same words; articles at the beginning do not matter."""
-    left, right = (_without_article(words(text)) for text in (one, other))
+def are_same_words(one: str, other: str) -> bool:
+    """Whether two texts have the same words, ignoring an article at the beginning."""
+    left, right = (_drop_article(split_words(text)) for text in (one, other))
     return bool(left) and left == right
 
 
-def holds(text: str | Sequence[str], name: str) -> bool:
-    """Whether the whole name stands in a text (or its words): `Spider-Man` in `spiderman's`."""
-    there = words(text) if isinstance(text, str) else text
-    wanted = "".join(words(name))
+def contains_name(text: str | Sequence[str], name: str) -> bool:
+    """Whether a text (or its words) contains the whole name: `Spider-Man` in `spiderman's`."""
+    text_words = split_words(text) if isinstance(text, str) else text
+    wanted = "".join(split_words(name))
     if not wanted:
         return False
     ends = {wanted, f"{wanted}s", wanted.removesuffix("s")} - {""}
     longest = max(map(len, ends))
-    for start in range(len(there)):
+    for start in range(len(text_words)):
         joined = ""
-        for word in there[start:]:
+        for word in text_words[start:]:
             joined += word
             if joined in ends:
                 return True
@@ -53,54 +53,55 @@ def holds(text: str | Sequence[str], name: str) -> bool:
     return False
 
 
-def names_answer(question: str, names: Iterable[str], article: str) -> str | None:
-    """The name of the answer, or the telling part of one, that a question gives away.
+def find_answer_name(question: str, names: Iterable[str], article: str) -> str | None:
+    """Find a name of the answer, or a distinctive part of one, in a question.
 
-    A part tells if the question writes it with a capital letter, or if the article never writes
-    it without one.
+    A part is distinctive if the question capitalises it or the article always does.
     """
-    capital = frozenset(w.casefold() for w in _written(question) if w[0].isupper())
-    return _named(question, names, _common(article) - capital)
+    capital = frozenset(w.casefold() for w in _split_cased_words(question) if w[0].isupper())
+    return _find_name(question, names, _lowercase_words(article) - capital)
 
 
-def names_article(question: str, title: str, article: str) -> str | None:
-    """The article's title, or the telling part of it, that a question gives away.
+def find_article_name(question: str, title: str, article: str) -> str | None:
+    """Find the article's title, or a distinctive part of it, in a question.
 
-    A part tells if the article never writes it without a capital letter.
+    A part is distinctive if the article always capitalises it.
     """
     names = dict.fromkeys((title, _IN_BRACKETS.sub("", title)))
-    return _named(question, names, _common(article))
+    return _find_name(question, names, _lowercase_words(article))
 
 
-def _named(question: str, names: Iterable[str], common: frozenset[str]) -> str | None:
-    asked = words(question)
-    singular = frozenset(map(_singular, asked))
+def _find_name(question: str, names: Iterable[str], common: frozenset[str]) -> str | None:
+    question_words = split_words(question)
+    singular = frozenset(map(_strip_plural, question_words))
     for name in names:
-        if holds(asked, name):
+        if contains_name(question_words, name):
             return name
-        for part in parts(name):
-            if part not in common and _singular(part) in singular:
+        for part in name_parts(name):
+            if part not in common and _strip_plural(part) in singular:
                 return part
     return None
 
 
-def parts(name: str) -> tuple[str, ...]:
-    """The words of a name that could be a name by themselves: capitalised, no stop words."""
+def name_parts(name: str) -> tuple[str, ...]:
+    """Return the words of a name that could be names themselves: capitalised, no stop words."""
     return tuple(
         word.casefold()
-        for word in _written(name)
-        if word[0].isupper() and len(word) >= LEAST_LETTERS and word.casefold() not in stop_words()
+        for word in _split_cased_words(name)
+        if word[0].isupper()
+        and len(word) >= MIN_LETTERS
+        and word.casefold() not in load_stop_words()
     )
 
 
-def _common(text: str) -> frozenset[str]:
-    """What a text writes without a capital letter somewhere: no names."""
-    return frozenset(word for word in _written(text) if word[0].islower())
+def _lowercase_words(text: str) -> frozenset[str]:
+    """Return the words that a text writes in lower case somewhere, which are no names."""
+    return frozenset(word for word in _split_cased_words(text) if word[0].islower())
 
 
-def _written(text: str) -> list[str]:
-    """Words in one spelling, with their case."""
-    ascii_only = text.isascii()  # most pages are, and their letters need no looking at
+def _split_cased_words(text: str) -> list[str]:
+    """Split a text into words in a normalised spelling, keeping their case."""
+    ascii_only = text.isascii()  # as most pages are; they need no normalisation of letters
     visible = text if ascii_only else "".join(c for c in text if category(c) != "Cf")
     whole = _APOSTROPHE.sub("", _POSSESSIVE.sub("", visible)).translate(_LETTERS)
     if ascii_only:
@@ -109,9 +110,9 @@ def _written(text: str) -> list[str]:
     return _WORD.findall(bare)
 
 
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > LEAST_LETTERS and word.endswith("s") else word
+def _strip_plural(word: str) -> str:
+    return word[:-1] if len(word) > MIN_LETTERS and word.endswith("s") else word
 
 
-def _without_article(found: tuple[str, ...]) -> tuple[str, ...]:
+def _drop_article(found: tuple[str, ...]) -> tuple[str, ...]:
     return found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found

@@ -1,31 +1,31 @@
-"""What is true for a question: the target, what else fits, and the sources that are accepted."""
+"""The ground truth of a question: its target, other answers that fit, and accepted sources."""
 
 from collections.abc import Sequence
 from typing import Literal
 
-from tasks.inversion.bench import ArchivedPage, Surroundings
-from tasks.inversion.draft import Draft
-from tasks.inversion.naming import holds, words
-from tasks.judges.text import stop_words
+from tasks.inversion.context import ArchivedPage, Surroundings
+from tasks.inversion.draft import QuestionDraft
+from tasks.inversion.naming import contains_name, split_words
+from tasks.judges.text import load_stop_words
 from tasks.warehouse.truths import TruthClaim
 
-LEAST_WORDS = 0.6
-"""Share of a sentence's words that a page must hold to count as a source of its claim."""
+MIN_WORD_SHARE = 0.6
+"""Share of a sentence's words that a page must contain to count as a source of its claim."""
 SourcesRule = Literal["pages", "article", "mixed", "none"]
-"""`pages`: archived reference pages that hold a claim's value and most of its sentence's words.
+"""`pages`: archived reference pages that contain a claim's value and most of its sentence's words.
 `article`: all references of the article, because the cleaned text does not say which one a
-sentence cites and no archived page tells. `mixed`: the one for some claims, the other for the
-others. `none`: the article's references are not known."""
+sentence cites and no archived page supports it. `mixed`: pages for some claims, article for others.
+`none`: the article's references are not known."""
 
 
-def truths_of(draft: Draft, around: Surroundings) -> tuple[TruthClaim, ...]:
-    """The target with its sub-claims, then what the judge added, of which nothing else is known."""
+def build_truths(draft: QuestionDraft, surroundings: Surroundings) -> tuple[TruthClaim, ...]:
+    """Build the target with its sub-claims, then the answers that the judge added."""
     target = draft.target
     sub_claims = tuple(
         TruthClaim(
             value=claim.value,
             name=claim.name,
-            sources=_sources(claim.value, claim.sentence, around),
+            sources=_find_sources(claim.value, claim.sentence, surroundings),
             sentence=claim.sentence,
         )
         for claim in target.sub_claims
@@ -34,16 +34,16 @@ def truths_of(draft: Draft, around: Surroundings) -> tuple[TruthClaim, ...]:
         value=target.answer,
         also=target.also,
         sub_claims=sub_claims,
-        sources=_sources(target.answer, target.sentence, around),
+        sources=_find_sources(target.answer, target.sentence, surroundings),
         sentence=target.sentence,
     )
     return (main, *(TruthClaim(value=other.value) for other in draft.added))
 
 
-def sources_rule(truths: Sequence[TruthClaim], around: Surroundings) -> SourcesRule:
-    """Which rule the sources of the article's own claims follow."""
+def find_sources_rule(truths: Sequence[TruthClaim], surroundings: Surroundings) -> SourcesRule:
+    """Return the rule that the sources of the article's own claims follow."""
     claims = [c for main in truths for c in (main, *main.sub_claims) if c.sentence is not None]
-    everything = frozenset(around.references)
+    everything = frozenset(surroundings.references)
     rules: set[SourcesRule] = {
         "article" if everything and frozenset(c.sources) == everything else "pages"
         for c in claims
@@ -54,15 +54,19 @@ def sources_rule(truths: Sequence[TruthClaim], around: Surroundings) -> SourcesR
     return rules.pop() if len(rules) == 1 else "mixed"
 
 
-def _sources(value: str, sentence: str, around: Surroundings) -> tuple[str, ...]:
-    known = frozenset(around.references)
-    wanted = frozenset(words(sentence)) - stop_words()
+def _find_sources(value: str, sentence: str, surroundings: Surroundings) -> tuple[str, ...]:
+    known = frozenset(surroundings.references)
+    wanted = frozenset(split_words(sentence)) - load_stop_words()
     held = tuple(
-        page.url for page in around.pages if page.url in known and _tells(page, value, wanted)
+        page.url
+        for page in surroundings.pages
+        if page.url in known and _supports(page, value, wanted)
     )
-    return held or around.references
+    return held or surroundings.references
 
 
-def _tells(page: ArchivedPage, value: str, wanted: frozenset[str]) -> bool:
-    there = frozenset(page.words)
-    return len(wanted & there) >= LEAST_WORDS * len(wanted) and holds(page.words, value)
+def _supports(page: ArchivedPage, value: str, wanted: frozenset[str]) -> bool:
+    page_words = frozenset(page.words)
+    return len(wanted & page_words) >= MIN_WORD_SHARE * len(wanted) and contains_name(
+        page.words, value
+    )

@@ -1,5 +1,5 @@
-"""Agents' jobs: asked once, taken up again, and their answers as reports.
+"""Agents' jobs: send each request once, resume interrupted ones, write the reports.
 
-Application: asks by `agents`. Writes `jobs`, `reports`, `agents`, `search_traces` and
-`collection_costs`.
+Application; sends requests through `agents`. Writes `jobs`, `reports`, `agents`,
+`search_traces` and `collection_costs`.
 """

@@ -1,4 +1,4 @@
-"""Agents that somebody asks by hand: prompts laid out in a folder, reports taken from it."""
+"""Agents that people run by hand: write prompts into a folder, import reports from it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,23 +7,27 @@ from tasks.benchmarks.errors import EditionError
 from tasks.configuration.agents import FileDropAsk
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, import_reports
-from tasks.pending.reports import Unreported
+from tasks.pending.reports import PendingReport
 from tasks.warehouse.store import Warehouse
 
 PROMPTS = "prompts"
-"""The folder within an agent's folder that holds what it is to be asked."""
+"""Subfolder of an agent's folder that holds its prompts."""
 
 
-def take_dropped(
-    warehouse: Warehouse, edition: str, agent: str, ask: FileDropAsk, missing: Sequence[Unreported]
+def exchange_files(
+    warehouse: Warehouse,
+    edition: str,
+    agent: str,
+    ask: FileDropAsk,
+    missing: Sequence[PendingReport],
 ) -> list[FileOutcome]:
-    """Take the reports that lie in an agent's folder, and lay out the prompts of the others.
+    """Import the reports in an agent's folder and write the prompts of the missing ones.
 
     Returns:
-        What could not be taken.
+        The files that could not be imported.
 
     Raises:
-        EditionError: the folder cannot be made.
+        EditionError: the folder cannot be written.
     """
     folder = Path(ask.folder)
     left: list[FileOutcome] = []
@@ -38,19 +42,19 @@ def take_dropped(
     try:
         (folder / PROMPTS).mkdir(parents=True, exist_ok=True)
         for item in missing:
-            prompt = folder / PROMPTS / f"{file_name(item.assignment)}.md"
+            prompt = folder / PROMPTS / f"{prompt_file_name(item.assignment)}.md"
             if item.assignment in taken:
                 prompt.unlink(missing_ok=True)
             else:
                 prompt.write_text(item.prompt, "utf-8")
     except OSError as error:
         raise EditionError(
-            f"{folder}: prompts cannot be laid out there ({error.strerror or error}). Choose "
+            f"{folder}: prompts cannot be written there ({error.strerror or error}). Choose "
             f"another `folder` for {agent} in configs/agents.yaml."
         ) from error
     return left
 
 
-def file_name(assignment: str) -> str:
-    """An assignment's id as the name of a file."""
+def prompt_file_name(assignment: str) -> str:
+    """Return an assignment's id as a file name."""
     return assignment.replace("/", "_").lstrip(".")

@@ -1,25 +1,25 @@
-"""What people are told of a job that brought no report, and what they can do."""
+"""Messages about jobs that brought no report."""
 
 from tasks.warehouse.jobs import Job
 
 
-def lost_words(job: Job) -> str:
-    """Sent, and nobody knows what became of it."""
+def describe_lost(job: Job) -> str:
+    """Describe a job whose request was sent but whose answer was lost."""
     return (
-        f"sent, but the answer was lost: nobody here knows whether it was bought. Look for it at "
-        f"the provider; then `evergreen agents jobs {job.job} --remote-id ID` if it is there, or "
+        "sent, but the answer was lost: it may have been paid for. Look for it at the "
+        f"provider; then `evergreen agents jobs {job.job} --remote-id ID` if it is there, or "
         f"`evergreen agents jobs {job.job} --ask-again`."
     )
 
 
-def overdue_words(job: Job) -> str:
-    """Not ended at its deadline."""
+def describe_overdue(job: Job) -> str:
+    """Describe a job that missed its deadline."""
     return (
-        f"it has not ended in time (last seen {job.remote_word!r}); every run looks once more; "
-        f"{again_words(job)}"
+        f"it has not ended in time (last status {job.remote_word!r}); every run checks it once "
+        f"more; {suggest_ask_again(job)}"
     )
 
 
-def again_words(job: Job) -> str:
-    """How to have it asked anew."""
-    return f"`evergreen agents jobs {job.job} --ask-again` has it asked anew"
+def suggest_ask_again(job: Job) -> str:
+    """Say how to request a job again."""
+    return f"`evergreen agents jobs {job.job} --ask-again` requests it again"

@@ -1,4 +1,4 @@
-"""What only a person can decide: ask again, point to a job at the provider, enter costs."""
+"""Decisions that only people can take: request again, set a job's remote id, record costs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,27 +10,28 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
-GIVEN_UP = frozenset({"lost", "failed", "overdue", "answered", "sending", "running"})
-"""What may be asked again. `done` has a report; `refused` is asked again anyway."""
+ABANDONABLE_STATES = frozenset({"lost", "failed", "overdue", "answered", "sending", "running"})
+"""States of jobs that may be requested again. `done` jobs have a report; the next run sends
+`refused` ones again anyway."""
 
 
-class NotPossible(ExpectedError):
-    """What was asked of a job does not go with its state; the message says what does."""
+class InvalidJobState(ExpectedError):
+    """The job's state does not allow this; the message says what is possible."""
 
 
 def ask_again(warehouse: Warehouse, names: Sequence[str]) -> list[Job]:
-    """Give jobs up, so that the next run buys their reports anew; the jobs as they are now.
+    """Abandon jobs, so that the next run requests their reports again; return the changed jobs.
 
-    What they have brought and cost stays in their rows.
+    Their answers and costs stay in their rows.
 
     Raises:
         UnknownName: there is no such job.
-        NotPossible: it has brought its report, or nothing was bought.
+        InvalidJobState: it has its report, or nothing was bought.
     """
-    jobs = [_job(warehouse, name) for name in names]
+    jobs = [_find_job(warehouse, name) for name in names]
     for job in jobs:
-        if job.state not in GIVEN_UP:
-            raise NotPossible(f"job {job.job} is {job.state}: {_why_not(job)}")
+        if job.state not in ABANDONABLE_STATES:
+            raise InvalidJobState(f"job {job.job} is {job.state}: {_explain_refusal(job)}")
     turns = [
         turn
         for job in jobs
@@ -50,18 +51,18 @@ def ask_again(warehouse: Warehouse, names: Sequence[str]) -> list[Job]:
     return changed
 
 
-def point_to(warehouse: Warehouse, name: str, remote_id: str) -> Job:
-    """Say under which name the provider has a job whose answer was lost: the next run looks.
+def set_remote_id(warehouse: Warehouse, name: str, remote_id: str) -> Job:
+    """Set the provider's id of a lost job, so that the next run looks for its answer there.
 
     Raises:
         UnknownName: there is no such job.
-        NotPossible: its answer is not lost.
+        InvalidJobState: its answer is not lost.
     """
-    job = _job(warehouse, name)
+    job = _find_job(warehouse, name)
     if job.state != "lost":
-        raise NotPossible(
-            f"job {job.job} is {job.state}, not lost: only of a job whose answer was lost is the "
-            "provider's id unknown."
+        raise InvalidJobState(
+            f"job {job.job} is {job.state}, not lost: the provider's id is only unknown for "
+            "lost jobs."
         )
     found = job.model_copy(
         update={"state": "overdue", "remote_id": remote_id, "error": None}
@@ -72,7 +73,7 @@ def point_to(warehouse: Warehouse, name: str, remote_id: str) -> Job:
     return found
 
 
-def enter_cost(
+def record_cost(
     warehouse: Warehouse,
     edition: str,
     agent: str,
@@ -82,8 +83,8 @@ def enter_cost(
     minutes: float | None,
     note: str | None,
 ) -> int:
-    """What it cost people to get reports, for each of `assignments`; all the agent has here where
-    none is named. How many reports it was entered for; entered again it replaces.
+    """Record what it cost people to get the reports of `assignments` (all of the agent's if empty),
+    replacing earlier entries; return for how many.
 
     Raises:
         UnknownName: the agent has no such report.
@@ -105,21 +106,21 @@ def enter_cost(
     return len(rows)
 
 
-def _job(warehouse: Warehouse, name: str) -> Job:
-    """By its name, or the end of it that no other job has."""
+def _find_job(warehouse: Warehouse, name: str) -> Job:
+    """Find a job by its name or a unique ending of it."""
     found = warehouse.rows(Job, "job = $1 OR ends_with(job, $1)", [name])
     if len(found) != 1:
-        many = "is the end of several jobs' names" if found else "is no job"
-        raise UnknownName(f"{name!r} {many}; `evergreen agents jobs` lists them.")
+        problem = f"{name!r} matches several jobs" if found else f"There is no job {name!r}"
+        raise UnknownName(f"{problem}; `evergreen agents jobs` lists them.")
     return found[0]
 
 
-def _why_not(job: Job) -> str:
+def _explain_refusal(job: Job) -> str:
     if job.state == "done":
-        return "its report is there. To replace it, import another one."
-    return "the next run asks for its report anyway."
+        return "it has its report. To replace that, import another one."
+    return "the next run requests its report anyway."
 
 
 def _is_old(created: datetime) -> bool:
-    """A job of yesterday is looked at once a run, not waited for."""
+    """Whether a job is over a day old: a run checks it once and does not wait for it."""
     return (utc_now() - created).total_seconds() > 24 * 3600

@@ -1,24 +1,24 @@
-"""The rows of a job: before it is sent, and what its answer becomes."""
+"""Build the rows of a job before it is sent, and those of its answer."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import uuid4
 
-from tasks.agents.agent import Answer, Question, Turn
-from tasks.agents.citations.citing import report_markdown
+from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.kinds import read_answer
 from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import Ask, load_agents
-from tasks.pending.reports import Unreported
+from tasks.pending.reports import PendingReport
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Agent, Report, content_sha
 from tasks.warehouse.traces import TRACE, SearchTrace
 from tasks.warehouse.writer import Change
 
 
-def intention(item: Unreported, kind: str, reply: str | None = None) -> Job:
-    """A job that has not been sent: with the assignment's prompt, or as a second turn the reply to
-    the agent's question."""
+def make_job(item: PendingReport, kind: str, reply: str | None = None) -> Job:
+    """Make a job that has not been sent: with the assignment's prompt or, as a second turn, with
+    the reply to the agent's question."""
     return Job(
         job=f"evergreen-{uuid4().hex[:16]}",
         edition=item.edition,
@@ -27,23 +27,26 @@ def intention(item: Unreported, kind: str, reply: str | None = None) -> Job:
         attempt=item.attempt,
         turn=1 if reply is None else 2,
         kind=kind,
-        parameters="{}",  # said when it is sent
+        parameters="{}",  # filled when it is sent
         prompt=item.prompt if reply is None else reply,
         prompt_sha=item.prompt_sha if reply is None else content_sha(reply),
-        state="refused",  # until the request is about to leave: nothing has been bought
+        state="refused",  # nothing has been bought yet
     )
 
 
-def question_of(item: Unreported, job: Job, earlier: Sequence[Job]) -> Question:
-    """What an agent is asked.
+def build_request(item: PendingReport, job: Job, earlier: Sequence[Job]) -> JobRequest:
+    """Build the request to an agent.
 
-    earlier: the jobs of the turns before, with their answers.
+    earlier: the jobs of the previous turns, with their answers.
     """
-    turns: list[Turn] = []
-    for before in earlier:
-        said = read_answer(before.kind, before.answer or "").text
-        turns += [Turn(role="user", text=before.prompt), Turn(role="agent", text=said)]
-    return Question(
+    turns: list[ConversationMessage] = []
+    for job_before in earlier:
+        text = read_answer(job_before.kind, job_before.answer or "").text
+        turns += [
+            ConversationMessage(role="user", text=job_before.prompt),
+            ConversationMessage(role="agent", text=text),
+        ]
+    return JobRequest(
         job=job.job,
         edition=item.edition,
         assignment=item.assignment,
@@ -52,16 +55,16 @@ def question_of(item: Unreported, job: Job, earlier: Sequence[Job]) -> Question:
         query=item.query,
         prompt=job.prompt,
         banned=item.banned,
-        earlier=tuple(turns),
-        earlier_id=earlier[-1].remote_id if earlier else None,
+        history=tuple(turns),
+        previous_remote_id=earlier[-1].remote_id if earlier else None,
     )
 
 
 MILLION = 1_000_000
 
 
-def asks_back(kind: str, answer: Answer) -> bool:
-    """Whether an answer is a question instead of a report."""
+def is_clarification(kind: str, answer: JobAnswer) -> bool:
+    """Whether an answer asks back instead of delivering a report."""
     if answer.outcome == "question":
         return True
     # Claims in JSON hold braces; a question in prose does not.
@@ -69,8 +72,10 @@ def asks_back(kind: str, answer: Answer) -> bool:
     return prose and report_status(answer.text) == "clarification"
 
 
-def cost_of(answer: Answer, ask: Ask) -> tuple[float | None, Literal["interface", "prices"] | None]:
-    """What an answer cost in USD and who says so; None where nobody knows."""
+def compute_cost(
+    answer: JobAnswer, ask: Ask
+) -> tuple[float | None, Literal["interface", "prices"] | None]:
+    """Return an answer's cost in USD and where it comes from; None if unknown."""
     if answer.cost_usd is not None:
         return answer.cost_usd, "interface"
     used, price = answer.usage, ask.price
@@ -79,7 +84,7 @@ def cost_of(answer: Answer, ask: Ask) -> tuple[float | None, Literal["interface"
     if used.input_tokens is None or used.output_tokens is None:
         return None, None
     if price.usd_per_thousand_searches and used.searches is None:
-        return None, None  # a part of it would be no cost
+        return None, None  # a partial cost would mislead
     rates = price.tokens
     cached = min(used.cached_tokens or 0, used.input_tokens)
     dollars = (
@@ -93,23 +98,25 @@ def cost_of(answer: Answer, ask: Ask) -> tuple[float | None, Literal["interface"
     return dollars + (used.searches or 0) / 1000 * price.usd_per_thousand_searches, "prices"
 
 
-def facts_of(answer: Answer, ask: Ask) -> dict[str, Any]:
-    """The fields of a job that its answer fills."""
-    cost, said_by = cost_of(answer, ask)
+def build_answer_fields(answer: JobAnswer, ask: Ask) -> dict[str, Any]:
+    """Build the fields of a job that its answer fills."""
+    cost, source = compute_cost(answer, ask)
     return {
         **answer.usage.model_dump(),
         "reasoning_steps": answer.n_reasoning_steps,
         "model_version": answer.model_version,
         "cost_usd": cost,
-        "cost_source": said_by,
+        "cost_source": source,
     }
 
 
-def report_rows(item: Unreported, job: Job, answer: Answer, citations: Any) -> list[Change]:
-    """The report, the search behind it where the answer tells, and the agent if it is new here."""
+def build_report_changes(
+    item: PendingReport, job: Job, answer: JobAnswer, citations: Any
+) -> list[Change]:
+    """Build the rows of the report, its search trace if there is one, and the agent if new."""
     key = {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
-    text = report_markdown(answer, kind=item.kind, citations=citations)
-    asks = asks_back(item.kind, answer)
+    text = render_report(answer, kind=item.kind, citations=citations)
+    asks = is_clarification(item.kind, answer)
     report = Report(
         **key,
         text=text,

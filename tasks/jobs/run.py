@@ -1,8 +1,7 @@
-"""From a missing report to the report: every step committed before the next one begins.
+"""Run jobs: get a missing report step by step, committing each step before the next.
 
-Nothing is bought twice: the intention is in the warehouse before the request leaves, the job's
-id before it is first looked at, the answer before it is read. Plain functions; the Prefect shell
-is in `tasks/reports.py`.
+Nothing is bought twice: the job is committed before its request is sent, the provider's id before
+the first poll, the answer before it is parsed. The Prefect task is in `tasks/reports.py`.
 """
 
 import asyncio
@@ -14,35 +13,55 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from tasks.agents.agent import AgentClient, Answer, Gone, Question, Seen, UnreadableAnswer
+from tasks.agents.agent import (
+    AgentClient,
+    Gone,
+    JobAnswer,
+    JobRequest,
+    JobStatus,
+    UnreadableJobAnswer,
+)
 from tasks.agents.kinds import read_answer
 from tasks.configuration.agents import Ask
-from tasks.jobs.messages import again_words, lost_words, overdue_words
-from tasks.jobs.rows import asks_back, cost_of, facts_of, intention, question_of, report_rows
-from tasks.models.budget import Budget, SetAside
-from tasks.models.errors import Misconfigured, QuotaExhausted, Rejected, StopsTheStage, Transient
-from tasks.pending.reports import Unreported
+from tasks.jobs.messages import describe_lost, describe_overdue, suggest_ask_again
+from tasks.jobs.rows import (
+    build_answer_fields,
+    build_report_changes,
+    build_request,
+    compute_cost,
+    is_clarification,
+    make_job,
+)
+from tasks.models.budget import Budget, BudgetReservation
+from tasks.models.errors import (
+    Misconfigured,
+    QuotaExhausted,
+    RequestRejected,
+    StopStage,
+    TransientError,
+)
+from tasks.pending.reports import PendingReport
 from tasks.warehouse.jobs import Job, JobState
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 IDEMPOTENT = frozenset({"command", "http"})
-"""Kinds of which a second start with the same job is the same job: by their own contract."""
+"""Kinds whose contract says that starting the same job twice starts it once."""
 UNREACHED_TRIES = 3
-"""Without a connection, until an agent that has never been reached is taken to be down."""
-LOOKS_AT_OVERDUE = 3
-"""Tries of the one look that a job gets in a run after its time."""
-SHOWN = 2000
+"""Tries without a connection after which an agent that never answered counts as down."""
+OVERDUE_POLLS = 3
+"""Tries to poll an overdue job, which each run does once."""
+ERROR_CHARS = 2000
 
 
 class NoReport(Exception):
-    """This report has not come; its job's row says why, and what comes next."""
+    """The report did not come; its job's row says why and what is next."""
 
 
 @dataclass
-class Asker:
-    """One agent as one run asks it."""
+class JobRunner:
+    """Runs the jobs of one agent."""
 
     agent: str
     kind: str
@@ -51,83 +70,85 @@ class Asker:
     warehouse: Warehouse
     budget: Budget
     reply: str
-    """What it is told if it answers with a question."""
+    """The reply if it answers with a question."""
     on_message: Callable[[str], None] = lambda text: None
-    """Told of each try that surely started nothing."""
+    """Called after each try that certainly started no job."""
     reached: bool = False
-    """Whether it has ever answered in this run."""
-    under_way: set[asyncio.Task[Any]] = field(default_factory=set)
-    """Requests that are being paid for: they are not given up when a run is interrupted."""
+    """Whether the agent has answered in this run."""
+    in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Requests that are being paid for: an interrupted run still waits for them."""
 
-    async def report(self, item: Unreported) -> None:
-        """Get one report, from wherever an earlier run left it.
+    async def get_report(self, item: PendingReport) -> None:
+        """Get one report, continuing where an earlier run stopped.
 
         Raises:
-            NoReport: it has not come; its row says why.
-            StopsTheStage: no report of this agent can come now.
+            NoReport: it did not come; its row says why.
+            StopStage: this agent can deliver no reports now.
         """
-        job = item.jobs[-1] if item.jobs else intention(item, self.kind)
-        async with SetAside(self.budget) as money:
-            job = await self._ended(item, job, list(item.jobs[:-1]), money)
-            answer = await self._read(job, money)
-            if job.turn == 1 and asks_back(item.kind, answer):
-                first = await self._keep(job, **facts_of(answer, self.ask))
-                second = intention(item, self.kind, self.reply)
-                job = await self._ended(item, second, [first], money)
-                answer = await self._read(job, money)
+        job = item.jobs[-1] if item.jobs else make_job(item, self.kind)
+        async with BudgetReservation(self.budget) as money:
+            job = await self._get_answered(item, job, list(item.jobs[:-1]), money)
+            answer = await self._read_answer(job, money)
+            if job.turn == 1 and is_clarification(item.kind, answer):
+                first = await self._update(job, **build_answer_fields(answer, self.ask))
+                second = make_job(item, self.kind, self.reply)
+                job = await self._get_answered(item, second, [first], money)
+                answer = await self._read_answer(job, money)
         await self._finish(item, job, answer)
 
     @asynccontextmanager
-    async def closing(self) -> AsyncIterator["Asker"]:
-        """While open it can be asked; at the end what is being paid for is waited for."""
+    async def closing(self) -> AsyncIterator["JobRunner"]:
+        """Wait at the end for requests that are being paid for, then close the client."""
         try:
             yield self
         finally:
-            while self.under_way:
-                await asyncio.gather(*self.under_way, return_exceptions=True)
+            while self.in_flight:
+                await asyncio.gather(*self.in_flight, return_exceptions=True)
             await self.client.close()
 
     @property
     def _repeatable(self) -> bool:
-        """Whether asking again costs nothing where nobody knows what became of a request."""
+        """Whether a request whose outcome is unknown can be sent again at no cost."""
         return self.ask.repeatable or self.kind in IDEMPOTENT
 
-    async def _ended(self, item: Unreported, job: Job, earlier: list[Job], money: SetAside) -> Job:
-        """The job once its answer is kept."""
-        # Another kind's request is not this one: that it may be repeated says nothing of it.
+    async def _get_answered(
+        self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation
+    ) -> Job:
+        """Run a job until its answer is stored; return it."""
+        # A request of another kind cannot be repeated by this one.
         if job.state == "sending" and not (self._repeatable and job.kind == self.kind):
-            await self._keep(job, state="lost", error="the run ended while the request was sent")
-            raise NoReport(lost_words(job))
+            await self._update(job, state="lost", error="the run ended while the request was sent")
+            raise NoReport(describe_lost(job))
         if job.state in ("refused", "sending"):
-            job = await self._started(item, job, earlier, money)
+            job = await self._start(item, job, earlier, money)
         if job.state in ("running", "overdue"):
-            job = await self._waited(job, money)
+            job = await self._wait_for_end(job, money)
         return job
 
-    async def _started(
-        self, item: Unreported, job: Job, earlier: list[Job], money: SetAside
+    async def _start(
+        self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation
     ) -> Job:
-        """Send the request, once unless it surely started nothing."""
-        question = question_of(item, job, earlier)
-        for tries, wait in enumerate(self._waits(), start=1):
+        """Send the request; send it again only if it certainly started no job."""
+        question = build_request(item, job, earlier)
+        for tries, wait in enumerate(self._start_delays(), start=1):
             await money.reserve(self.ask.price.most_usd if self.ask.price else 0.0)
-            sending = asyncio.create_task(self._sent(job, question, earlier, money))
-            self.under_way.add(sending)
-            sending.add_done_callback(self.under_way.discard)
-            # Whoever is cancelled leaves the request under way: it has been paid for.
+            sending = asyncio.create_task(self._send(job, question, earlier, money))
+            self.in_flight.add(sending)
+            sending.add_done_callback(self.in_flight.discard)
+            # A cancelled run leaves the request in flight: it has been paid for.
             job, refused = await asyncio.shield(sending)
             if refused is None:
                 return job
             if wait is None:
-                raise NoReport(f"not asked, the next run does: {refused}") from None
+                raise NoReport(f"not sent, the next run will: {refused}") from None
             self._check_reached(refused, tries)
             again = max(wait, refused.hint_seconds or 0.0)
             self.on_message(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
             await asyncio.sleep(again)
         raise AssertionError("the last wait is None")
 
-    def _check_reached(self, error: Transient, tries: int) -> None:
-        """Raise Misconfigured for an agent that could not be reached even once."""
+    def _check_reached(self, error: TransientError, tries: int) -> None:
+        """Raise Misconfigured if the agent has never been reached."""
         self.reached |= error.kind != "connection" or error.maybe_billed
         if not self.reached and tries >= UNREACHED_TRIES:
             raise Misconfigured(
@@ -135,15 +156,15 @@ class Asker:
                 f"`evergreen agents check {self.agent}` says more."
             )
 
-    async def _sent(
-        self, job: Job, question: Question, earlier: list[Job], money: SetAside
-    ) -> tuple[Job, Transient | None]:
-        """One request with its intention before and its outcome after it; with the refusal
-        where it may be sent again.
+    async def _send(
+        self, job: Job, question: JobRequest, earlier: list[Job], money: BudgetReservation
+    ) -> tuple[Job, TransientError | None]:
+        """Send one request, storing the job before and the outcome after it; return the error too
+        if it may be sent again.
 
         Raises:
-            NoReport: it may not.
-            StopsTheStage: nothing more can be asked.
+            NoReport: it may not be sent again.
+            StopStage: the agent can take no more requests.
         """
         job = job.model_copy(
             update={
@@ -158,25 +179,28 @@ class Asker:
         done = [before.model_copy(update={"state": "done"}) for before in earlier]
         await self.warehouse.write_async(Change(Job, [*done, job]))
         try:
-            seen = await self.client.start(question)
-        except (Transient, Rejected, StopsTheStage) as error:
-            return await self._not_sent(job, error, money)
+            status = await self.client.start(question)
+        except (TransientError, RequestRejected, StopStage) as error:
+            return await self._handle_send_error(job, error, money)
         self.reached = True
-        return await self._saw(job, seen), None
+        return await self._record_status(job, status), None
 
-    async def _not_sent(
-        self, job: Job, error: Transient | Rejected | StopsTheStage, money: SetAside
-    ) -> tuple[Job, Transient]:
-        billed = isinstance(error, Transient) and error.maybe_billed
+    async def _handle_send_error(
+        self,
+        job: Job,
+        error: TransientError | RequestRejected | StopStage,
+        money: BudgetReservation,
+    ) -> tuple[Job, TransientError]:
+        billed = isinstance(error, TransientError) and error.maybe_billed
         await money.settle(None, maybe_billed=billed)
         lost = billed and not self._repeatable
         state: JobState = "lost" if lost else "refused"
-        job = await self._keep(job, state=state, error=str(error)[:SHOWN])
+        job = await self._update(job, state=state, error=str(error)[:ERROR_CHARS])
         if lost:
-            raise NoReport(lost_words(job)) from None
-        if isinstance(error, StopsTheStage):
+            raise NoReport(describe_lost(job)) from None
+        if isinstance(error, StopStage):
             raise error
-        if isinstance(error, Rejected):
+        if isinstance(error, RequestRejected):
             raise NoReport(f"refused, nothing was bought: {error}") from None
         if (error.hint_seconds or 0.0) > self.ask.limits.longest_hint_seconds:
             raise QuotaExhausted(
@@ -185,12 +209,12 @@ class Asker:
             )
         return job, error
 
-    async def _waited(self, job: Job, money: SetAside) -> Job:
-        """Look at a job until it has ended or its time is over."""
+    async def _wait_for_end(self, job: Job, money: BudgetReservation) -> Job:
+        """Poll a job until it ends or its deadline passes."""
         if job.kind != self.kind:
             raise NoReport(
-                f"it was asked as {job.kind}, but configs/agents.yaml says {self.kind} now: say "
-                f"`kind: {job.kind}` again until it has come, or {again_words(job)}"
+                f"it was sent as {job.kind}, but configs/agents.yaml says {self.kind} now: set "
+                f"`kind: {job.kind}` until it has come, or {suggest_ask_again(job)}"
             )
         limits = self.ask.limits
         late = job.state == "overdue"
@@ -198,75 +222,80 @@ class Asker:
         wait = limits.first_poll_seconds if money.is_held else 0.0
         for look in count(1):
             await asyncio.sleep(wait)
-            job, failed = await self._looked(job, money)
+            job, failed = await self._poll(job, money)
             if job.state == "answered":
                 return job
-            if late and (failed is None or look >= LOOKS_AT_OVERDUE):
+            if late and (failed is None or look >= OVERDUE_POLLS):
                 break
             if not late and utc_now() > deadline:
                 await money.settle(None)
-                job = await self._keep(job, state="overdue")
+                job = await self._update(job, state="overdue")
                 break
             longer = max(1.5 * wait, limits.first_poll_seconds)
             hint = failed.hint_seconds if failed else None
             wait = max(hint or 0.0, min(limits.longest_poll_seconds, longer))
-        raise NoReport(overdue_words(job))
+        raise NoReport(describe_overdue(job))
 
-    async def _looked(self, job: Job, money: SetAside) -> tuple[Job, Transient | None]:
-        """One look, kept; with what failed where nothing was seen."""
+    async def _poll(self, job: Job, money: BudgetReservation) -> tuple[Job, TransientError | None]:
+        """Poll once and store the result; return the error too if polling failed."""
         polls = job.polls + 1
         try:
-            seen = await self.client.look(job.remote_id or "")
+            status = await self.client.poll(job.remote_id or "")
         except Gone as gone:
             await money.settle(None)
-            error = f"the provider knows no such job any more: {gone}"
-            await self._keep(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
-            raise NoReport(f"{error}; {again_words(job)}") from None
-        except Transient as failed:
-            return await self._keep(job, polls=polls, error=str(failed)[:SHOWN]), failed
+            error = f"the provider no longer knows this job: {gone}"
+            await self._update(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
+            raise NoReport(f"{error}; {suggest_ask_again(job)}") from None
+        except TransientError as failed:
+            return await self._update(job, polls=polls, error=str(failed)[:ERROR_CHARS]), failed
         self.reached = True
-        return await self._saw(job, seen, polls=polls), None
+        return await self._record_status(job, status, polls=polls), None
 
-    async def _saw(self, job: Job, seen: Seen, **more: Any) -> Job:
-        """Keep what was seen of a job."""
-        ended = {"answer": seen.raw or "", "finished_at": utc_now()} if seen.ended else {}
-        state = "answered" if seen.ended else "overdue" if job.state == "overdue" else "running"
-        remote_id = seen.remote_id or job.remote_id
-        return await self._keep(job, state=state, remote_id=remote_id, remote_word=seen.word,
-                                polled_at=utc_now(), error=None, **ended, **more)  # fmt: skip
+    async def _record_status(self, job: Job, status: JobStatus, **more: Any) -> Job:
+        """Store a job's status."""
+        ended = {"answer": status.raw or "", "finished_at": utc_now()} if status.ended else {}
+        state = "answered" if status.ended else "overdue" if job.state == "overdue" else "running"
+        remote_id = status.remote_id or job.remote_id
+        return await self._update(
+            job, state=state, remote_id=remote_id, remote_word=status.remote_state,
+            polled_at=utc_now(), error=None, **ended, **more,
+        )  # fmt: skip
 
-    async def _read(self, job: Job, money: SetAside) -> Answer:
-        """The answer in the form that all have; one that tells of a failure is kept as such."""
+    async def _read_answer(self, job: Job, money: BudgetReservation) -> JobAnswer:
+        """Parse the answer; store a failure or an unreadable answer as such."""
         try:
             answer = read_answer(job.kind, job.answer or "")
-        except UnreadableAnswer as error:
+        except UnreadableJobAnswer as error:
             await money.settle(None)
-            await self._keep(job, error=f"the answer cannot be read: {error}"[:SHOWN])
+            await self._update(job, error=f"the answer cannot be read: {error}"[:ERROR_CHARS])
             raise NoReport(
-                f"its answer is kept (table jobs) but cannot be read: {error}; {again_words(job)}"
+                f"its answer is kept (table jobs) but cannot be read: {error}; "
+                f"{suggest_ask_again(job)}"
             ) from None
-        await money.settle(cost_of(answer, self.ask)[0])
+        await money.settle(compute_cost(answer, self.ask)[0])
         if answer.outcome == "failed" or not answer.text.strip():
             error_text = answer.error or "it ended without a text"
-            await self._keep(job, state="failed", error=error_text[:SHOWN],
-                             **facts_of(answer, self.ask))  # fmt: skip
-            raise NoReport(f"{error_text}; {again_words(job)}")
+            await self._update(job, state="failed", error=error_text[:ERROR_CHARS],
+                             **build_answer_fields(answer, self.ask))  # fmt: skip
+            raise NoReport(f"{error_text}; {suggest_ask_again(job)}")
         return answer
 
-    async def _finish(self, item: Unreported, job: Job, answer: Answer) -> None:
-        """The report and all that is known of how it came, in one transaction."""
-        done = job.model_copy(update={"state": "done", "error": None, **facts_of(answer, self.ask)})
+    async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> None:
+        """Write the report and its job's final row in one transaction."""
+        done = job.model_copy(
+            update={"state": "done", "error": None, **build_answer_fields(answer, self.ask)}
+        )
         await self.warehouse.write_async(
-            Change(Job, [done]), *report_rows(item, done, answer, self.ask.citations)
+            Change(Job, [done]), *build_report_changes(item, done, answer, self.ask.citations)
         )
 
-    async def _keep(self, job: Job, **changes: Any) -> Job:
+    async def _update(self, job: Job, **changes: Any) -> Job:
         changed = job.model_copy(update=changes)
         await self.warehouse.write_async(Change(Job, [changed]))
         return changed
 
-    def _waits(self) -> Iterator[float | None]:
-        """Seconds after each try that surely started nothing; None after the last."""
+    def _start_delays(self) -> Iterator[float | None]:
+        """Yield the seconds to wait after each failed try; None after the last."""
         wait = self.ask.limits.first_wait_seconds
         for _ in range(self.ask.limits.start_tries - 1):
             yield wait * random.uniform(0.8, 1.2)

@@ -1,4 +1,4 @@
-"""Agents that can be asked now: with their keys, their places and the run's budget."""
+"""Open job runners: agents with their keys, working folders and the run's budget."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -7,135 +7,135 @@ from pathlib import Path
 from typing import Any
 
 from tasks.agents.agent import AgentClient
-from tasks.agents.kinds import Place, open_agent
+from tasks.agents.kinds import AgentFolders, open_agent
 from tasks.configuration.agents import (
     ApiAsk,
     AskEntry,
     FileDropAsk,
     HttpAsk,
-    agent_entry,
+    get_agent_entry,
     load_agents,
 )
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.secrets import how_to_give, secret
-from tasks.costs.budget import budget_of
-from tasks.jobs.run import Asker
-from tasks.models.errors import Misconfigured, NoPrice
-from tasks.warehouse.location import Where, location
+from tasks.configuration.secrets import describe_key_setup, load_secret
+from tasks.costs.budget import get_budget
+from tasks.jobs.run import JobRunner
+from tasks.models.errors import Misconfigured, UnknownPrice
+from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.snapshot import export_edition, latest_snapshot
 from tasks.warehouse.store import Warehouse
 
-_askers: dict[tuple[Warehouse, str, str], Asker] = {}
+_job_runners: dict[tuple[Warehouse, str, str], JobRunner] = {}
 
 
-def ask_of(agent: str) -> AskEntry:
-    """How an agent is asked.
+def load_ask_entry(agent: str) -> AskEntry:
+    """Load the `ask` entry of an agent.
 
     Raises:
-        ConfigurationError: nothing is known of it, or its reports are only imported.
+        ConfigurationError: the agent is unknown, or its reports are only imported.
     """
-    ask = agent_entry(agent).ask
+    ask = get_agent_entry(agent).ask
     if ask is None:
         raise ConfigurationError(
-            f"configs/agents.yaml: {agent} has no `ask`: its reports are imported. Bring them in "
-            f"with `evergreen import reports PATH --agent {agent} --edition EDITION`, or say "
-            "there how it is asked."
+            f"configs/agents.yaml: {agent} has no `ask`: its reports are imported. Import them "
+            f"with `evergreen import reports PATH --agent {agent} --edition EDITION`, or add "
+            "an `ask` entry there."
         )
     return ask
 
 
 def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
-    """Refuse what cannot end well, before anything is asked.
+    """Check that agents can be asked.
 
     Raises:
-        ConfigurationError: an agent that cannot be asked.
+        ConfigurationError: an agent has no `ask` entry.
         Misconfigured: it has no key.
-        NoPrice: there is a budget, but nobody knows what its reports cost.
+        UnknownPrice: there is a budget, but the price of its reports is unknown.
     """
     for agent in agents:
-        ask = ask_of(agent)
+        ask = load_ask_entry(agent)
         if isinstance(ask, ApiAsk | HttpAsk):
             needed = ask.key_env if ask.key_required and not ask.key_block else None
             if needed and not os.environ.get(needed, "").strip():
                 raise Misconfigured(f"The agent {agent} has no key: set the variable {needed}.")
         free = ask.repeatable or isinstance(ask, FileDropAsk)
         if budget_usd is not None and ask.price is None and not free:
-            raise NoPrice(
-                f"configs/agents.yaml: {agent} has no `price`, so a budget cannot be kept. Say "
+            raise UnknownPrice(
+                f"configs/agents.yaml: {agent} has no `price`, so a budget cannot be kept. Set "
                 "what a report costs (`most_usd`), or run without --budget."
             )
 
 
 @asynccontextmanager
-async def asking(
+async def open_job_runner(
     warehouse: Warehouse,
     edition: str,
     agent: str,
     on_message: Callable[[str], None] = lambda text: None,
-) -> AsyncIterator[Asker]:
-    """While open, `asker` gives this agent; closing waits for what is being paid for.
+) -> AsyncIterator[JobRunner]:
+    """Open an agent for `get_job_runner`; closing waits for requests that are being paid for.
 
-    on_message: called after each try that surely started nothing.
+    on_message: called after each try that certainly started no job.
 
     Raises:
         ConfigurationError, Misconfigured: see `check_agents`.
     """
-    ask = ask_of(agent)
+    ask = load_ask_entry(agent)
     key = (warehouse, edition, agent)
-    if key in _askers:
+    if key in _job_runners:
         raise Misconfigured(
             f"{agent} is being asked about {edition} in this process already: two would buy each "
             "report twice. Wait for that run to end."
         )
-    opened = Asker(
+    runner = JobRunner(
         agent=agent,
         kind=ask.kind,
         ask=ask,
-        client=await open_asked(agent, ask, place_of(warehouse, edition, ask)),
+        client=await open_agent_client(agent, ask, prepare_workplace(warehouse, edition, ask)),
         warehouse=warehouse,
-        budget=budget_of(warehouse),
+        budget=get_budget(warehouse),
         reply=load_agents().clarification_reply,
         on_message=on_message,
     )
-    _askers[key] = opened
+    _job_runners[key] = runner
     try:
-        async with opened.closing():
-            yield opened
+        async with runner.closing():
+            yield runner
     finally:
-        del _askers[key]
+        del _job_runners[key]
 
 
-def asker(warehouse: Warehouse, edition: str, agent: str) -> Asker:
-    """The agent as it is open for an edition: how a task reaches it by key."""
-    return _askers[warehouse, edition, agent]
+def get_job_runner(warehouse: Warehouse, edition: str, agent: str) -> JobRunner:
+    """Return the open job runner of an agent and edition."""
+    return _job_runners[warehouse, edition, agent]
 
 
-async def open_asked(agent: str, ask: Any, place: Place) -> AgentClient:
-    """The agent's client, with its key.
+async def open_agent_client(agent: str, ask: Any, place: AgentFolders) -> AgentClient:
+    """Open the agent's client with its key.
 
     Raises:
-        Misconfigured: it has none.
+        Misconfigured: the key is missing.
     """
     key: str | None = None
     if isinstance(ask, ApiAsk | HttpAsk):
-        key = await secret(ask.key_env, ask.key_block)
+        key = await load_secret(ask.key_env, ask.key_block)
         wanted = ask.key_required and (ask.key_env or ask.key_block)
         if key is None and wanted:
-            how = how_to_give(ask.key_env, ask.key_block)
+            how = describe_key_setup(ask.key_env, ask.key_block)
             raise Misconfigured(f"The agent {agent} has no key: {how}.")
     return open_agent(agent, ask, key, place)
 
 
-def place_of(warehouse: Warehouse, edition: str, ask: Any) -> Place:
-    """Where an agent may work; one that reads the archive gets the edition's snapshot."""
+def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> AgentFolders:
+    """Prepare an agent's folders; if it reads the archive, export the edition's snapshot."""
     archive: Path | None = None
     if getattr(ask, "archive", False):
         archive = latest_snapshot(warehouse.location, edition)
         if not (archive / "pages.parquet").exists():
             export_edition(warehouse, edition)
-    return Place(work=work_folder(warehouse.location), archive=archive)
+    return AgentFolders(work=get_work_folder(warehouse.location), archive=archive)
 
 
-def work_folder(warehouse: Where) -> Path:
-    """Where programs work: `agents/<the warehouse's name>` beside it."""
-    return location(warehouse).beside("agents")
+def get_work_folder(warehouse: LocationLike) -> Path:
+    """Return the folder where programs work: `agents/<warehouse name>` beside the warehouse."""
+    return parse_location(warehouse).subfolder("agents")

@@ -1,4 +1,4 @@
-"""Who decides: the decisions there are, the judges by name, and texts as judges read them.
+"""Judges: the decisions they make, the judges by name, and how they read texts.
 
 Pure: may import models, metrics and the ground. Writes no table.
 """

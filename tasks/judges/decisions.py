@@ -1,9 +1,8 @@
-"""The decisions a judge can make: the seam between protocols and judges.
+"""The decisions a judge can make: the interface between protocols and judges.
 
-A protocol asks in these types and never learns whether a model, a lexical rule or a
-recording answered. Every answer is an `Answer`: a label or a score with its status,
-reason and evidence. A judge declares in `decides` which requests it can honestly answer;
-the others are `not_assessed` and are never sent to it.
+Protocols send these requests without knowing whether a model, a lexical rule or recorded verdicts
+answer them. A `JudgeAnswer` is a label or a score with its status, reason and evidence. A judge
+declares in `decides` which requests it can answer; the others are `not_assessed` and never sent.
 """
 
 from collections.abc import Sequence
@@ -20,73 +19,73 @@ SUPPORT = "support"
 CONFLICT = "conflict"
 FIRST, SECOND, TIE = "first", "second", "tie"
 REFERENCE, REPORT = "reference", "report"
-"""Who wins a comparison, whichever stood first."""
+"""The winner of a comparison, regardless of the order."""
 NO_TRUTH = "none"
-"""The label of an answered claim that states none of the true ones."""
+"""The label of an answered claim that matches no true claim."""
 
 
 def truth_label(index: int | str) -> str:
-    """The label of an answered claim that states the true claim of this index (or path)."""
+    """Return the label of an answered claim that states the true claim with this index or path."""
     return f"truth:{index}"
 
 
-class Answer(Frozen):
-    """What a judge said about one item."""
+class JudgeAnswer(Frozen):
+    """A judge's answer on one item."""
 
     status: Status
     label: str | None = None
     score: float | None = None
-    """Probability 0-1 of the positive label, where the judge gives one."""
+    """Probability 0-1 of the positive label, if the judge gives one."""
     reason: str | None = None
     evidence: str | None = None
     model_version: str | None = None
     call_id: str | None = None
     attempt: int = 1
     asked_together: int | None = None
-    """Items decided by the same call; None where no model was called."""
+    """Items decided by the same call; None if no model was called."""
     shown_share: float | None = None
-    """Of the characters of the page or report, the share 0-1 that was looked at; None: all of it,
-    or no such text."""
+    """The share 0-1 of the page's or report's characters that the judge saw; None: all of them, or
+    there is no such text."""
 
 
-class Decision(Frozen):
-    """A question that is answered item by item."""
+class DecisionRequest(Frozen):
+    """A request that a judge answers item by item."""
 
-    asks_to: ClassVar[str]
-    """What a judge that does not decide it says it cannot do."""
+    action: ClassVar[str]
+    """The action in words, for messages: "the judge cannot …"."""
 
     @property
     def n_items(self) -> int:
-        """How many answers it has."""
+        """The number of answers."""
         raise NotImplementedError
 
 
-class VerifyClaims(Decision):
+class VerifyClaims(DecisionRequest):
     """Is each claim consistent with the evidence retrieved for it?
 
     Labels: `consistent` (any one sentence supports it), `inconsistent` (contradicted by at
     least one), `not_support`. Source: Wiki Live Challenge, fact verification.
     """
 
-    asks_to: ClassVar[str] = "verify claims"
+    action: ClassVar[str] = "verify claims"
 
     claims: tuple[str, ...]
     pool: tuple[str, ...]
     """All candidate sentences of the other text."""
     retrieved: tuple[tuple[int, ...], ...]
-    """Per claim the indices into `pool` of its evidence, best first."""
+    """For each claim the indices into `pool` of its evidence, best first."""
     prompt: str = "wiki_fact/verify_claims"
-    """What an LLM judge is asked with: protocol and step, a file of `configs/prompts`."""
+    """The prompt of LLM judges: protocol and step, a file in `configs/prompts`."""
 
     @property
     def n_items(self) -> int:
         return len(self.claims)
 
 
-class VerifyAgainstPage(Decision):
+class VerifyAgainstPage(DecisionRequest):
     """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
 
-    asks_to: ClassVar[str] = "verify claims against a page"
+    action: ClassVar[str] = "verify claims against a page"
 
     claims: tuple[str, ...]
     url: str
@@ -99,14 +98,16 @@ class VerifyAgainstPage(Decision):
 
 
 class Criterion(Frozen):
+    """A criterion by which texts are judged."""
+
     id: str
     text: str
 
 
-class CompareArticles(Decision):
+class CompareArticles(DecisionRequest):
     """Which article is better by each criterion of one category? Labels: first, second, tie."""
 
-    asks_to: ClassVar[str] = "compare articles"
+    action: ClassVar[str] = "compare articles"
 
     category: str
     criteria: tuple[Criterion, ...]
@@ -114,7 +115,7 @@ class CompareArticles(Decision):
     second: str
     allow_tie: bool = False
     attached: Literal["first", "second"] | None = None
-    """Which of the two is no text but `attachments`; its text is then empty."""
+    """The article given as `attachments` instead of text; its text is then empty."""
     attachments: tuple[Attachment, ...] = ()
     prompt: str = "wiki_writing/compare_articles"
 
@@ -123,20 +124,20 @@ class CompareArticles(Decision):
         return len(self.criteria)
 
 
-class MatchClaims(Decision):
+class MatchClaims(DecisionRequest):
     """Which true claim, if any, does each answered claim state? Labels: `truth:<index>`, `none`.
 
-    Asked of claims of one level: the answers to one question, or the sub-claims of one pair.
+    All claims are of one level: the answers to one question, or the sub-claims of one pair.
     """
 
-    asks_to: ClassVar[str] = "match claims"
+    action: ClassVar[str] = "match claims"
 
     question: str
     truths: tuple[str, ...]
-    """Each as a reader sees it: its value, what else is accepted, what is known of it."""
+    """Each in words: its value, accepted alternatives, what is known of it."""
     answered: tuple[str, ...]
     note: str = ""
-    """What the publisher says of matching here, e.g. that middle names may be missing."""
+    """The publisher's note on matching, e.g. that middle names may be missing."""
     prompt: str = "claim_discovery/match_claims"
 
     @property
@@ -145,18 +146,18 @@ class MatchClaims(Decision):
 
 
 class NamedValue(Frozen):
-    """One property of a claim: what is true, what was answered."""
+    """A property of a claim: the true value and the answered one."""
 
     name: str
     truth: str
     answered: str
 
 
-class GradeValues(Decision):
+class GradeValues(DecisionRequest):
     """How well does each answered value state the true one? Labels: `0` (wrong or missing) to
     `3` (the same). Source: LiveDRBench, whose code counts 2 and 3 as right."""
 
-    asks_to: ClassVar[str] = "grade values"
+    action: ClassVar[str] = "grade values"
 
     question: str
     values: tuple[NamedValue, ...]
@@ -169,7 +170,7 @@ class GradeValues(Decision):
 
 
 class ExtractFacts(Frozen):
-    """Atomic, self-contained statements of a reference article."""
+    """Extract atomic, self-contained statements from a reference article."""
 
     title: str
     text: str
@@ -177,71 +178,72 @@ class ExtractFacts(Frozen):
 
 
 class ExtractClaims(Frozen):
-    """Atomic, self-contained statements of a report with the markers they cite."""
+    """Extract atomic, self-contained statements from a report, with the markers they cite."""
 
     title: str
     text: str
     prompt: str = "extraction/claims"
 
 
-class Statement(Frozen):
-    """One extracted statement; `markers` as they stand in the text, none for facts."""
+class ExtractedStatement(Frozen):
+    """An extracted statement; `markers` as they stand in the text, empty for facts."""
 
     text: str
     markers: tuple[str, ...] = ()
 
 
-class Extracted(Frozen):
-    """The statements of one text, or why there are none."""
+class ExtractionAnswer(Frozen):
+    """The statements of one text, or the reason why there are none."""
 
     status: Status
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[ExtractedStatement, ...] = ()
     reason: str | None = None
     call_id: str | None = None
 
 
 class Judge(Protocol):
-    """What decides. Implementations: the offline judge and the LLM judges."""
+    """A judge. Implementations: the offline judge and the LLM judges."""
 
     name: str
     model_version: str
-    """What answers as: stored in every verdict, part of every cell's key."""
+    """Stored in every verdict, part of every cell's key."""
     decides: frozenset[type[Frozen]]
-    """What it can honestly answer."""
+    """The requests it can answer."""
     reads: frozenset[str]
-    """Media types of the files it can be shown; empty where it reads text only."""
+    """Media types of the files it can read; empty if it reads text only."""
     sees_conflict: bool
-    """Whether it can tell a contradiction from missing support; if not, `inconsistent` and
-    `conflict` are never among its labels and conflict metrics are `not_assessed`."""
+    """Whether it can tell a contradiction from missing support; if not, it never gives the labels
+    `inconsistent` and `conflict`, and conflict metrics are `not_assessed`."""
     cpu_bound: bool
-    """Whether it computes rather than waits: its cells then run in helper processes."""
+    """Whether it is CPU-bound; its cells then run in helper processes."""
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of the prompts (or weights) its verdicts for a protocol rest on."""
+        """Return the sha of the prompts (or weights) behind its verdicts for a protocol."""
 
-    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
-        """How it reads the pages of a cell, where not all of them whole and each in one go; part
-        of the keys of such cells alone, so that the others keep theirs.
+    def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
+        """Return how it reads the pages of a cell; empty if each is read whole and in one call.
 
-        longest_bytes: of the longest page that is judged, in UTF-8.
-        most_claims: that cite one such page.
+        Part of the cell's key only if not empty, so that other cells keep their keys.
+
+        longest_bytes: UTF-8 bytes of the longest page that is judged.
+        max_claims: the most claims that cite one page.
         """
 
-    async def decide(self, request: Decision) -> Sequence[Answer]:
-        """One answer per item, in order; `not_assessed` for what it does not decide."""
+    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
+        """Return one answer per item, in order; `not_assessed` for requests it cannot answer."""
 
 
 class Extractor(Protocol):
-    """What takes texts apart into statements: an LLM judge, beside the offline extraction."""
+    """An extractor of statements: an LLM judge; the offline extraction is separate."""
 
     name: str
     model_version: str
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of the prompts that its statements rest on, for `extraction`."""
+        """Return the sha of the prompts for `extraction`."""
 
-    async def extract_facts(self, request: ExtractFacts) -> Extracted:
-        """The statements of a reference article."""
+    async def extract_facts(self, request: ExtractFacts) -> ExtractionAnswer:
+        """Extract the statements of a reference article."""
 
-    async def extract_claims(self, request: ExtractClaims) -> Extracted:
-        """The statements of a report with the markers they cite."""
+    async def extract_claims(self, request: ExtractClaims) -> ExtractionAnswer:
+        """Extract the statements of a report with the markers they cite."""

@@ -1,35 +1,36 @@
-"""The decisions by which a rubric is drafted from an article's facts: the seam of drafting.
+"""The steps of drafting a rubric from an article's facts: the interface to drafting judges.
 
-None of them is believed as it stands: what can be checked without a model is checked so, and a
-person reviews the rest.
+No answer is trusted: whatever can be checked without a model is, and a person reviews the rest.
 """
 
 from typing import Protocol
 
 from tasks.base import Frozen
-from tasks.judges.inversion import Said
+from tasks.judges.inversion import StepAnswer
 
 
 class DraftedRubric(Frozen):
-    """One thing that a report on the article's subject should do."""
+    """A drafted requirement on reports about the article's subject."""
 
     text: str
-    """A question about the report, to be answered with yes or no (or partly)."""
+    """A question about the report, answered with yes or no (or partly)."""
     facts: tuple[int, ...]
-    """Numbers of the facts it rests on, 1-based."""
+    """1-based numbers of the facts behind it."""
     points: int
     ternary: bool = False
-    """Whether half of it can be done."""
+    """Whether it can be fulfilled by half."""
 
 
 class RubricCheck(Frozen):
-    """What a second look says of a rubric."""
+    """The result of checking a rubric."""
 
     keep: bool
     reason: str
 
 
 class DraftedKeywords(Frozen):
+    """Keywords that a report should cover, and those of drifted reports."""
+
     focus: tuple[str, ...]
     deviation: tuple[str, ...]
 
@@ -41,9 +42,9 @@ class DraftRubrics(Frozen):
     facts: tuple[str, ...]
     n_rubrics: int
     known: tuple[str, ...] = ()
-    """Rubrics that are there already."""
+    """Rubrics that exist already."""
     problems: tuple[str, ...] = ()
-    """What was wrong with others."""
+    """Problems of rejected ones."""
     prompt: str = "drafting/draft_rubrics"
 
 
@@ -54,12 +55,12 @@ class CheckRubrics(Frozen):
     title: str
     rubrics: tuple[str, ...]
     grounds: tuple[tuple[str, ...], ...]
-    """Of each, the facts it rests on."""
+    """For each rubric, the facts behind it."""
     prompt: str = "drafting/check_rubrics"
 
 
 class DraftKeywords(Frozen):
-    """Which words must a report on this subject speak of, and which show that it has drifted?"""
+    """Which words must a report on this subject cover, and which show that it has drifted?"""
 
     title: str
     facts: tuple[str, ...]
@@ -69,29 +70,29 @@ class DraftKeywords(Frozen):
 
 
 class WriteClosedBook(Frozen):
-    """A report on the subject from memory alone."""
+    """Write a report on the subject from memory alone."""
 
     title: str
     prompt: str = "drafting/write_closed_book"
 
 
 class Drafter(Protocol):
-    """What drafts: an LLM judge."""
+    """A drafter of rubrics: an LLM judge."""
 
     name: str
     model_version: str
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of the prompts that its drafts rest on, for `drafting`."""
+        """Return the sha of the prompts for `drafting`."""
 
-    async def draft_rubrics(self, request: DraftRubrics) -> Said[tuple[DraftedRubric, ...]]:
-        """The most important first."""
+    async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
+        """Draft rubrics, the most important first."""
 
-    async def check_rubrics(self, request: CheckRubrics) -> Said[tuple[RubricCheck, ...]]:
-        """One for each rubric, in order."""
+    async def check_rubrics(self, request: CheckRubrics) -> StepAnswer[tuple[RubricCheck, ...]]:
+        """Check each rubric, in order."""
 
-    async def draft_keywords(self, request: DraftKeywords) -> Said[DraftedKeywords]:
-        """The best of each kind first."""
+    async def draft_keywords(self, request: DraftKeywords) -> StepAnswer[DraftedKeywords]:
+        """Draft keywords, the best of each kind first."""
 
-    async def write_closed_book(self, request: WriteClosedBook) -> Said[str]:
-        """The report; empty, if it knows nothing of the subject."""
+    async def write_closed_book(self, request: WriteClosedBook) -> StepAnswer[str]:
+        """Write the report; empty if the model knows nothing of the subject."""

@@ -1,7 +1,7 @@
-"""The decisions by which a question is made out of an article: the seam of problem inversion.
+"""The steps of turning an article into a question: the interface to judges for problem inversion.
 
-None of them is believed as it stands: `tasks.inversion` checks without a model whatever can be
-checked so. Source of the steps: LiveDRBench, problem inversion.
+No answer is trusted: `tasks.inversion` checks whatever can be checked without a model. Source of
+the steps: LiveDRBench, problem inversion.
 """
 
 from collections.abc import Sequence
@@ -9,73 +9,73 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from tasks.base import Frozen
-from tasks.judges.decisions import Answer, MatchClaims
+from tasks.judges.decisions import JudgeAnswer, MatchClaims
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import QuestionCategory
 
 ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 
-class Property(Frozen):
-    """Something distinctive about an answer, in words that name neither it nor the article."""
+class TargetProperty(Frozen):
+    """A distinctive property of an answer, in words that name neither it nor the article."""
 
     text: str
     sentence: str
-    """The article's sentence it rests on, as the judge copied it."""
+    """The article's sentence behind it, as the judge copied it."""
 
 
 class SubClaim(Frozen):
-    """Something to be found out about an answer besides its name."""
+    """A further fact to be found about an answer."""
 
     name: str
-    """What it is, e.g. `year of construction`."""
+    """What it states, e.g. `year of construction`."""
     value: str
     sentence: str
 
 
-class Target(Frozen):
-    """An entity or finding of an article that can be asked for by what is known of it."""
+class QuestionTarget(Frozen):
+    """An entity or finding of an article that a question can ask for by its properties."""
 
     answer: str
     also: tuple[str, ...] = ()
-    """Other names of it."""
+    """Its other names."""
     sentence: str
     """The article's sentence that names it."""
     kind: str
-    """What it is, e.g. `a lighthouse`."""
+    """Its kind, e.g. `a lighthouse`."""
     category: QuestionCategory
-    properties: tuple[Property, ...]
+    properties: tuple[TargetProperty, ...]
     """The most telling first."""
     sub_claims: tuple[SubClaim, ...] = ()
 
 
 class FoundAnswer(Frozen):
-    """One answer of a judge to a posed question."""
+    """A judge's answer to a posed question."""
 
     value: str
     sub_claims: tuple[tuple[str, str], ...] = ()
-    """(name, value)."""
+    """Pairs of name and value."""
 
 
 class OtherAnswer(Frozen):
-    """Something else that has every property asked for, as the judge says."""
+    """Another answer that, according to the judge, has every property asked for."""
 
     value: str
     reason: str
 
 
 class Effort(Frozen):
-    """What an expert would need for a question, as the judge estimates."""
+    """The judge's estimate of what an expert needs for a question."""
 
     queries: tuple[str, ...]
-    """Searches to be made, one each."""
+    """The searches to be made."""
     units: tuple[str, ...]
-    """Pieces of information to be found and put together, one each."""
+    """The pieces of information to be found and combined."""
     minutes: float
 
 
 class FindTargets(Frozen):
-    """What in this article has properties that tell it from everything else?"""
+    """What in this article can be identified by its properties?"""
 
     title: str
     text: str
@@ -92,11 +92,11 @@ class PoseQuestion(Frozen):
     asked_of_it: tuple[str, ...]
     """Names of the sub-claims that the question also asks for."""
     unnamed: tuple[str, ...]
-    """What must not be named: the answer, its other names, the article's title."""
+    """Names the question must avoid: the answer, its other names, the article's title."""
     previous: str | None = None
-    """The question that was posed before and cannot be used."""
+    """The rejected question before this one."""
     problem: str | None = None
-    """Why."""
+    """Why it was rejected."""
     prompt: str = "inversion/pose_question"
 
 
@@ -126,7 +126,7 @@ class AnswerFromPage(Frozen):
 
 
 class EstimateDifficulty(Frozen):
-    """How much searching and reading does the question take an expert?"""
+    """How much searching and reading does an expert need for the question?"""
 
     question: str
     answer: str
@@ -136,8 +136,8 @@ class EstimateDifficulty(Frozen):
 
 
 @dataclass(frozen=True)
-class Said(Generic[ValueT_co]):
-    """What a judge said to one of these, or why it said nothing."""
+class StepAnswer(Generic[ValueT_co]):
+    """A judge's answer to a step, or the reason why there is none."""
 
     status: Status
     value: ValueT_co | None = None
@@ -147,35 +147,39 @@ class Said(Generic[ValueT_co]):
 
 
 class Inverter(Protocol):
-    """What makes questions out of articles: an LLM judge."""
+    """A judge that turns articles into questions: an LLM judge."""
 
     name: str
     model_version: str
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of the prompts that its questions rest on, for `inversion`."""
+        """Return the sha of the prompts for `inversion`."""
 
-    async def find_targets(self, request: FindTargets) -> Said[tuple[Target, ...]]:
-        """At most as many as asked for, the best first."""
+    async def find_targets(self, request: FindTargets) -> StepAnswer[tuple[QuestionTarget, ...]]:
+        """Find targets, at most `n_targets`, the best first."""
 
-    async def pose_question(self, request: PoseQuestion) -> Said[str]:
-        """The question."""
+    async def pose_question(self, request: PoseQuestion) -> StepAnswer[str]:
+        """Pose the question."""
 
-    async def find_others(self, request: FindOthers) -> Said[tuple[OtherAnswer, ...]]:
-        """None, if it knows of nothing else."""
+    async def find_others(self, request: FindOthers) -> StepAnswer[tuple[OtherAnswer, ...]]:
+        """Find other answers; empty if there are none."""
 
-    async def answer_closed_book(self, request: AnswerClosedBook) -> Said[tuple[FoundAnswer, ...]]:
-        """None, if it does not know."""
+    async def answer_closed_book(
+        self, request: AnswerClosedBook
+    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
+        """Answer from memory; empty if the judge does not know."""
 
-    async def answer_from_page(self, request: AnswerFromPage) -> Said[tuple[FoundAnswer, ...]]:
-        """None, if the page does not say."""
+    async def answer_from_page(
+        self, request: AnswerFromPage
+    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
+        """Answer from the page; empty if the page does not tell."""
 
-    async def estimate_difficulty(self, request: EstimateDifficulty) -> Said[Effort]:
-        """What it takes."""
+    async def estimate_difficulty(self, request: EstimateDifficulty) -> StepAnswer[Effort]:
+        """Estimate the effort."""
 
 
-class Matcher(Protocol):
-    """What tells whether an answer states a true claim: a judge."""
+class ClaimMatcher(Protocol):
+    """A judge that matches answers with true claims."""
 
-    async def decide(self, request: MatchClaims) -> Sequence[Answer]:
-        """One answer per answered claim, in order."""
+    async def decide(self, request: MatchClaims) -> Sequence[JudgeAnswer]:
+        """Return one answer per answered claim, in order."""

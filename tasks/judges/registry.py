@@ -11,14 +11,14 @@ from tasks.models.errors import Misconfigured
 
 if TYPE_CHECKING:
     from tasks.judges.decisions import Judge
-    from tasks.judges.llm.requests import Asker
+    from tasks.judges.llm.requests import RequestSender
 
 
-def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
-    """Name and settings of the judge `name`, or of the default one.
+def load_judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
+    """Return name and settings of the judge `name`, or of the default judge.
 
     Raises:
-        ConfigurationError: unknown, naming those that are known.
+        ConfigurationError: the judge is unknown; the message lists the known ones.
     """
     known = load_judges(configs)
     wanted = name or known.default
@@ -30,14 +30,14 @@ def judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, 
     return wanted, known.judges[wanted]
 
 
-def model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
-    """Name and settings of a judge that is a model, which `purpose` ("make questions") needs.
+def load_model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
+    """Return name and settings of an LLM judge, which `purpose` ("make questions") needs.
 
     Raises:
-        ConfigurationError: unknown, naming those that are known.
-        Misconfigured: it calls no model.
+        ConfigurationError: the judge is unknown; the message lists the known ones.
+        Misconfigured: the judge calls no model.
     """
-    wanted, entry = judge_entry(name)
+    wanted, entry = load_judge_entry(name)
     if not isinstance(entry, LlmJudgeEntry):
         raise Misconfigured(
             f"The judge {wanted} cannot {purpose}: it calls no model. Name another with "
@@ -46,29 +46,30 @@ def model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
     return wanted, entry
 
 
-def judge(
-    name: str | None = None, asker: "Asker | None" = None, configs: Path = CONFIGS
+def load_judge(
+    name: str | None = None, sender: "RequestSender | None" = None, configs: Path = CONFIGS
 ) -> "Judge":
-    """The judge `name`, or the default one.
+    """Load the judge `name`, or the default judge.
 
-    asker: what an LLM judge puts its requests to; without one it can be asked what it is and
-        what its verdicts rest on, but decides nothing.
+    sender: sends an LLM judge's requests; without one it knows its version and prompts, but cannot
+        decide.
 
     Raises:
-        ConfigurationError: unknown, naming those that are known.
+        ConfigurationError: the judge is unknown; the message lists the known ones.
     """
-    wanted, entry = judge_entry(name, configs)
-    if isinstance(entry, OfflineJudgeEntry):  # each loads much that the other does not need
+    wanted, entry = load_judge_entry(name, configs)
+    # Imported here: each judge loads much that the other does not need.
+    if isinstance(entry, OfflineJudgeEntry):
         from tasks.judges.offline.judge import OfflineJudge
 
         return OfflineJudge(configs / entry.weights)
     from tasks.judges.llm.judge import LlmJudge
 
-    return LlmJudge(wanted, entry, asker or NoModel(), configs)
+    return LlmJudge(wanted, entry, sender or NoModel(), configs)
 
 
 class NoModel:
-    """Stands where no session with a model has been opened."""
+    """The sender of judges without an open session."""
 
     async def ask(self, request: Any, read: Callable[[str], Any]) -> Any:
         raise RuntimeError(

@@ -1,7 +1,7 @@
-"""The decisions about reports that answer a research query.
+"""The decisions about reports on research queries.
 
-Key points, support by all of a claim's pages, quality from 0 to 10, items of a rubric, keywords,
-and a report beside a reference. Sources are named with each; the rules are in our words.
+Key points, support by all of a claim's pages, quality from 0 to 10, rubric items, keywords, and
+comparison with a reference. Each names its source; the rules are in our own words.
 """
 
 from typing import Annotated, ClassVar, Protocol
@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Protocol
 from pydantic import StringConstraints
 
 from tasks.base import Frozen
-from tasks.judges.decisions import Criterion, Decision
+from tasks.judges.decisions import Criterion, DecisionRequest
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Status
-from tasks.warehouse.rubrics import Blocked
+from tasks.warehouse.rubrics import BlockedSource
 
 ItemId = Annotated[str, StringConstraints(pattern=r"^[\w.:-]{1,80}$")]
 ItemValue = Annotated[str, StringConstraints(pattern=r"^-?\d{1,6}(\.\d{1,6})?$")]
@@ -21,11 +21,11 @@ FULL, PARTIAL, NONE = "full", "partial", "none"
 UNSUPPORTED, UNKNOWN = "unsupported", "unknown"
 
 
-class CheckPoints(Decision):
+class CheckPoints(DecisionRequest):
     """Does the report support each key point? Labels: `supported` (it affirms or explains it),
-    `omitted`, `contradicted`. Source: DeepResearchGym, which asks for one point a call."""
+    `omitted`, `contradicted`. Source: DeepResearchGym, which judges one point per call."""
 
-    asks_to: ClassVar[str] = "check key points"
+    action: ClassVar[str] = "check key points"
 
     question: str
     report: str
@@ -37,21 +37,21 @@ class CheckPoints(Decision):
         return len(self.points)
 
 
-class VerifySupport(Decision):
+class VerifySupport(DecisionRequest):
     """How far do the cited pages, taken together, support each claim? Labels: `full` (all key
     aspects), `partial`, `none`. Source: DeepResearchGym, citation precision."""
 
-    asks_to: ClassVar[str] = "grade the support of claims"
+    action: ClassVar[str] = "grade the support of claims"
 
     claims: tuple[str, ...]
     """Claims that cite exactly these pages."""
     pages: tuple[str, ...]
-    """Their texts, addresses left out."""
+    """Their texts, without URLs."""
     prompt: str = "research_gym/verify_support"
 
     @property
-    def together(self) -> str:
-        """The pages as one text."""
+    def joined_pages(self) -> str:
+        """All pages as one text."""
         return "\n\n".join(self.pages)
 
     @property
@@ -59,11 +59,11 @@ class VerifySupport(Decision):
         return len(self.claims)
 
 
-class RateReport(Decision):
+class RateReport(DecisionRequest):
     """How good is the report by each criterion? Labels: whole numbers `0` to `10`. Source:
     DeepResearchGym, clarity and insight."""
 
-    asks_to: ClassVar[str] = "rate reports"
+    action: ClassVar[str] = "rate reports"
 
     question: str
     report: str
@@ -76,36 +76,35 @@ class RateReport(Decision):
 
 
 class RubricItem(Frozen):
-    """One item as a judge sees it."""
+    """A rubric item as a judge sees it."""
 
     id: ItemId
-    """Stands in the prompt outside of the fences."""
+    """In the prompt it stands outside the fences."""
     text: str
     allowed: tuple[ItemValue, ...]
-    """The values it may be given; stand there too."""
+    """The allowed values, also outside the fences."""
     instructions: str = ""
-    """How this item is to be judged; of a configured rubric, never of an imported one."""
+    """How to judge this item; set by configured rubrics, never by imported ones."""
 
 
-class GradeItems(Decision):
+class GradeItems(DecisionRequest):
     """What is the report worth by each item? Labels: one of the item's allowed values.
 
-    Sources: DeepResearch Bench II (batches; `1`, `0`, `-1`), Rigorous Bench (one item a call).
-    An answer's evidence is what the judge quotes of the report, whether or not it stands there.
+    Sources: DeepResearch Bench II (batches; `1`, `0`, `-1`), Rigorous Bench (one item per call).
+    An answer's evidence is the judge's quotation of the report, verified or not.
     """
 
-    asks_to: ClassVar[str] = "grade the items of a rubric"
+    action: ClassVar[str] = "grade the items of a rubric"
 
     question: str
     report: str
     items: tuple[RubricItem, ...]
-    """All asked in one call."""
-    blocked: Blocked | None = None
+    """Items, all judged in one call."""
+    blocked: BlockedSource | None = None
     attachments: tuple[Attachment, ...] = ()
-    """Of a report that has no text, what is shown in place of it."""
+    """The files shown instead of a report without text."""
     echo: bool = False
-    """Items are told apart by their text, repeated character by character, as published; else by
-    their ids."""
+    """Whether the judge identifies items by repeating their text, not by their ids."""
     prompt: str
 
     @property
@@ -113,11 +112,11 @@ class GradeItems(Decision):
         return len(self.items)
 
 
-class RateKeywords(Decision):
+class RateKeywords(DecisionRequest):
     """How much is the report about each keyword? Labels: `1` (absent or unrelated) to `5` (its
     central theme). Source: Rigorous Bench, semantic drift."""
 
-    asks_to: ClassVar[str] = "rate keywords"
+    action: ClassVar[str] = "rate keywords"
 
     report: str
     """Its text without annotations."""
@@ -129,21 +128,21 @@ class RateKeywords(Decision):
         return len(self.keywords)
 
 
-class ScorePair(Decision):
+class ScorePair(DecisionRequest):
     """How good are a report and a reference, side by side, by each criterion?
 
-    Two answers a criterion, first the report's, then the reference's: labels are numbers from 0 to
-    10, `7.5` too. Source: DeepResearch Bench, RACE.
+    There are two answers per criterion, the report's first: labels are numbers from 0 to 10, also
+    fractions such as `7.5`. Source: DeepResearch Bench, RACE.
     """
 
-    asks_to: ClassVar[str] = "score reports beside a reference"
+    action: ClassVar[str] = "score reports beside a reference"
 
     task: str
     report: str
     reference: str
     criteria: tuple[Criterion, ...]
     report_first: bool = True
-    """As published."""
+    """The published order."""
     prompt: str = "race/score_pair"
 
     @property
@@ -151,12 +150,12 @@ class ScorePair(Decision):
         return 2 * len(self.criteria)
 
 
-class CheckCitations(Decision):
+class CheckCitations(DecisionRequest):
     """Does the page hold what the claims that cite it say? Labels: `supported` (all or a part of
-    it), `unsupported` (nothing), `unknown` (the page has no content to tell by). Source:
-    DeepResearch Bench, FACT; in other protocols a part is not enough, or is half."""
+    it), `unsupported` (nothing), `unknown` (the page has no content to judge by). Source:
+    DeepResearch Bench, FACT; in other protocols a part counts as nothing or as half."""
 
-    asks_to: ClassVar[str] = "check citations"
+    action: ClassVar[str] = "check citations"
 
     claims: tuple[str, ...]
     url: str
@@ -169,22 +168,22 @@ class CheckCitations(Decision):
 
 
 class ExtractKeyPoints(Frozen):
-    """What in this document helps to answer the query, each with where it says so?"""
+    """Which points of this document help to answer the query, and where does it state them?"""
 
     question: str
     document: str
     prompt: str = "key_points/extract"
 
 
-class FoundPoint(Frozen):
-    """One key point with what the judge quotes for it."""
+class FoundKeyPoint(Frozen):
+    """A key point with the judge's quotations for it."""
 
     text: str
     spans: tuple[str, ...] = ()
 
 
 class MergeKeyPoints(Frozen):
-    """The same points without doubles: one atomic idea each, contradicting ones as one that says
+    """Merge duplicate points: one atomic idea each; contradicting points become one that states
     both. All information is kept."""
 
     question: str
@@ -192,34 +191,36 @@ class MergeKeyPoints(Frozen):
     prompt: str = "key_points/merge"
 
 
-class MergedPoint(Frozen):
+class MergedKeyPoint(Frozen):
+    """A key point merged from one or more points."""
+
     text: str
     merged_from: tuple[int, ...]
-    """1-based places in the request's points; every one of them is in exactly one merged point,
-    or in several where it held several ideas."""
+    """1-based indices of the request's points; each is in one merged point, or in several if it
+    held several ideas."""
 
 
-class PointsSaid(Frozen):
-    """What a judge said to one of these, or why it said nothing."""
+class KeyPointsAnswer(Frozen):
+    """The judge's key points, or the reason why there are none."""
 
     status: Status
-    found: tuple[FoundPoint, ...] = ()
-    merged: tuple[MergedPoint, ...] = ()
+    found: tuple[FoundKeyPoint, ...] = ()
+    merged: tuple[MergedKeyPoint, ...] = ()
     reason: str | None = None
     call_id: str | None = None
 
 
-class PointFinder(Protocol):
-    """What makes key points of documents: an LLM judge."""
+class KeyPointFinder(Protocol):
+    """A judge that extracts and merges key points: an LLM judge."""
 
     name: str
     model_version: str
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of the prompts its points rest on, for `key_points`."""
+        """Return the sha of the prompts for `key_points`."""
 
-    async def extract_key_points(self, request: ExtractKeyPoints) -> PointsSaid:
-        """The points of one document: none, or some of them with a span that stands in it."""
+    async def extract_key_points(self, request: ExtractKeyPoints) -> KeyPointsAnswer:
+        """Extract the points of one document; unless empty, some have a span that stands in it."""
 
-    async def merge_key_points(self, request: MergeKeyPoints) -> PointsSaid:
-        """The points of all documents, merged."""
+    async def merge_key_points(self, request: MergeKeyPoints) -> KeyPointsAnswer:
+        """Merge the points of all documents."""

@@ -1,7 +1,7 @@
-"""Text as the offline judge reads it: terms, numbers, entities, readable sentences.
+"""Text processing for judges: terms, numbers, entities, sentences, quotations.
 
-All functions are pure, linear in the length of their text and never raise: pages, reports
-and claims are untrusted input.
+All functions are pure, take linear time and never raise: pages, reports and claims are untrusted
+input.
 """
 
 import re
@@ -12,10 +12,10 @@ import Stemmer
 MAX_SENTENCE_CHARS = 1_000
 """Longer "sentences" (tables, lists, minified text) are cut at a space."""
 _MAX_LINE_CHARS = 2_000
-"""The splitter's time grows with the square of odd lines: it is handed pieces of this size."""
+"""Longest input of the splitter, whose time is quadratic in the length of odd lines."""
 
 _MIN_SPLIT_CHARS = 40
-"""Shorter lines (menu entries, headings) are one sentence: not worth the splitter."""
+"""Shorter lines (menu entries, headings) count as one sentence."""
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -29,8 +29,8 @@ _BARE_URL = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"[\[\]*_`#|>\\]+")
 _PUNCTUATION_RUN = re.compile(r"[^\w\s]{8,}")
 _SPACES = re.compile(r"[^\S\n]+")
-ADDRESS = re.compile(r"(?:https?://|\bwww\.)\w[^\s()\[\]<>\"']*", re.IGNORECASE)
-"""A web address as it stands in a text."""
+URL_PATTERN = re.compile(r"(?:https?://|\bwww\.)\w[^\s()\[\]<>\"']*", re.IGNORECASE)
+"""A URL in a text."""
 
 _NUMBER_WORDS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
@@ -42,8 +42,8 @@ _NUMBER_WORDS = {
 _stemmer = Stemmer.Stemmer("porter")
 
 
-def normal_number(token: str) -> str:
-    """`53,694` → `53694`, `007` → `7`, `2.50` → `2.5`: one spelling per value."""
+def normalize_number(token: str) -> str:
+    """Return one spelling per value: `53,694` → `53694`, `007` → `7`, `2.50` → `2.5`."""
     if "," in token:
         token = token.replace(",", "") if _THOUSANDS.match(token) else token.replace(",", ".")
     if token.count(".") == 1:
@@ -52,50 +52,50 @@ def normal_number(token: str) -> str:
 
 
 @cache
-def stop_words() -> frozenset[str]:
-    """Words that say nothing of what a text is about, in lower case."""
+def load_stop_words() -> frozenset[str]:
+    """Return English stop words, in lower case."""
     from bm25s.stopwords import STOPWORDS_EN_PLUS  # the package loads SciPy
 
     return frozenset(STOPWORDS_EN_PLUS)
 
 
 @lru_cache(maxsize=200_000)
-def _term(token: str) -> str | None:
-    """The index term of one lower-case token; None for a stop word."""
+def _index_term(token: str) -> str | None:
+    """Return the index term of a lower-case token; None for a stop word."""
     if token[0].isdigit():
-        return normal_number(token)
-    if token in stop_words():
+        return normalize_number(token)
+    if token in load_stop_words():
         return None
     return str(_stemmer.stemWord(token))
 
 
 @lru_cache(maxsize=16_384)
-def terms(text: str) -> tuple[str, ...]:
-    """Stemmed terms in text order, repeated as they occur; stop words dropped."""
-    found = (_term(token) for token in _TOKEN.findall(text.lower()))
+def extract_terms(text: str) -> tuple[str, ...]:
+    """Return the stemmed terms in text order, with repetitions and without stop words."""
+    found = (_index_term(token) for token in _TOKEN.findall(text.lower()))
     return tuple(term for term in found if term is not None)
 
 
-def numbers(text: str) -> frozenset[str]:
-    """The numbers written in digits, each in its normal spelling."""
-    return frozenset(normal_number(token) for token in _NUMBER.findall(text))
+def extract_numbers(text: str) -> frozenset[str]:
+    """Return the numbers written in digits, normalized."""
+    return frozenset(normalize_number(token) for token in _NUMBER.findall(text))
 
 
-def spelled_numbers(text: str) -> frozenset[str]:
-    """The numbers written as words from zero to twenty, in digits."""
+def extract_spelled_numbers(text: str) -> frozenset[str]:
+    """Return the numbers written as words (zero to twenty), in digits."""
     words = _CAPITALISED.findall(text.lower())
     return frozenset(_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS)
 
 
-def entities(text: str) -> frozenset[str]:
-    """Terms of the capitalised words: names, mostly, and the word a sentence starts with."""
+def extract_entities(text: str) -> frozenset[str]:
+    """Return the terms of capitalised words: mostly names, and the first words of sentences."""
     capitalised = (word.lower() for word in _CAPITALISED.findall(text) if word[0].isupper())
-    found = (_term(word) for word in capitalised)
+    found = (_index_term(word) for word in capitalised)
     return frozenset(term for term in found if term is not None)
 
 
-def readable(markdown: str) -> str:
-    """The text a reader sees: no images, link targets, addresses, citation numbers or markup."""
+def strip_markdown(markdown: str) -> str:
+    """Return the text without images, link targets, URLs, citation numbers and markup."""
     text = _LINK_TARGET.sub("]", markdown)
     text = _IMAGE.sub(" ", text)
     text = _CITATION_MARKER.sub(" ", text)
@@ -103,30 +103,30 @@ def readable(markdown: str) -> str:
     return _SPACES.sub(" ", _MARKUP.sub(" ", text))
 
 
-def sentences(text: str) -> tuple[str, ...]:
-    """Sentences in order, each with at least one term; a line break always ends a sentence.
+def split_sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences with at least one term, in order; line breaks end sentences.
 
-    Runs of eight and more punctuation characters (rules, ASCII art) count as a space.
+    Runs of eight or more punctuation characters (rules, ASCII art) count as a space.
     """
     found: list[str] = []
     for line in _PUNCTUATION_RUN.sub(" ", text).splitlines():
         if not _TOKEN.search(line):
             continue
-        for piece in _pieces(line.strip(), _MAX_LINE_CHARS):
-            parts = _split(piece) if len(piece) > _MIN_SPLIT_CHARS else [piece]
+        for piece in _cut_at_spaces(line.strip(), _MAX_LINE_CHARS):
+            parts = _split_line(piece) if len(piece) > _MIN_SPLIT_CHARS else [piece]
             for part in parts:
-                found.extend(_pieces(part.strip(), MAX_SENTENCE_CHARS))
-    return tuple(sentence for sentence in found if terms(sentence))
+                found.extend(_cut_at_spaces(part.strip(), MAX_SENTENCE_CHARS))
+    return tuple(sentence for sentence in found if extract_terms(sentence))
 
 
-def _split(line: str) -> list[str]:
+def _split_line(line: str) -> list[str]:
     import nupunkt
 
     return [str(sentence) for sentence in nupunkt.sent_tokenize(line)]
 
 
-def _pieces(text: str, size: int) -> list[str]:
-    """The text cut at spaces into pieces of at most `size` characters."""
+def _cut_at_spaces(text: str, size: int) -> list[str]:
+    """Cut a text at spaces into pieces of at most `size` characters."""
     pieces = []
     start = 0
     while len(text) - start > size:
@@ -138,33 +138,33 @@ def _pieces(text: str, size: int) -> list[str]:
     return pieces
 
 
-def without_addresses(text: str) -> str:
-    """The text with its web addresses cut out."""
-    return ADDRESS.sub("", text)
+def strip_urls(text: str) -> str:
+    """Return the text without its URLs."""
+    return URL_PATTERN.sub("", text)
 
 
 def has_words(text: str) -> bool:
-    """Whether a text holds any letter or digit beside its web addresses."""
-    return any(map(str.isalnum, without_addresses(text)))
+    """Whether a text has any letter or digit outside its URLs."""
+    return any(map(str.isalnum, strip_urls(text)))
 
 
-def one_line(text: str) -> str:
-    """The text with every run of white space as one blank."""
+def collapse_whitespace(text: str) -> str:
+    """Return the text with every run of white space as one space."""
     return " ".join(text.split())
 
 
-def stands_in(passage: str, text: str) -> bool:
-    """Whether a text holds a passage word for word; white space and case do not matter."""
-    wanted = one_line(passage).casefold().strip(" .…\"'“”")
-    return bool(wanted) and wanted in _comparable(text)
+def occurs_in(passage: str, text: str) -> bool:
+    """Whether a passage stands in the text word for word; white space and case are ignored."""
+    wanted = collapse_whitespace(passage).casefold().strip(" .…\"'“”")
+    return bool(wanted) and wanted in _normalize(text)
 
 
-def quoted(passage: str, text: str) -> str | None:
-    """The passage that a verdict quotes, if it does stand in the text."""
-    return passage.strip() if stands_in(passage, text) else None
+def verify_quote(passage: str, text: str) -> str | None:
+    """Return the quoted passage if it stands in the text, else None."""
+    return passage.strip() if occurs_in(passage, text) else None
 
 
 @lru_cache(maxsize=8)
-def _comparable(text: str) -> str:
-    """Kept for a while: the passages of many verdicts are looked for on one page."""
-    return one_line(text).casefold()
+def _normalize(text: str) -> str:
+    """Normalize a text; cached, as many verdicts quote the same page."""
+    return collapse_whitespace(text).casefold()

@@ -1,4 +1,4 @@
-"""Cells, and what judging one needs: its inputs, its case, a session with its judge.
+"""Plan cells, load their inputs and open sessions with judges.
 
 Application. Writes `calls` and `batch_jobs`, through the judge's session.
 """

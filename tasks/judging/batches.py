@@ -1,4 +1,4 @@
-"""Batch jobs in the warehouse: what a run leaves open, the next one takes up."""
+"""Batch jobs in the warehouse, so that the next run resumes open ones."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -9,14 +9,14 @@ from tasks.warehouse.writer import Change
 
 
 class WarehouseBatchStore:
-    """The jobs of one judge with one model."""
+    """Stores the batch jobs of one judge and model."""
 
     def __init__(self, warehouse: Warehouse, provider: str, model: str, judge: str) -> None:
         self._warehouse = warehouse
         self._whose = [provider, model, judge]
 
-    async def open_jobs(self) -> Sequence[BatchJob]:
-        """Those that are neither done nor failed, by age."""
+    async def load_open_jobs(self) -> Sequence[BatchJob]:
+        """Return the jobs that are neither done nor failed, the oldest first."""
         rows = await asyncio.to_thread(
             self._warehouse.rows,
             BatchJob,
@@ -25,14 +25,13 @@ class WarehouseBatchStore:
         )
         return sorted(rows, key=lambda row: row.created_at)
 
-    async def keep(self, job: BatchJob) -> None:
-        """Returns once it is committed, in place of what was known of it."""
-        # Through a thread: what is under way here is cancelled when a run is interrupted, and a
-        # write that was handed in must not be.
+    async def save(self, job: BatchJob) -> None:
+        """Store a job's row; return once it is committed."""
+        # In a thread: an interrupted run cancels this coroutine, but must not cancel the write.
         await asyncio.to_thread(self._warehouse.write, Change(BatchJob, [job]))
 
-    async def bought(self, response_ids: Collection[str]) -> frozenset[str]:
-        """Those of the answers that the ledger holds."""
+    async def find_saved(self, response_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the response ids that the ledger holds."""
         frame = await asyncio.to_thread(
             self._warehouse.frame,
             "SELECT response_id FROM calls WHERE provider = $1 AND model = $2 "

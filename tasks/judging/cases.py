@@ -1,7 +1,7 @@
-"""The inputs of cells, read a batch at a time.
+"""Load the inputs of cells in batches.
 
-DuckDB decompresses a column by blocks of 2,048 rows: one report or page costs as much to
-read as a batch of them. Read cell by cell, inputs took longer than judging them.
+DuckDB decompresses columns in blocks of 2,048 rows, so reading one report or page costs as much as
+a batch. Loading inputs cell by cell took longer than judging.
 """
 
 import threading
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tasks.judging.cells import CellPlan
-from tasks.judging.inputs import scans, usage_of
+from tasks.judging.inputs import load_scans, load_usage
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
 from tasks.warehouse.errors import DamagedWarehouse
@@ -23,7 +23,7 @@ from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
 
 BATCH = 24
-"""Cells whose inputs are held at once: some 10 MB of pages on the published edition."""
+"""Cells whose inputs are in memory at once: some 10 MB of pages in the published edition."""
 
 OF_REPORTS = "edition = $1 AND (agent, assignment) IN (SELECT unnest($2), unnest($3))"
 OF_ASSIGNMENTS = "edition = $1 AND assignment IN (SELECT unnest($2))"
@@ -39,22 +39,22 @@ MEASURES: dict[type[Row], tuple[str, ...]] = {
     KeyPoint: ("assignment",),
     PointSet: ("assignment",),
 }
-"""What an assignment's reports are measured by, and what tells one measure from another."""
+"""Tables that an assignment's reports are judged against, with their grouping columns."""
 
 
 class UnreadableScan(Exception):
-    """A file that is to be shown to a judge is missing or damaged; the message says which. Only
-    its own cell fails."""
+    """A file that a judge is to see is missing or damaged; the message says which. Only its cell
+    fails."""
 
 
 def load_cases(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, Case]:
-    """cell_id → everything a protocol may look at; the plans are of one edition."""
-    inputs = _Inputs(warehouse, plans)
+    """Return cell_id → all inputs of a protocol; the plans are of one edition."""
+    inputs = CaseInputs(warehouse, plans)
     return {plan.cell_id: inputs.case(plan) for plan in plans}
 
 
-class _Inputs:
-    """What a batch of cells is judged by, as it lies in the warehouse."""
+class CaseInputs:
+    """The warehouse rows that a batch of cells is judged on."""
 
     def __init__(self, warehouse: Warehouse, plans: Sequence[CellPlan]) -> None:
         edition = plans[0].edition
@@ -68,43 +68,43 @@ class _Inputs:
         self.articles = {
             row.article: row for row in warehouse.rows(Article, OF_ARTICLES, of_assignments)
         }
-        self.facts = _grouped(warehouse.rows(Fact, OF_ARTICLES, of_assignments), "article")
+        self.facts = _group_by(warehouse.rows(Fact, OF_ARTICLES, of_assignments), "article")
         self.of_report = {
-            model: _grouped(warehouse.rows(model, OF_REPORTS, of_reports), "agent", "assignment")
+            model: _group_by(warehouse.rows(model, OF_REPORTS, of_reports), "agent", "assignment")
             for model in (Report, Claim, Citation, Extraction, SearchTrace)
         }
         self.of_assignment = {
-            model: _grouped(warehouse.rows(model, OF_ASSIGNMENTS, of_assignments), *columns)
+            model: _group_by(warehouse.rows(model, OF_ASSIGNMENTS, of_assignments), *columns)
             for model, columns in MEASURES.items()
         }
-        self.usage = usage_of(warehouse, edition)
+        self.usage = load_usage(warehouse, edition)
         self.pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, of_reports)}
         scanned = any(r.status == "scanned" for (r, *_) in self.of_report[Report].values())
-        self.files = scans(warehouse, edition) if scanned else {}
+        self.files = load_scans(warehouse, edition) if scanned else {}
         self.folder = files_folder(warehouse.location)
 
     def case(self, plan: CellPlan) -> Case:
-        """The inputs of one cell."""
+        """Return the inputs of one cell."""
         key, rubric_key = (plan.agent, plan.assignment), (plan.protocol, plan.assignment)
         article, query = self.article_and_query[plan.assignment]
         citations = self.of_report[Citation][key]
         cited = sorted({citation.url for citation in citations} & self.pages.keys())
         measures, alone = self.of_assignment, (plan.assignment,)
-        return Case.model_construct(  # every row of it has been validated
+        return Case.model_construct(  # its rows are validated already
             article=self.articles.get(article),
             report=self.of_report[Report][key][0],
             facts=tuple(self.facts[article,]),
             claims=tuple(self.of_report[Claim][key]),
             citations=tuple(citations),
             pages=tuple(self.pages[url] for url in cited),
-            extraction=_only(self.of_report[Extraction][key]),
-            truth=_only(measures[GroundTruth][alone]),
-            trace=_only(self.of_report[SearchTrace][key]),
+            extraction=_first_or_none(self.of_report[Extraction][key]),
+            truth=_first_or_none(measures[GroundTruth][alone]),
+            trace=_first_or_none(self.of_report[SearchTrace][key]),
             query=query,
             rubric=tuple(sorted(measures[Rubric][rubric_key], key=lambda item: item.number)),
-            bundle=_only(measures[RubricBundle][rubric_key]),
+            bundle=_first_or_none(measures[RubricBundle][rubric_key]),
             key_points=tuple(measures[KeyPoint][alone]),
-            point_set=_only(measures[PointSet][alone]),
+            point_set=_first_or_none(measures[PointSet][alone]),
             usage=self.usage.get(key),
             attachments=self._attachments(key),
         )
@@ -123,7 +123,7 @@ class _Inputs:
 
 
 class CaseLoader:
-    """Hands out cases in any order and from any thread, loading them in batches."""
+    """Returns cases in any order and to any thread, loading them in batches."""
 
     def __init__(self, warehouse: Warehouse, plans: Sequence[CellPlan]) -> None:
         self._warehouse = warehouse
@@ -135,7 +135,7 @@ class CaseLoader:
             self._pending.update({plan.cell_id: batch for plan in batch})
 
     def case(self, plan: CellPlan) -> Case:
-        """The inputs of one cell; asked again (a retry), they are read again."""
+        """Return the inputs of one cell; a second request (a retry) reads them again."""
         with self._lock:
             if plan.cell_id not in self._ready:
                 batch = self._pending.get(plan.cell_id, [plan])
@@ -149,8 +149,8 @@ _loaders: dict[Warehouse, CaseLoader] = {}
 
 
 @contextmanager
-def loading(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
-    """While open, `load_case` reads these plans' inputs in batches."""
+def load_in_batches(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
+    """Make `load_case` read these plans' inputs in batches."""
     _loaders[warehouse] = CaseLoader(warehouse, plans)
     try:
         yield
@@ -159,10 +159,10 @@ def loading(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
 
 
 def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
-    """The inputs of one cell.
+    """Load the inputs of one cell.
 
     Raises:
-        UnreadableScan: a file of it cannot be shown.
+        UnreadableScan: one of its files is missing or damaged.
     """
     loader = _loaders.get(warehouse)
     case = loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
@@ -174,12 +174,12 @@ def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
     return case
 
 
-def _grouped(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:
+def _group_by(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:
     grouped: dict[tuple[str, ...], list[Any]] = defaultdict(list)
     for row in rows:
         grouped[tuple(getattr(row, column) for column in columns)].append(row)
     return grouped
 
 
-def _only(rows: Sequence[Any]) -> Any | None:
+def _first_or_none(rows: Sequence[Any]) -> Any | None:
     return rows[0] if rows else None

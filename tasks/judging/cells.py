@@ -1,8 +1,8 @@
-"""Which cells an evaluation has, and how far each is: read from the warehouse, nothing stored.
+"""Plan the cells of an evaluation and determine their states.
 
-A cell is one (protocol, agent, assignment) for one judge on one state of its inputs. Its id
-is the sha of all of that, so a changed report, page, prompt or protocol is a new cell, and
-an old one is never paid for again.
+A cell is one (protocol, agent, assignment) for one judge and one state of its inputs. Its id is the
+sha of all of these, so a changed report, page, prompt or protocol makes a new cell, and an old one
+is never paid for again.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.attachments import load_wording, why_not_shown, wording_of
-from tasks.judging.inputs import USAGE, USAGE_SAID, scans
+from tasks.judges.llm.attachments import choose_wording, find_attachment_problem, load_wording
+from tasks.judging.inputs import USAGE, USAGE_TEXT, load_scans
 from tasks.protocols.case import Protocol
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
@@ -25,11 +25,11 @@ CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
 INPUTS = f"""
 WITH cited_pages AS (
     SELECT agent, assignment,
-        sha256(string_agg(DISTINCT said, chr(10) ORDER BY said)) AS pages
+        sha256(string_agg(DISTINCT line, chr(10) ORDER BY line)) AS pages
     FROM (
         SELECT c.agent, c.assignment,
             c.url || ' ' || coalesce(p.status || p.text_sha, p.status, '')
-                || coalesce(' to ' || p.final_url, '') AS said
+                || coalesce(' to ' || p.final_url, '') AS line
         FROM citations AS c LEFT JOIN pages AS p USING (edition, url)
         WHERE c.edition = $1
     )
@@ -44,7 +44,7 @@ SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
     g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace,
     coalesce(a.query, t.title) AS query, b.bundle_sha AS rubric,
     coalesce(b.bundle_sha, '') AS criteria,
-    coalesce(k.output_sha, '') AS key_points, coalesce({USAGE_SAID}, '') AS usage
+    coalesce(k.output_sha, '') AS key_points, coalesce({USAGE_TEXT}, '') AS usage
 FROM reports AS r
 JOIN assignments AS a USING (edition, assignment)
 LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
@@ -72,8 +72,8 @@ JOIN pages AS p USING (edition, url)
 WHERE c.edition = $1 AND p.status = 'ok'
 GROUP BY ALL
 """
-"""Of each report that cites pages which came: the longest one's bytes, and how many claims cite
-the same one. Texts must be unpacked for it: 0.15 s for 60 MB."""
+"""Per report with fetched pages: the longest page's bytes, and the most claims that cite one page.
+Decompresses all texts: 0.15 s for 60 MB."""
 
 CLAIM_PAGES_SIZES = """
 SELECT agent, assignment, max(together) AS longest, count(*) AS most
@@ -85,12 +85,12 @@ FROM (
 )
 GROUP BY ALL
 """
-"""The same where all pages that a claim cites are read as one text: the longest one's bytes, and
-how many claims there are, since all may cite the same pages."""
+"""The same if a claim's pages are read as one text: the longest text's bytes, and the number of
+claims, since all may cite the same pages."""
 
 
 class CellPlan(BaseModel):
-    """One cell as it stands: what travels to the task that judges it."""
+    """One cell and its state, as passed to the task that judges it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -119,16 +119,18 @@ def plan_cells(
     judge: Judge,
     agents: Sequence[str] = (),
 ) -> list[CellPlan]:
-    """Every cell of one protocol and judge, by agent and assignment; `agents` narrows it. Only
-    assignments of the kinds that the protocol judges have cells, and of a protocol that goes by a
-    rubric or by a reference article only those that have one."""
+    """Return all cells of a protocol and judge, by agent and assignment; `agents` limits them.
+
+    Only assignments of the protocol's kinds have cells and, if the protocol needs a rubric or a
+    reference article, only those that have one.
+    """
     inputs = warehouse.frame(INPUTS, [edition, protocol.name])
-    known = _known_cells(warehouse, edition, protocol.name, judge.name)
+    known = _load_known_cells(warehouse, edition, protocol.name, judge.name)
     scanned = "scanned" in inputs["report_status"]
-    files = scans(warehouse, edition) if scanned else {}
-    sizes = _page_sizes(warehouse, edition, protocol)
+    files = load_scans(warehouse, edition) if scanned else {}
+    sizes = _load_page_sizes(warehouse, edition, protocol)
     return [
-        _planned(
+        _plan_cell(
             record,
             files.get((record["agent"], record["assignment"]), ()),
             sizes.get((record["agent"], record["assignment"]), (0, 0)),
@@ -146,7 +148,7 @@ def plan_cells(
     ]
 
 
-def _known_cells(
+def _load_known_cells(
     warehouse: Readable, edition: str, protocol: str, judge: str
 ) -> dict[str, tuple[str, int, str | None]]:
     frame = warehouse.frame(
@@ -157,7 +159,7 @@ def _known_cells(
     return {cell: (status, n_open, error) for cell, status, n_open, error in frame.iter_rows()}
 
 
-def _page_sizes(
+def _load_page_sizes(
     warehouse: Readable, edition: str, protocol: Protocol
 ) -> dict[tuple[str, str], tuple[int, int]]:
     measures = {"pages": PAGE_SIZES, "claim_pages": CLAIM_PAGES_SIZES}
@@ -171,7 +173,7 @@ def _page_sizes(
     }
 
 
-def _planned(
+def _plan_cell(
     record: dict[str, object],
     files: Files,
     sizes: tuple[int, int],
@@ -183,17 +185,17 @@ def _planned(
     prompt_sha = judge.prompt_sha(protocol.prompts)
     if files:
         record["files"] = content_sha(*(f"{f.media_type} {f.n_pages} {f.sha}" for f in files))
-        prompt_sha = content_sha(prompt_sha, load_wording(wording_of(protocol.prompts)).sha)
-    # Only cells with pages that this judge does not read whole and at once rest on how it does.
-    if record["pairs_reliable"] and (reading := judge.page_reading(*sizes)):
+        prompt_sha = content_sha(prompt_sha, load_wording(choose_wording(protocol.prompts)).sha)
+    # How this judge reads pages only matters for cells whose pages it does not read whole at once.
+    if record["pairs_reliable"] and (reading := judge.page_key_parts(*sizes)):
         prompt_sha = content_sha(prompt_sha, *reading)
-    # Files are part of the ids of scans alone: other cells keep those they were paid for under.
+    # Only scans have files in their ids: other cells keep the ids they were paid for under.
     inputs = [name for name in protocol.inputs if name != "files" or files]
     input_sha = content_sha(*(f"{name}={record[name]}" for name in inputs))
     key = (edition, protocol.name, str(record["agent"]), str(record["assignment"]), judge.name)
     cell_id = content_sha(*key, judge.model_version, prompt_sha, protocol.version, input_sha)
     missing = [name for name in inputs if record[name] is None]
-    state, reason = _state(record, files, protocol, judge, missing, known.get(cell_id))
+    state, reason = _determine_state(record, files, protocol, judge, missing, known.get(cell_id))
     return CellPlan(
         edition=edition,
         protocol=protocol.name,
@@ -214,7 +216,7 @@ def _planned(
     )
 
 
-def _state(
+def _determine_state(
     record: dict[str, object],
     files: Files,
     protocol: Protocol,
@@ -224,9 +226,9 @@ def _state(
 ) -> tuple[CellState, str | None]:
     if record["report_status"] == "empty" and record["kind"] != "find_claims":
         return "empty", "the report is empty"
-    if record["report_status"] == "scanned" and (why := _unseen(files, protocol, judge)):
+    if record["report_status"] == "scanned" and (why := _explain_unshown(files, protocol, judge)):
         return "not_assessed", f"not_assessed: the report is a scan; {why}"
-    if not protocol.assesses(judge):
+    if not protocol.supports(judge):
         return "not_assessed", f"not_assessed: the judge {judge.name} cannot decide this protocol"
     if missing:
         return "pending", f"waits for {', '.join(missing)}"
@@ -238,14 +240,14 @@ def _state(
     return ("pending", f"{n_open} items are open") if n_open else ("done", None)
 
 
-def _unseen(files: Files, protocol: Protocol, judge: Judge) -> str | None:
-    """Why a scan cannot be judged; None: it can."""
+def _explain_unshown(files: Files, protocol: Protocol, judge: Judge) -> str | None:
+    """Return why a scan cannot be judged; None if it can."""
     if "files" not in protocol.inputs:
-        return f"{protocol.name} is decided by texts"
-    return why_not_shown(judge.name, judge.reads, files)
+        return f"{protocol.name} judges texts only"
+    return find_attachment_problem(judge.name, judge.reads, files)
 
 
-def frame_of(plans: Sequence[CellPlan]) -> pl.DataFrame:
-    """Plans as a frame, one row per report, for scoring."""
+def build_plan_frame(plans: Sequence[CellPlan]) -> pl.DataFrame:
+    """Return the plans as a frame with one row per report, for scoring."""
     schema = dict.fromkeys(CellPlan.model_fields, pl.String) | {"pairs_reliable": pl.Boolean}
     return pl.DataFrame([plan.model_dump() for plan in plans], schema=schema)

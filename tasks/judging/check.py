@@ -1,16 +1,16 @@
-"""Whether a judge can be reached and answers as it should: one cheap call, kept nowhere."""
+"""Check a judge with one cheap call that is not stored."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import VerifyClaims
-from tasks.judges.registry import judge
+from tasks.judges.registry import load_judge
 from tasks.judging.clients import open_client
-from tasks.judging.preconditions import check_judge, price_today
+from tasks.judging.preconditions import check_judge, find_current_price
 from tasks.models.budget import Budget
 from tasks.models.errors import Misconfigured
 from tasks.models.gateway import Gateway
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now
 
@@ -22,32 +22,32 @@ QUESTION = VerifyClaims(
 
 
 class NoLedger:
-    """A check is asked anew each time."""
+    """A ledger that stores nothing, so that every check calls the model."""
 
-    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+    def lock_request(self, request_id: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def attempts(self, request_id: str) -> list[Call]:
+    async def load_attempts(self, request_id: str) -> list[Call]:
         return []
 
-    async def keep(self, call: Call, *, again: bool) -> None:
+    async def save(self, call: Call, *, replace: bool) -> None:
         """Forget it."""
 
 
 async def check_judge_live(name: str, entry: LlmJudgeEntry) -> str:
-    """What the judge answered as, and what one such call costs.
+    """Return the model version the judge answered as, its answer, and the call's cost.
 
     Raises:
-        StopsTheStage: no key, a wrong one, no such model, another version; says what to do.
-        Misconfigured: it answered, but nothing that can be used.
+        StopStage: a missing or wrong key, an unknown model or another version; says what to do.
+        Misconfigured: its answer is unusable.
     """
     check_judge(name, entry, None, utc_now().date())
-    price = price_today(entry)
+    price = find_current_price(entry)
     few = entry.retries.model_copy(update={"tries": 2, "rate_limit_tries": 2})
     sender = LiveSender(await open_client(name, entry), entry.limits, price, few)
     gateway = Gateway(sender, NoLedger(), answers_as=entry.answers_as, price=price, budget=Budget())
     try:
-        [answer] = await judge(name, gateway).decide(QUESTION)
+        [answer] = await load_judge(name, gateway).decide(QUESTION)
     finally:
         await gateway.close()
     if answer.status is not Status.OK:

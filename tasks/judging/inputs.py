@@ -1,9 +1,9 @@
-"""What a cell rests on beside texts: files of scanned reports, and what agents say they used."""
+"""Load inputs of cells other than texts: files of scanned reports, and agents' usage."""
 
 from collections.abc import Sequence
 
 from tasks.models.attachments import PDF
-from tasks.protocols.case import Usage
+from tasks.protocols.case import ReportUsage
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.store import Readable
 
@@ -14,20 +14,19 @@ ORDER BY f.agent, f.assignment, f.number
 """
 
 
-def scans(source: Readable, edition: str) -> dict[tuple[str, str], tuple[ReportFile, ...]]:
-    """(agent, assignment) → what is shown of a scanned report, in order."""
+def load_scans(source: Readable, edition: str) -> dict[tuple[str, str], tuple[ReportFile, ...]]:
+    """Return (agent, assignment) → the files that judges see of a scanned report, in order."""
     files: dict[tuple[str, str], list[ReportFile]] = {}
     for record in source.frame(OF_SCANS, [edition]).iter_rows(named=True):
         file = ReportFile.model_validate(record)
         files.setdefault((file.agent, file.assignment), []).append(file)
-    return {key: shown(of_report) for key, of_report in files.items()}
+    return {key: select_shown_files(of_report) for key, of_report in files.items()}
 
 
-def shown(files: Sequence[ReportFile]) -> tuple[ReportFile, ...]:
-    """Of all files of a report those that are shown in place of its text.
+def select_shown_files(files: Sequence[ReportFile]) -> tuple[ReportFile, ...]:
+    """Select the files of a report that judges see in place of its text.
 
-    The file itself, where it is a PDF or a picture (whatever pictures a PDF holds are in it); of
-    another document, which nobody sees as a whole, the pictures in it.
+    These are the file itself if it is a PDF or a picture, else the pictures in the document.
     """
     itself = [file for file in files if file.number == 0]
     if any(file.media_type == PDF or _is_picture(file) for file in itself):
@@ -41,7 +40,7 @@ def _is_picture(file: ReportFile) -> bool:
 
 _SUMS = ", ".join(
     f"CASE WHEN count(j.{name}) = count(*) THEN sum(j.{name})::BIGINT END AS {name}"
-    for name in Usage.model_fields
+    for name in ReportUsage.model_fields
 )
 USAGE = f"""
     SELECT j.agent, j.assignment, {_SUMS}
@@ -53,9 +52,9 @@ USAGE = f"""
     WHERE j.edition = $1
     GROUP BY ALL
 """
-"""Summed over the turns of the attempt that the report was made of; null where a turn does not
-say. Of an edition ($1)."""
-USAGE_SAID = "concat_ws(' ', {})".format(
+"""Usage per report of an edition ($1), summed over the turns of its attempt; null where a turn has
+none."""
+USAGE_TEXT = "concat_ws(' ', {})".format(
     ", ".join(
         f"'{name}=' || u.{name}"
         for name in (
@@ -63,13 +62,12 @@ USAGE_SAID = "concat_ws(' ', {})".format(
         )
     )
 )  # fmt: skip
-"""A row of it (u) as one text, for hashing: each figure with its name, without those that nobody
-says."""
+"""A usage row (u) as text for hashing: `name=value` of each known figure."""
 
 
-def usage_of(source: Readable, edition: str) -> dict[tuple[str, str], Usage]:
-    """(agent, assignment) → what the report took, of reports that were asked for."""
+def load_usage(source: Readable, edition: str) -> dict[tuple[str, str], ReportUsage]:
+    """Return (agent, assignment) → usage, for reports that came from jobs."""
     return {
-        (record.pop("agent"), record.pop("assignment")): Usage(**record)
+        (record.pop("agent"), record.pop("assignment")): ReportUsage(**record)
         for record in source.frame(USAGE, [edition]).to_dicts()
     }

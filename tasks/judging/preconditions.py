@@ -1,30 +1,29 @@
-"""What can be said of judges before anything is asked: what they cost, and what cannot end well."""
+"""Check judges and look up their prices before any call."""
 
 import os
 from collections.abc import Sequence
 from datetime import date
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import judge_entry
-from tasks.models.errors import Misconfigured, NoPrice
+from tasks.judges.registry import load_judge_entry
+from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.models.prices import ModelPrice, load_prices
 from tasks.warehouse.rows import utc_now
 
 
-def price_today(entry: LlmJudgeEntry) -> ModelPrice | None:
-    """What the judge's model costs today; None where the price list does not say."""
+def find_current_price(entry: LlmJudgeEntry) -> ModelPrice | None:
+    """Return the price of the judge's model today; None if the price list has none."""
     return load_prices().of(entry.provider, entry.model, utc_now().date())
 
 
 def check_judge(
     name: str, entry: LlmJudgeEntry, budget_usd: float | None, today: date, *, batch: bool = False
 ) -> None:
-    """Refuse what cannot end well, before anything is asked.
+    """Check that a judge's model can be called.
 
     Raises:
-        Misconfigured: the model is retired, or has no key, or no batches although these are
-            wanted.
-        NoPrice: there is a budget but no price.
+        Misconfigured: the model is retired, has no key, or cannot be called in batches as wanted.
+        UnknownPrice: there is a budget but no price.
     """
     if entry.retires and today >= entry.retires:
         raise Misconfigured(
@@ -40,16 +39,16 @@ def check_judge(
     needed = entry.key_env if entry.key_required and not entry.key_block else None
     if needed and not os.environ.get(needed, "").strip():
         raise Misconfigured(f"The judge {name} has no key: set the variable {entry.key_env}.")
-    if budget_usd is not None and price_today(entry) is None:
-        raise NoPrice(
+    if budget_usd is not None and find_current_price(entry) is None:
+        raise UnknownPrice(
             f"configs/prices.yaml has no price for {entry.model} of {entry.provider} on {today}, "
             "so a budget cannot be kept. Add its price, or run without --budget."
         )
 
 
 def check_judges(names: Sequence[str], budget_usd: float | None, *, batch: bool = False) -> None:
-    """`check_judge` for each that calls a model, today."""
-    entries = [judge_entry(name) for name in names]
+    """Check today's state of each judge that calls a model, as in `check_judge`."""
+    entries = [load_judge_entry(name) for name in names]
     models = [(name, entry) for name, entry in entries if isinstance(entry, LlmJudgeEntry)]
     if batch and not models:
         raise Misconfigured(

@@ -1,28 +1,28 @@
-"""Which protocols an edition is judged by."""
+"""Choose the protocols that judge an edition."""
 
 from collections.abc import Sequence
 
-from tasks.protocols.registry import by_default, named, protocol
+from tasks.protocols.registry import default_protocols, get_protocol, resolve_name
 from tasks.warehouse.store import Readable
 
 
-def protocols_for(source: Readable, edition: str, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """The protocols that were named, or those that judge an edition of its source.
+def choose_protocols(source: Readable, edition: str, given: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the given protocols, or the default ones for the edition's source.
 
-    given: names, or files of one's own rubrics.
+    given: names, or files of own rubrics.
 
     Raises:
-        ConfigurationError: such a file is wrong.
+        ConfigurationError: such a file is invalid.
     """
     if given:
-        return tuple(dict.fromkeys(map(named, given)))
+        return tuple(dict.fromkeys(map(resolve_name, given)))
     found = source.frame("SELECT source FROM editions WHERE edition = $1", [edition])["source"]
-    return by_default(found[0] if len(found) else "")
+    return default_protocols(found[0] if len(found) else "")
 
 
-def go_by_pages(protocols: Sequence[str]) -> bool:
-    """Whether any of these protocols looks at the cited pages."""
-    return any({"pages", "claim_pages"} & set(protocol(name).inputs) for name in protocols)
+def need_pages(protocols: Sequence[str]) -> bool:
+    """Whether any of these protocols uses cited pages."""
+    return any({"pages", "claim_pages"} & set(get_protocol(name).inputs) for name in protocols)
 
 
 KINDS = {
@@ -30,18 +30,18 @@ KINDS = {
     "research": "answers to research queries",
     "find_claims": "answers to questions",
 }
-"""What reports of an assignment's kind are."""
+"""Descriptions of reports, by kind of assignment."""
 
 
-def why_idle(source: Readable, edition: str, name: str) -> str | None:
-    """Why a protocol can judge no report of an edition; None if it can judge some, or there are
-    none yet."""
+def explain_idle(source: Readable, edition: str, name: str) -> str | None:
+    """Return why a protocol can judge no report of an edition; None if it can, or if there are no
+    reports yet."""
     kinds: list[str] = source.frame(
         "SELECT DISTINCT a.kind FROM reports JOIN assignments AS a USING (edition, assignment) "
         "WHERE edition = $1 ORDER BY a.kind",
         [edition],
     )["kind"].to_list()
-    wanted = protocol(name)
+    wanted = get_protocol(name)
     if not kinds:
         return None
     if not {*kinds} & {*wanted.kinds}:
@@ -49,8 +49,8 @@ def why_idle(source: Readable, edition: str, name: str) -> str | None:
         return f"it judges {asked}, and these are {there}"
     of_rubrics = "SELECT count(*) FROM rubric_bundles WHERE edition = $1 AND protocol = $2"
     if "rubric" in wanted.inputs and not source.frame(of_rubrics, [edition, name]).item():
-        return "it goes by a rubric, and none has come with the edition"
+        return "it needs a rubric, and the edition has none"
     of_articles = "SELECT count(*) FROM articles WHERE edition = $1"
     if "article" in wanted.inputs and not source.frame(of_articles, [edition]).item():
-        return "it goes by a reference article, and none has come with the edition"
+        return "it needs a reference article, and the edition has none"
     return None

@@ -1,42 +1,42 @@
-"""A judge at work: with its model, its ledger, its limits and its budget, for one stage."""
+"""Sessions with judges: a judge with its model, ledger, limits and budget, for one stage."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.costs.budget import budget_of
+from tasks.costs.budget import get_budget
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judges.decisions import Judge
-from tasks.judges.registry import judge, judge_entry
+from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.batches import WarehouseBatchStore
 from tasks.judging.clients import open_batch_client, open_client
-from tasks.judging.preconditions import check_judge, price_today
-from tasks.models.batch import BatchSender
+from tasks.judging.preconditions import check_judge, find_current_price
+from tasks.models.batch_sender import BatchSender
 from tasks.models.budget import Budget
-from tasks.models.errors import Interrupted
+from tasks.models.errors import RunInterrupted
 from tasks.models.gateway import Gateway, Sender
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
+from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.turns import turn
 
 
 @dataclass(frozen=True)
 class JudgeSession:
-    """A judge that can be asked now."""
+    """An open judge."""
 
     judge: Judge
     gateway: Gateway | None
-    """None for a judge that calls no model."""
+    """None if the judge calls no model."""
     budget: Budget
     batch: BatchSender | None = None
-    """What asks the model in batches; None where it is asked live."""
+    """The sender of batches; None for live calls."""
 
-    async def room(self) -> None:
-        """Wait until another cell should be started: the model would run out of work."""
+    async def wait_for_capacity(self) -> None:
+        """Wait until the model needs more work, so that another cell should start."""
         if self.gateway:
-            await self.gateway.room()
+            await self.gateway.wait_for_capacity()
 
 
 _sessions: dict[tuple[Warehouse, str], JudgeSession] = {}
@@ -50,65 +50,69 @@ async def judge_session(
     batch: bool = False,
     on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[JudgeSession]:
-    """While open, `session` gives this judge; closing waits for the answers under way.
+    """Open a judge for `get_judge_session`; closing waits for calls under way.
 
-    batch: ask in batches; a judge that calls no model has none.
-    on_message: called with what becomes of them.
+    batch: call the model in batches; no effect on a judge that calls no model.
+    on_message: called with the progress of batches.
 
     Raises:
         Misconfigured: it has no key or no batches, or its model is retired.
-        NoPrice: a budget is set, and nobody knows what the model costs.
+        UnknownPrice: there is a budget, but the model has no price.
     """
-    name, entry = judge_entry(judge_name)
-    budget = budget_of(warehouse)
+    name, entry = load_judge_entry(judge_name)
+    budget = get_budget(warehouse)
     async with AsyncExitStack() as stack:
-        if batch:  # who takes up the open batches of a judge is the only one to
-            await stack.enter_async_context(turn(warehouse.turns, f"batches of {name}", on_message))
+        if batch:  # only one process may resume a judge's batches
+            await stack.enter_async_context(
+                hold_lock(warehouse.locks, f"batches of {name}", on_message)
+            )
         if isinstance(entry, LlmJudgeEntry):
-            opened = await _opened(warehouse, name, entry, budget, on_message if batch else None)
+            session = await _open_model_session(
+                warehouse, name, entry, budget, on_message if batch else None
+            )
         else:
-            opened = JudgeSession(judge(name), None, budget)
-        async with _at_work(warehouse, name, opened):
-            yield opened
+            session = JudgeSession(load_judge(name), None, budget)
+        async with _register(warehouse, name, session):
+            yield session
 
 
 @asynccontextmanager
-async def _at_work(warehouse: Warehouse, name: str, opened: JudgeSession) -> AsyncIterator[None]:
-    """The session can be had by its key; what it has under way is waited for at the end."""
-    _sessions[warehouse, name] = opened
+async def _register(warehouse: Warehouse, name: str, session: JudgeSession) -> AsyncIterator[None]:
+    """Register the session by its key; at the end wait for its calls under way."""
+    _sessions[warehouse, name] = session
     try:
         yield
     except BaseException:
-        # Who is interrupted waits for what is under way, but neither for another try nor for a
-        # batch: the next run goes on.
-        if opened.gateway:
-            opened.gateway.stop(Interrupted("the run was interrupted"))
-        if opened.batch:
-            opened.batch.leave()
+        # An interrupted run waits for calls under way, but not for retries or batches: the next
+        # run continues them.
+        if session.gateway:
+            session.gateway.stop(RunInterrupted("the run was interrupted"))
+        if session.batch:
+            session.batch.cancel_waiting()
         raise
     finally:
         del _sessions[warehouse, name]
-        if opened.gateway:
-            await opened.gateway.close()
+        if session.gateway:
+            await session.gateway.close()
 
 
-def session(warehouse: Warehouse, judge_name: str) -> JudgeSession:
-    """The session that is open for a judge: how a task reaches it by key."""
+def get_judge_session(warehouse: Warehouse, judge_name: str) -> JudgeSession:
+    """Return the open session of a judge."""
     return _sessions[warehouse, judge_name]
 
 
-async def _opened(
+async def _open_model_session(
     warehouse: Warehouse,
     name: str,
     entry: LlmJudgeEntry,
     budget: Budget,
     batch: Callable[[str], None] | None,
 ) -> JudgeSession:
-    """A session with a model; `batch` is told of its batches, None asks live."""
+    """Open a session with a model. batch: called with the progress of batches; None: live calls."""
     check_judge(name, entry, budget.usd, utc_now().date(), batch=batch is not None)
     ledger = WarehouseLedger(warehouse)
-    price = price_today(entry)
-    batches = await _batch_sender(warehouse, name, entry, batch) if batch else None
+    price = find_current_price(entry)
+    batches = await _open_batch_sender(warehouse, name, entry, batch) if batch else None
     sender: Sender = batches or LiveSender(
         await open_client(name, entry), entry.limits, price, entry.retries
     )
@@ -120,13 +124,13 @@ async def _opened(
         budget=budget,
         batch=batches is not None,
     )
-    return JudgeSession(judge(name, gateway), gateway, budget, batches)
+    return JudgeSession(load_judge(name, gateway), gateway, budget, batches)
 
 
-async def _batch_sender(
+async def _open_batch_sender(
     warehouse: Warehouse, name: str, entry: LlmJudgeEntry, on_message: Callable[[str], None]
 ) -> BatchSender:
-    """With what an earlier run left open taken up."""
+    """Open the sender of batches and resume those of an earlier run."""
     client = await open_batch_client(name, entry)
     store = WarehouseBatchStore(warehouse, entry.provider, entry.model, name)
     sender = BatchSender(

@@ -1,5 +1,4 @@
-"""Statistics over verdicts: aggregates, intervals, ranks, agreement, style. Numbers in, numbers
-out.
+"""Statistics over verdicts: aggregates, intervals, ranks, agreement, style.
 
-Pure, without any input or output. Writes no table.
+The package is pure: it maps numbers to numbers, does no I/O and writes no table.
 """

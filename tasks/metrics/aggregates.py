@@ -1,4 +1,4 @@
-"""From the scores of reports to one figure of an agent. Empty input is null, never 0."""
+"""Aggregate the scores of an agent's reports to one figure. Empty input gives null, never 0."""
 
 from collections.abc import Mapping
 from math import fsum
@@ -6,20 +6,19 @@ from typing import Literal
 
 import polars as pl
 
-from tasks.metrics.shares import mean, share
+from tasks.metrics.ratios import mean, share
 
 Aggregate = Literal["macro", "micro", "by_category"]
 
 
 def aggregate(how: Aggregate, valued: pl.DataFrame, category_of: Mapping[str, str]) -> float | None:
-    """One figure of the scores of one agent and metric.
+    """Return the figure of one agent and metric.
 
     Args:
-        how: `macro` is the mean over reports of their values, `micro` the sum of the numerators
-            over that of the denominators, `by_category` the mean over the categories of the means
-            of their assignments.
+        how: `macro` is the mean of the reports' values, `micro` the sum of the numerators divided
+            by the sum of the denominators, `by_category` the mean of the categories' means.
         valued: assignment, value, numerator and n_items of reports that have a value.
-        category_of: of assignments; those without one are a category together.
+        category_of: Category per assignment; assignments without one form a category together.
     """
     if how == "macro":
         return mean(valued["value"].to_list())

@@ -1,4 +1,4 @@
-"""Agreement between those who decide the same items: judges, people, figures."""
+"""Agreement between raters of the same items: judges, people, figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -8,30 +8,30 @@ from typing import TypeVar
 
 import numpy as np
 
-from tasks.metrics.resampling import Array, Interval, intervals
+from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
 
 ItemT = TypeVar("ItemT", bound=Hashable)
 LabelT = TypeVar("LabelT", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far two agree on the items that both decided."""
+class LabelAgreement:
+    """How far two raters agree on the items that both decided."""
 
     n_items: int
     alike: float | None
     """Share labelled alike, 0-1; None without items."""
     kappa: float | None
-    """Cohen's, -1 to 1; None where it is not defined."""
+    """Cohen's kappa, -1 to 1; None where it is not defined."""
     n_clusters: int | None = None
-    """Of the items; None where nobody said what they are."""
+    """Clusters of the items; None without a clustering."""
     alike_interval: Interval | None = None
-    """95 %, by drawing clusters again; None where none was asked for."""
+    """95 % interval, by resampling clusters; None without a clustering."""
     kappa_interval: Interval | None = None
 
 
 def accuracy(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | None:
-    """Share of items labelled alike, 0-1; None without items.
+    """Return the share of items labelled alike, 0-1; None without items.
 
     Raises:
         ValueError: the sequences differ in length.
@@ -41,9 +41,9 @@ def accuracy(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | Non
 
 
 def cohen_kappa(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | None:
-    """Agreement beyond chance, -1 to 1; 0 is chance. Source: Cohen 1960.
+    """Return the agreement beyond chance, -1 to 1; 0 is chance. Source: Cohen 1960.
 
-    None where it is not defined: without items, or where both give one and the same label.
+    None where it is not defined: without items, or where both give every item the same label.
 
     Raises:
         ValueError: the sequences differ in length.
@@ -60,30 +60,35 @@ def cohen_kappa(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | 
     return (observed - chance) / (1 - chance)
 
 
-def agreement(
+def measure_agreement(
     left: Mapping[ItemT, str],
     right: Mapping[ItemT, str],
     cluster_of: Callable[[ItemT], str] | None = None,
     unit: str = "assignments",
-) -> Agreement:
-    """Two labellings compared on the items that are in both.
+) -> LabelAgreement:
+    """Compare two labellings on the items that both contain.
 
-    cluster_of: what an item belongs to; items of one cluster are no evidence of their own, so
-    intervals are made by drawing clusters again. No intervals if not given.
-    unit: what the clusters are called.
+    Args:
+        cluster_of: Returns an item's cluster. Items of one cluster are not independent, so
+            intervals resample whole clusters. Without it there are no intervals.
+        unit: What the clusters are called.
     """
     shared = [item for item in left if item in right]
     ours, theirs = [left[item] for item in shared], [right[item] for item in shared]
-    found = Agreement(len(shared), accuracy(ours, theirs), cohen_kappa(ours, theirs))
+    found = LabelAgreement(len(shared), accuracy(ours, theirs), cohen_kappa(ours, theirs))
     if cluster_of is None or not shared:
         return found
-    tables = _confusions(ours, theirs, [cluster_of(item) for item in shared])
-    alike, kappa = intervals(lambda counts: _figures(counts, tables), len(tables), unit)
+    tables = _build_confusion_tables(ours, theirs, [cluster_of(item) for item in shared])
+    alike, kappa = bootstrap_intervals(
+        lambda counts: _compute_statistics(counts, tables), len(tables), unit
+    )
     return replace(found, n_clusters=len(tables), alike_interval=alike, kappa_interval=kappa)
 
 
-def _confusions(ours: Sequence[str], theirs: Sequence[str], clusters: Sequence[str]) -> Array:
-    """Per cluster how often the one says this and the other that."""
+def _build_confusion_tables(
+    ours: Sequence[str], theirs: Sequence[str], clusters: Sequence[str]
+) -> Array:
+    """Return a confusion table for each cluster."""
     labels, names = sorted({*ours, *theirs}), sorted(set(clusters))
     place = {label: n for n, label in enumerate(labels)}
     number = {name: n for n, name in enumerate(names)}
@@ -93,8 +98,8 @@ def _confusions(ours: Sequence[str], theirs: Sequence[str], clusters: Sequence[s
     return tables
 
 
-def _figures(counts: Array, tables: Array) -> Array:
-    """`accuracy` and `cohen_kappa` of each draw, NaN where kappa is not defined."""
+def _compute_statistics(counts: Array, tables: Array) -> Array:
+    """Return `accuracy` and `cohen_kappa` of each draw, NaN where kappa is not defined."""
     summed = np.tensordot(counts, tables, axes=1)
     n = summed.sum(axis=(1, 2))
     alike = np.trace(summed, axis1=1, axis2=2) / n
@@ -105,34 +110,34 @@ def _figures(counts: Array, tables: Array) -> Array:
     return np.stack([alike, kappa])
 
 
-def pairwise(
+def measure_pairwise(
     raters: Mapping[str, Mapping[ItemT, str]],
     cluster_of: Callable[[ItemT], str] | None = None,
-) -> list[tuple[str, str, Agreement]]:
-    """Each two raters, by name, with their agreement; with intervals if it is said what the items
-    belong to."""
+) -> list[tuple[str, str, LabelAgreement]]:
+    """Return every pair of raters, by name, with their agreement; with intervals if `cluster_of`
+    is given."""
     return [
-        (one, other, agreement(raters[one], raters[other], cluster_of))
+        (one, other, measure_agreement(raters[one], raters[other], cluster_of))
         for one, other in combinations(sorted(raters), 2)
     ]
 
 
-def majority(votes: Iterable[LabelT]) -> LabelT | None:
-    """The label given most often; None without votes, or where two are given equally often."""
+def majority_label(votes: Iterable[LabelT]) -> LabelT | None:
+    """Return the most frequent label; None without votes or on a tie."""
     ranked = Counter(votes).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None
     return ranked[0][0]
 
 
-def majorities(
+def majority_labels(
     raters: Mapping[str, Mapping[ItemT, LabelT]],
 ) -> tuple[dict[ItemT, LabelT], set[ItemT]]:
-    """What most raters say of each item, and the items on which the votes are tied."""
+    """Return each item's majority label, and the items on which the votes are tied."""
     votes: dict[ItemT, list[LabelT]] = {}
     for labels in raters.values():
         for item, label in labels.items():
             votes.setdefault(item, []).append(label)
-    decided = {item: majority(labels) for item, labels in votes.items()}
+    decided = {item: majority_label(labels) for item, labels in votes.items()}
     clear = {item: label for item, label in decided.items() if label is not None}
     return clear, decided.keys() - clear.keys()

@@ -1,29 +1,29 @@
-"""Precision, recall and F1 of nested claims, and the matching of claims one to one.
+"""Precision, recall and F1 of nested claims, and the one-to-one matching of claims.
 
 Source: LiveDRBench (Characterizing Deep Research, 2025): Prec(A) = Σ wᵢ s(Aᵢ) Prec(Aᵢ) / Σ wᵢ,
-Rec the same over the truth; s is 0 or 1. A claim's own precision is 1 where it has nothing
-below it, so a wrong sub-claim takes from its parent and a wrong parent from all below it.
+Rec the same over the truth; s is 0 or 1. A claim without sub-claims has precision 1. So a wrong
+sub-claim lowers its parent's score, and a wrong parent makes all its sub-claims count nothing.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-Path = tuple[int, ...]
-"""Where a claim stands: its index, then those of the sub-claims down to it."""
+ClaimPath = tuple[int, ...]
+"""A claim's position in its tree: the indices from the top level down to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A claim as far as scoring looks at it."""
+class ClaimNode:
+    """What scoring needs of a claim."""
 
     weight: float = 1.0
-    """Above 0. Of an answered claim that is matched, the truth's counts instead."""
-    children: tuple["Node", ...] = ()
+    """Above 0. A matched answered claim counts with the weight of its truth instead."""
+    children: tuple["ClaimNode", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ClaimScores:
     """Precision, recall and F1, each 0-1."""
 
     precision: float
@@ -31,21 +31,23 @@ class Figures:
     f1: float
 
 
-def f1(precision: float, recall: float) -> float:
-    """Harmonic mean, 0-1; 0 where both are 0."""
+def f1_score(precision: float, recall: float) -> float:
+    """Return the harmonic mean, 0-1; 0 where both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def tree_figures(
-    answered: Sequence[Node], truths: Sequence[Node], matched: Mapping[Path, Path]
-) -> Figures | None:
-    """The figures of one answer; None where nothing is known to be true.
+def score_claim_trees(
+    answered: Sequence[ClaimNode],
+    truths: Sequence[ClaimNode],
+    matched: Mapping[ClaimPath, ClaimPath],
+) -> ClaimScores | None:
+    """Score one answer; None without true claims.
 
-    An answer without claims has precision, recall and F1 0, as published.
+    As published, an answer without claims has precision, recall and F1 0.
 
     Args:
-        matched: paths of answered claims → of the true claims they state, one to one; a pair
-            lies below a pair.
+        matched: Path of an answered claim → path of the true claim it states, one to one. The
+            parents of a pair are a pair.
     """
     if not truths:
         return None
@@ -54,18 +56,18 @@ def tree_figures(
         raise ValueError("a true claim is matched by more than one answered claim")
     precision = _precision(answered, truths, matched, (), ())
     recall = _recall(truths, answered, back, (), ())
-    return Figures(precision, recall, f1(precision, recall))
+    return ClaimScores(precision, recall, f1_score(precision, recall))
 
 
 def _precision(
-    answered: Sequence[Node],
-    truths: Sequence[Node],
-    matched: Mapping[Path, Path],
-    at: Path,
-    truth_at: Path,
+    answered: Sequence[ClaimNode],
+    truths: Sequence[ClaimNode],
+    matched: Mapping[ClaimPath, ClaimPath],
+    at: ClaimPath,
+    truth_at: ClaimPath,
 ) -> float:
-    """Of one level. Where nothing is known of a true claim, what is said of it is not counted:
-    it has no truth to be measured against."""
+    """Return the precision of one level. Sub-claims of a true claim that has none do not count:
+    there is no truth to measure them against."""
     if not answered or not truths:
         return 1.0 if at else 0.0
     weights, terms = [], []
@@ -74,21 +76,21 @@ def _precision(
         if truth is None or truth[:-1] != truth_at:
             weights.append(claim.weight)
             continue
-        stated = truths[truth[-1]]
-        below = _precision(claim.children, stated.children, matched, (*at, index), truth)
-        weights.append(stated.weight)
-        terms.append(stated.weight * below)
+        true_claim = truths[truth[-1]]
+        below = _precision(claim.children, true_claim.children, matched, (*at, index), truth)
+        weights.append(true_claim.weight)
+        terms.append(true_claim.weight * below)
     return fsum(terms) / fsum(weights)
 
 
 def _recall(
-    truths: Sequence[Node],
-    answered: Sequence[Node],
-    found: Mapping[Path, Path],
-    truth_at: Path,
-    at: Path,
+    truths: Sequence[ClaimNode],
+    answered: Sequence[ClaimNode],
+    found: Mapping[ClaimPath, ClaimPath],
+    truth_at: ClaimPath,
+    at: ClaimPath,
 ) -> float:
-    """Of one level; a claim that is found without what is known of it has recall 0 below it."""
+    """Return the recall of one level; a claim found without any of its sub-claims has recall 0."""
     if not truths:
         return 1.0
     terms = []
@@ -103,18 +105,18 @@ def _recall(
     return fsum(terms) / fsum(truth.weight for truth in truths)
 
 
-def one_to_one(
+def match_one_to_one(
     edges: Sequence[Sequence[int]], order: Sequence[int] | None = None
 ) -> dict[int, int]:
-    """A largest matching in which nobody has two partners: left index → right index.
+    """Return a maximum matching, left index → right index.
 
-    Whoever comes earlier in `order` keeps a partner if anybody does; of several partners that
-    are free, the one named first is taken. Source: augmenting paths (Kuhn 1955), without
-    recursion, because the edges come from foreign input.
+    Left indices earlier in `order` are matched first; of several free partners the first one is
+    taken. Source: augmenting paths (Kuhn 1955), without recursion because the edges come from
+    untrusted input.
 
     Args:
-        edges: per left index the right ones it may be paired with, the best first.
-        order: left indices in the order in which they are served; as they stand if not given.
+        edges: The right indices that each left index may be paired with, best first.
+        order: Left indices in the order of matching; ascending by default.
     """
     of_right: dict[int, int] = {}
     for start in order if order is not None else range(len(edges)):

@@ -1,45 +1,46 @@
-"""Correlations: do two figures put the same things in the same order, and do they rise together?"""
+"""Correlations of two figures by rank (Spearman, Kendall) and by value (Pearson)."""
 
 from collections.abc import Sequence
 from math import isnan
 
 from tasks.base import Frozen
-from tasks.metrics.variance import same
+from tasks.metrics.variance import are_equal
 
-FEWEST = 3
-"""Pairs of values below which an order says nothing."""
+MIN_PAIRS = 3
+"""Fewer pairs have no meaningful order."""
 
 
 class RankCorrelation(Frozen):
-    """Of pairs of values. Each is -1 to 1; null with the reason where the order says nothing."""
+    """Rank correlations of pairs of values, each -1 to 1; null, with the reason, where the order
+    says nothing."""
 
     n: int
     spearman: float | None = None
     kendall: float | None = None
     """Tau-b, which allows for ties."""
     p: float | None = None
-    """Of Kendall's tau, two-sided: exact for few pairs without ties, else approximate."""
+    """Two-sided p of Kendall's tau: exact for few pairs without ties, else approximate."""
     reason: str | None = None
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> RankCorrelation:
-    """Spearman's rho and Kendall's tau-b of the pairs, in any order."""
+    """Return Spearman's rho and Kendall's tau-b of the pairs, in any order."""
     n = len(pairs)
-    if n < FEWEST:
-        return RankCorrelation(n=n, reason=f"fewer than {FEWEST} pairs of values")
+    if n < MIN_PAIRS:
+        return RankCorrelation(n=n, reason=f"fewer than {MIN_PAIRS} pairs of values")
     if any(isnan(value) for pair in pairs for value in pair):
         return RankCorrelation(n=n, reason="a value is no number")
     first, second = zip(*sorted(pairs), strict=True)
     if len({*first}) == 1 or len({*second}) == 1:
         return RankCorrelation(n=n, reason="one of the two is the same everywhere")
-    # Only here: it takes a second to import, and most commands correlate nothing.
+    # SciPy takes a second to import, and most commands correlate nothing.
     from scipy.stats import kendalltau, spearmanr
 
     tau = kendalltau(first, second)
     return RankCorrelation(
         n=n,
-        spearman=_bounded(spearmanr(first, second).statistic),
-        kendall=_bounded(tau.statistic),
+        spearman=_clamp(spearmanr(first, second).statistic),
+        kendall=_clamp(tau.statistic),
         p=None if isnan(tau.pvalue) else float(tau.pvalue),
     )
 
@@ -55,27 +56,27 @@ class Pearson(Frozen):
     """Lower end of its 95 % interval (Fisher); null for three pairs, where it has no bound."""
     high: float | None = None
     p: float | None = None
-    """Of no correlation, two-sided, 0-1."""
+    """Two-sided p of no correlation, 0-1."""
     reason: str | None = None
 
 
 def pearson(pairs: Sequence[tuple[float, float]]) -> Pearson:
-    """Pearson's r of the pairs, in any order."""
+    """Return Pearson's r of the pairs, in any order."""
     n = len(pairs)
-    if n < FEWEST:
-        return Pearson(n=n, reason=f"fewer than {FEWEST} pairs of values")
+    if n < MIN_PAIRS:
+        return Pearson(n=n, reason=f"fewer than {MIN_PAIRS} pairs of values")
     first, second = zip(*sorted(pairs), strict=True)
-    if same(first) or same(second):
+    if are_equal(first) or are_equal(second):
         return Pearson(n=n, reason="one of the two is the same everywhere")
-    # Only here: it takes a second to import, and most commands correlate nothing.
+    # SciPy takes a second to import, and most commands correlate nothing.
     from scipy.stats import pearsonr
 
     found = pearsonr(first, second)
-    ends = found.confidence_interval(0.95) if n > FEWEST else (float("nan"),) * 2
-    low, high = (_bounded(end) for end in ends)
-    return Pearson(n=n, r=_bounded(found.statistic), low=low, high=high, p=float(found.pvalue))
+    ends = found.confidence_interval(0.95) if n > MIN_PAIRS else (float("nan"),) * 2
+    low, high = (_clamp(end) for end in ends)
+    return Pearson(n=n, r=_clamp(found.statistic), low=low, high=high, p=float(found.pvalue))
 
 
-def _bounded(value: float) -> float | None:
-    """Without what rounding adds beyond the ends; None for what is no number."""
+def _clamp(value: float) -> float | None:
+    """Clamp to -1..1, which rounding may exceed; None for NaN."""
     return None if isnan(value) else max(-1.0, min(1.0, float(value)))

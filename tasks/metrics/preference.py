@@ -1,4 +1,4 @@
-"""Forced choices between two agents' reports: who wins, and which figures foresee it."""
+"""Forced choices between two agents' reports: win rates, and which side a figure prefers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,14 +14,14 @@ class WinRate:
 
     agent: str
     n_choices: int
-    """Comparisons it took part in."""
+    """Comparisons that the agent took part in."""
     wins: int
     rate: float
     """0-1."""
 
 
 def win_rates(choices: Iterable[tuple[str, str]]) -> list[WinRate]:
-    """Per agent, best first, from (preferred, other) pairs."""
+    """Return the win rate of each agent, best first, from (preferred, other) pairs."""
     wins: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     for preferred, other in choices:
@@ -34,7 +34,7 @@ def win_rates(choices: Iterable[tuple[str, str]]) -> list[WinRate]:
 def preferred_side(
     values: Sequence[float | None], better: Literal["higher", "lower"]
 ) -> Side | None:
-    """The side with the better of two values; None where they are equal or one is missing."""
+    """Return the side with the better of two values; None if they are equal or one is missing."""
     first, second = values
     if first is None or second is None or first == second:
         return None

@@ -1,24 +1,25 @@
-"""Rank ranges: the places that an agent may have, instead of the one that chance gave it."""
+"""Ranks of agents, and the ranges of ranks that the data allow for each."""
 
 from collections.abc import Iterable, Sequence
 
-SURE = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 """Corrected p below which a difference counts as real."""
 
 
 def rank_ranges(
     agents: Sequence[str], better: Iterable[tuple[str, str]]
 ) -> dict[str, tuple[int, int]]:
-    """(from, to) of each agent, 1 is best.
+    """Return (first, last) possible rank of each agent; 1 is best.
 
-    From: one more than the agents that are significantly better. To: all agents but those that are
-    significantly worse. So with N agents, (1, N) says nothing, and two ranges lie apart only where
-    the one is significantly better than the other, or than others that are better than the other.
+    The first is 1 plus the number of significantly better agents, the last the number of agents
+    minus the significantly worse ones. So with N agents (1, N) says nothing, and two ranges are
+    disjoint only where one agent is significantly better than the other, or than others that are
+    better than the other.
     Idea: Mogstad, Romano, Shaikh & Wilhelm 2024, "Inference for Ranks".
 
     Args:
-        agents: those with a figure.
-        better: (agent, other) where the first is significantly better; each two at most once.
+        agents: Agents with a figure.
+        better: Pairs whose first agent is significantly better; each pair at most once.
     """
     pairs = {(one, other) for one, other in better if one in agents and other in agents}
     return {
@@ -30,8 +31,8 @@ def rank_ranges(
     }
 
 
-def places(values: Sequence[float], *, higher_is_better: bool) -> list[int]:
-    """The bare place of each by its value, 1 is best; equals have one place."""
+def competition_ranks(values: Sequence[float], *, higher_is_better: bool) -> list[int]:
+    """Return the rank of each value, 1 is best; equal values share a rank."""
     order = sorted(values, reverse=higher_is_better)
     first: dict[float, int] = {}
     for place, value in enumerate(order, start=1):

@@ -1,18 +1,18 @@
-"""Style diagnostics of one Markdown text: reported beside the scores, never verdicts.
+"""Style figures of one Markdown text: diagnostics, not verdicts.
 
-They tell reports from encyclopedia articles, not good from bad. Reference articles come
-with their citation markers removed: their citation density says nothing.
+They tell reports from encyclopedia articles, not good from bad. The citation density of reference
+articles says nothing, as their citation markers are removed.
 """
 
 import re
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.configuration.words import WordsToWatch
+from tasks.metrics.readability import flesch_reading_ease
 
 STYLE_VERSION = "style-2"
-"""Changes with the definition of any figure and with the list of words."""
+"""Changes with the definition of any figure and with the words to watch."""
 
 MAX_READABILITY_WORD_CHARS = 50
 """Longer "words" (addresses, hashes) do not count towards readability."""
@@ -22,21 +22,21 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """What a text is made of, reference sections left out."""
+    """A text's prose and structure, without reference sections."""
 
     lead: str
-    """Prose before the first section, one block a line."""
+    """Prose before the first section, one block per line."""
     prose: str
     """All prose, markup, markers and headings removed."""
     n_sections: int
     depth: int
     """Levels of headings below the title: 0 without sections."""
     n_citations: int
-    """Sources cited in the prose; `[1, 2]` cites two."""
+    """Citations in the prose; `[1, 2]` counts as two."""
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosed:
+class StyleFigure:
     """One figure of one text."""
 
     value: float | None
@@ -44,8 +44,8 @@ class Diagnosed:
     unit: str
 
 
-def diagnose(found: TextShape, words: WordsToWatch) -> dict[str, Diagnosed]:
-    """Style figures of one text by name; every value is None where it has no words.
+def measure_style(found: TextShape, words: WordsToWatch) -> dict[str, StyleFigure]:
+    """Return a text's style figures by name; all values are None if it has no words.
 
     `words_to_watch` and one `words_to_watch_<category>` each (per 1,000 words), `words`,
     `lead_words`, `lead_share` (0-1 of the words), `sections`, `section_depth` (deepest level
@@ -54,28 +54,28 @@ def diagnose(found: TextShape, words: WordsToWatch) -> dict[str, Diagnosed]:
     """
     prose = found.prose
     n_words = _count_words(prose)
-    figures = _watched(prose, n_words, words) | _shape(found, n_words)
-    figures["flesch"] = Diagnosed(_flesch(prose) if n_words else None, "reading ease")
+    figures = _count_watched(prose, n_words, words) | _measure_shape(found, n_words)
+    figures["flesch"] = StyleFigure(_flesch_ease(prose) if n_words else None, "reading ease")
     return figures
 
 
-def _watched(prose: str, n_words: int, words: WordsToWatch) -> dict[str, Diagnosed]:
-    """Words to watch per 1,000 words: in all and per category."""
+def _count_watched(prose: str, n_words: int, words: WordsToWatch) -> dict[str, StyleFigure]:
+    """Count words to watch per 1,000 words, in total and per category."""
     text = prose.replace("’", "'")
     counts = {
-        category: len(_pattern(phrases).findall(text)) if n_words else 0
+        category: len(_compile_phrases(phrases).findall(text)) if n_words else 0
         for category, phrases in words.categories.items()
     }
     named = {f"words_to_watch_{category}": count for category, count in counts.items()}
     named["words_to_watch"] = sum(counts.values())
     return {
-        name: Diagnosed(1_000 * count / n_words if n_words else None, "per 1,000 words")
+        name: StyleFigure(1_000 * count / n_words if n_words else None, "per 1,000 words")
         for name, count in named.items()
     }
 
 
-def _shape(found: TextShape, n_words: int) -> dict[str, Diagnosed]:
-    """Length, lead, sections and citations."""
+def _measure_shape(found: TextShape, n_words: int) -> dict[str, StyleFigure]:
+    """Measure length, lead, sections and citations."""
     lead_words = _count_words(found.lead)
     figures = {
         "words": (n_words, "words"),
@@ -86,7 +86,7 @@ def _shape(found: TextShape, n_words: int) -> dict[str, Diagnosed]:
         "citations_per_100_words": (100 * found.n_citations / max(n_words, 1), "per 100 words"),
     }
     return {
-        name: Diagnosed(float(value) if n_words else None, unit)
+        name: StyleFigure(float(value) if n_words else None, unit)
         for name, (value, unit) in figures.items()
     }
 
@@ -96,8 +96,8 @@ def _count_words(text: str) -> int:
 
 
 @lru_cache(maxsize=64)
-def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the phrases as whole words, in any case, across line breaks; the longest first."""
+def _compile_phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Match any phrase as whole words, ignoring case, across line breaks; the longest first."""
     alternatives = [
         r"\s+".join(
             r"\w{1,40}(?:\s\w{1,40})?" if word == "*" else re.escape(word)
@@ -108,10 +108,6 @@ def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(alternatives)})(?![\w-])", re.IGNORECASE)
 
 
-def _flesch(prose: str) -> float:
-    """Flesch reading ease: 206.835 - 1.015 words/sentence - 84.6 syllables/word."""
-    with warnings.catch_warnings():  # it imports pkg_resources, which is deprecated, and slow
-        warnings.simplefilter("ignore")
-        import textstat
+def _flesch_ease(prose: str) -> float:
     kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
-    return float(textstat.flesch_reading_ease(" ".join(kept)))
+    return flesch_reading_ease(" ".join(kept))

@@ -1,20 +1,20 @@
-"""Figures of a search: how much of what was needed was looked for, how deep, how wide.
+"""Depth and branching of a search trace.
 
-Source: LiveDRBench's analysis of search traces; its prompts and code for them are not
-published, so the definitions are this project's.
+Source: LiveDRBench's analysis of search traces. Its prompts and code for them are not published,
+so the definitions are this project's.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 
-from tasks.metrics.shares import share
+from tasks.metrics.ratios import share
 
 Parents = Sequence[int | None]
-"""Per step the index of the earlier step that it follows from; None where it begins anew."""
+"""For each step the index of the earlier step that it follows from; None for a new start."""
 
 
-def depth(parents: Parents) -> int | None:
-    """Steps on the longest chain of which each follows from the one before; None without steps.
+def search_depth(parents: Parents) -> int | None:
+    """Return the length, in steps, of the longest chain; None without steps.
 
     Raises:
         ValueError: a step follows from itself or from a later one.
@@ -27,8 +27,7 @@ def depth(parents: Parents) -> int | None:
     return max(lengths, default=None)
 
 
-def branching(parents: Parents) -> float | None:
-    """Mean number of steps that follow from a step, over the steps from which any does; None
-    where none does."""
+def search_branching(parents: Parents) -> float | None:
+    """Return the mean number of children of the steps that have any; None if no step has."""
     children = Counter(parent for parent in parents if parent is not None)
     return share(children.total(), len(children))

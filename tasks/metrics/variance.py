@@ -1,36 +1,33 @@
-"""Analysis of variance: do groups differ by more than their members do among themselves?"""
+"""Analysis of variance: do groups differ more than the values within them?"""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
 
 from tasks.base import Frozen
-from tasks.metrics.shares import mean
+from tasks.metrics.ratios import mean
 
 ROUNDING = 1e-12
-"""Values that differ by a smaller share of themselves than this are the same: what is left of
-equal numbers after different sums."""
+"""Relative difference below which values count as equal, to ignore rounding errors of sums."""
 
 
-class OneWay(Frozen):
-    """A one-way analysis of variance. Figures are null, with the reason, where they are not
-    defined."""
+class OneWayAnova(Frozen):
+    """A one-way analysis of variance. Undefined figures are null, with the reason."""
 
     n: int
-    """Values in all."""
+    """Number of values."""
     n_groups: int
     n_single: int
-    """Groups of one value. They say nothing of the spread within groups, and all that sets theirs
-    apart counts as a difference between groups: with many of them, eta squared is high by itself.
-    """
+    """Groups of one value. They add nothing to the variance within groups and all of their
+    deviation to the variance between groups: with many of them eta squared is high by itself."""
     f: float | None = None
-    """Mean square between groups over that within, 0 or more."""
+    """Mean square between groups over mean square within groups, 0 or more."""
     p: float | None = None
-    """Of F, 0-1: how often groups that do not differ would seem to differ so much."""
+    """p of F, 0-1: how often groups that do not differ would seem to differ this much."""
     eta_squared: float | None = None
-    """Sum of squares between groups over that in all, 0-1."""
+    """Sum of squares between groups over the total sum of squares, 0-1."""
     eta_squared_by_chance: float | None = None
-    """What eta squared is on average if values are dealt out to the groups at random:
-    (groups - 1) / (values - 1), 0-1. Without it eta squared cannot be read."""
+    """Mean eta squared if values were assigned to groups at random: (groups - 1) / (values - 1),
+    0-1. The baseline for reading eta squared."""
     reason: str | None = None
 
     @property
@@ -44,28 +41,28 @@ class OneWay(Frozen):
         return self.n - self.n_groups
 
 
-def one_way(groups: Mapping[str, Sequence[float]]) -> OneWay:
-    """F test and eta squared over groups of values, in any order.
+def one_way_anova(groups: Mapping[str, Sequence[float]]) -> OneWayAnova:
+    """Run an F test and compute eta squared (SSB / SST) over groups of values, in any order.
 
-    Source: Wiki Live Challenge, which tests an agent's deviations over categories (eta squared is
-    SSB / SST). Groups of one value are kept; empty ones are none.
+    Source: Wiki Live Challenge, which tests an agent's deviations over categories. Groups of one
+    value are kept, empty groups ignored.
     """
     valued = [sorted(groups[name]) for name in sorted(groups) if groups[name]]
     every = sorted(value for group in valued for value in group)
-    found = OneWay(
+    found = OneWayAnova(
         n=len(every), n_groups=len(valued), n_single=sum(len(group) == 1 for group in valued)
     )
     if found.n_groups < 2:
-        return _undefined(found, "fewer than two groups have a value")
+        return _with_reason(found, "fewer than two groups have a value")
     if not found.df_within:
-        return _undefined(found, "no group has two values, so none has a spread")
-    if same(every):
-        return _undefined(found, "all values are the same")
+        return _with_reason(found, "no group has two values, so none has a spread")
+    if are_equal(every):
+        return _with_reason(found, "all values are the same")
     eta = {"eta_squared_by_chance": found.df_between / (found.n - 1)}
-    if all(same(group) for group in valued):
+    if all(are_equal(group) for group in valued):
         reason = "the values of every group are the same: F has no bound"
         return found.model_copy(update=eta | {"eta_squared": 1.0, "reason": reason})
-    # Only here: it takes a second to import, and most commands test nothing.
+    # SciPy takes a second to import, and most commands test nothing.
     from scipy.stats import f_oneway
 
     tested = f_oneway(*valued)
@@ -76,10 +73,9 @@ def one_way(groups: Mapping[str, Sequence[float]]) -> OneWay:
     )  # fmt: skip
 
 
-def corrected(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p-values, each as large as the share of false findings (0-1) would be if it and all
-    smaller ones were taken for findings (Benjamini and Hochberg). Null stays null and is not
-    counted."""
+def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct p-values for the false discovery rate (Benjamini and Hochberg). Null stays null and
+    is not counted."""
     present = [p for p in p_values if p is not None]
     if not present:
         return list(p_values)
@@ -89,24 +85,24 @@ def corrected(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(raised) for p in p_values]
 
 
-def same(values: Sequence[float]) -> bool:
-    """Whether all values are one, but for rounding."""
+def are_equal(values: Sequence[float]) -> bool:
+    """Whether all values are equal, except for rounding errors."""
     least, most = min(values), max(values)
     return most - least <= ROUNDING * max(abs(least), abs(most))
 
 
-def _undefined(found: OneWay, reason: str) -> OneWay:
+def _with_reason(found: OneWayAnova, reason: str) -> OneWayAnova:
     return found.model_copy(update={"reason": reason})
 
 
 def _eta_squared(groups: Sequence[Sequence[float]], every: Sequence[float]) -> float:
     overall = mean(every)
-    between = fsum(len(group) * _squared(mean(group), overall) for group in groups)
-    total = fsum(_squared(value, overall) for value in every)
+    between = fsum(len(group) * _squared_difference(mean(group), overall) for group in groups)
+    total = fsum(_squared_difference(value, overall) for value in every)
     return min(1.0, between / total)
 
 
-def _squared(value: float | None, other: float | None) -> float:
-    assert value is not None  # the mean of a group that has values
+def _squared_difference(value: float | None, other: float | None) -> float:
+    assert value is not None  # the group has values, so it has a mean
     assert other is not None
     return (value - other) ** 2

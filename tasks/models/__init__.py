@@ -1,4 +1,4 @@
 """Calls to models: one gateway with limits, retries, budgets and batches; a client per API.
 
-Pure: the ledger is given to it. Writes no table.
+Pure: the ledger is passed in. Writes no table.
 """

@@ -1,107 +1,106 @@
-"""What a provider's batch API is to us, and where jobs are kept: what `batch` works with."""
+"""The protocols of a batch API and of the store of batch jobs, for `batch_sender`."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tasks.models.errors import ModelError, Rejected, StopsTheStage, Transient
+from tasks.models.errors import ModelError, RequestRejected, StopStage, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.warehouse.calls import BatchJob
 
-MOST_RESULT_BYTES = 1 << 30
-"""Of the answers of one job, which come together."""
-AROUND_A_REQUEST = 2_000
-"""Bytes of a request besides its texts, with room to spare."""
+MAX_RESULT_BYTES = 1 << 30
+"""Largest response with the answers of one job, which come together."""
+REQUEST_OVERHEAD_BYTES = 2_000
+"""Bytes of a request besides its texts, generously."""
 
 
 @dataclass(frozen=True)
-class Item:
-    """What became of one request of a job."""
+class BatchItem:
+    """The result of one request of a job."""
 
     body: Any = None
     """The answer, in the provider's form."""
     response_id: str | None = None
     error: ModelError | None = None
-    """Transient or Rejected, where there is no answer."""
+    """TransientError or RequestRejected, if there is no answer."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A job that moves no more."""
+class EndedBatch:
+    """A job in a final state."""
 
-    word: str
-    """The provider's own for how it ended."""
-    items: Mapping[str, Item] = field(default_factory=dict)
-    """By key, in no order; some may be missing."""
+    state: str
+    """The final state, as the provider names it."""
+    items: Mapping[str, BatchItem] = field(default_factory=dict)
+    """Results by key, in no order; some may be missing."""
     succeeded: bool = False
 
 
 class BatchClient(Protocol):
-    """One provider's batch API: each call once, no retries.
+    """A provider's batch API: one attempt per call, no retries.
 
-    All raise Transient, Rejected or StopsTheStage (see `errors`); no message holds the key.
+    All methods raise TransientError, RequestRejected or StopStage (see `errors`); no message holds
+    the key.
     """
 
-    most_bytes: int
-    """Of all requests of one job, as `request_bytes` counts them."""
+    max_job_bytes: int
+    """Limit of all requests of one job, as `estimate_request_bytes` counts them."""
 
     async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:
-        """Make a job that can be found by `name`; the provider's id for it.
+        """Create a job that can be found by `name`; return the provider's id.
 
         Raises:
-            Transient: with `maybe_billed` where the job may have been made all the same.
+            TransientError: with `maybe_billed` if the job may exist all the same.
         """
 
-    async def poll(self, remote_id: str) -> Ended | None:
-        """How the job ended, with its results; None: it has not."""
+    async def poll(self, remote_id: str) -> EndedBatch | None:
+        """Return the ended job with its results; None while it runs."""
 
     async def find(self, name: str) -> str | None:
-        """The id of the job that was made under `name`; None: there is none."""
+        """Return the id of the job created under `name`; None if there is none."""
 
-    def read(self, item: Item, request: ModelRequest) -> Reply:
-        """An answer as a reply. Raises Transient or Rejected where it is none."""
+    def parse(self, item: BatchItem, request: ModelRequest) -> Reply:
+        """Parse an answer; raise TransientError or RequestRejected if it is none."""
 
     async def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
 
 
 class BatchStore(Protocol):
-    """Where the jobs of one judge are kept."""
+    """The store of one judge's batch jobs."""
 
-    async def open_jobs(self) -> Sequence[BatchJob]:
-        """Those that are neither done nor failed, by age."""
+    async def load_open_jobs(self) -> Sequence[BatchJob]:
+        """Return the jobs that are neither done nor failed, the oldest first."""
 
-    async def keep(self, job: BatchJob) -> None:
-        """Returns once it is committed, in place of what was known of it."""
+    async def save(self, job: BatchJob) -> None:
+        """Store a job, replacing its old row; return once it is committed."""
 
-    async def bought(self, response_ids: Collection[str]) -> frozenset[str]:
-        """Those of the answers that the ledger holds."""
+    async def find_saved(self, response_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the response ids that the ledger holds."""
 
 
-def key_of(request: ModelRequest) -> str:
-    """The address of a request as it is sent: a repair's differs from its question's.
+def request_key(request: ModelRequest) -> str:
+    """Return the id of a request as it is sent: a repair has another one than its original.
 
-    Worked out here and not taken from the request, where a copy may carry the address that was
-    worked out for the original.
+    It is computed anew, because a copied request may carry the cached id of the original.
     """
     sent = {name: getattr(request, name) for name in ModelRequest.model_fields}
     return ModelRequest(**sent).request_id
 
 
-def request_bytes(request: ModelRequest) -> int:
-    """About what a request takes in a job: JSON, everything beyond ASCII escaped, files as
-    base64."""
-    texts = (request.system, request.reply_schema, *(turn.text for turn in request.turns))
+def estimate_request_bytes(request: ModelRequest) -> int:
+    """Estimate the size of a request in a job: JSON with escapes for non-ASCII, files as base64."""
+    texts = (request.system, request.reply_schema, *(each.text for each in request.messages))
     files = sum(4 * ((2 + each.n_bytes) // 3) for each in request.attachments)
-    return sum(len(json.dumps(text)) for text in texts) + files + AROUND_A_REQUEST
+    return sum(len(json.dumps(text)) for text in texts) + files + REQUEST_OVERHEAD_BYTES
 
 
-def own(error: Exception) -> Exception:
-    """The error, as an object of its own for each of the many who raise it."""
-    if isinstance(error, Transient):
-        return Transient(str(error), error.kind, hint_seconds=error.hint_seconds,
+def copy_error(error: Exception) -> Exception:
+    """Return a copy of an error, for each of the callers that raise it."""
+    if isinstance(error, TransientError):
+        return TransientError(str(error), error.kind, hint_seconds=error.hint_seconds,
                          maybe_billed=error.maybe_billed, code=error.code)  # fmt: skip
-    if isinstance(error, Rejected):
-        return Rejected(str(error), error.code)
-    return type(error)(*error.args) if isinstance(error, StopsTheStage) else error
+    if isinstance(error, RequestRejected):
+        return RequestRejected(str(error), error.code)
+    return type(error)(*error.args) if isinstance(error, StopStage) else error

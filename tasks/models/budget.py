@@ -1,4 +1,4 @@
-"""A hard cap on what one run spends: reserved before each call, settled by what it cost."""
+"""A hard cap on the spending of one run: reserved before each call, settled after it."""
 
 import asyncio
 
@@ -6,21 +6,21 @@ from tasks.models.errors import BudgetExhausted
 
 
 class Budget:
-    """USD of one run; None is no cap, but what is spent is counted all the same."""
+    """The budget of one run in USD; None sets no cap, spending is counted all the same."""
 
     def __init__(self, usd: float | None = None) -> None:
         self.usd = usd
         self.spent = 0.0
         self.maybe_spent = 0.0
-        """For calls whose answer never came: they may have been billed, so they count."""
+        """Spending on calls whose answer was lost: they may have been billed, so they count."""
         self._reserved = 0.0
         self._settled = asyncio.Condition()
 
     async def reserve(self, amount: float) -> None:
-        """Set aside what a call may cost at most, waiting for others to be settled.
+        """Reserve the most a call may cost, waiting for other calls to be settled.
 
         Raises:
-            BudgetExhausted: it does not fit although no other call is under way.
+            BudgetExhausted: the amount does not fit although no other call is under way.
         """
         if self.usd is None:
             return
@@ -30,17 +30,17 @@ class Budget:
                     raise BudgetExhausted(
                         f"The budget of ${self.usd:,.2f} is used up: ${self.spent:,.4f} spent"
                         + (f", ${self.maybe_spent:,.4f} perhaps" if self.maybe_spent else "")
-                        + f", and the next call may cost up to ${amount:,.4f}. What was answered "
-                        "is kept; run again with more to go on."
+                        + f", and the next call may cost up to ${amount:,.4f}. Answers so far "
+                        "are kept; run again with a larger budget."
                     )
                 await self._settled.wait()
             self._reserved += amount
 
     async def settle(self, amount: float, cost: float | None, *, maybe_billed: bool) -> None:
-        """A call for which `amount` was reserved has ended.
+        """Settle an ended call for which `amount` was reserved.
 
-        cost: None where it is unknown or nothing came; then the whole reservation counts if
-            the call may have been billed, and nothing if not.
+        cost: None if it is unknown or no answer came; then the whole reservation counts if the
+            call may have been billed, else nothing.
         """
         if cost is not None:
             self.spent += cost
@@ -57,11 +57,11 @@ class Budget:
         return self.spent + self.maybe_spent + self._reserved
 
 
-class SetAside:
-    """What of a budget is held for one thing that is being bought: settled once, whatever ends it.
+class BudgetReservation:
+    """The reservation for one purchase, settled exactly once.
 
-    What is left unsettled when the block is left (a key that stopped working, an interruption)
-    counts as perhaps spent, so that nobody waits for it.
+    A reservation still unsettled at the end of the block (the key stopped working, an
+    interruption) counts as perhaps spent, so that nobody waits for it.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -73,17 +73,17 @@ class SetAside:
         return self._held is not None
 
     async def reserve(self, amount: float) -> None:
-        """As `Budget.reserve`."""
+        """Reserve an amount; see `Budget.reserve`."""
         await self._budget.reserve(amount)
         self._held = amount
 
     async def settle(self, cost: float | None, *, maybe_billed: bool = True) -> None:
-        """As `Budget.settle`; nothing where nothing is held."""
+        """Settle the reservation, if there is one; see `Budget.settle`."""
         if self._held is not None:
             held, self._held = self._held, None
             await self._budget.settle(held, cost, maybe_billed=maybe_billed)
 
-    async def __aenter__(self) -> "SetAside":
+    async def __aenter__(self) -> "BudgetReservation":
         return self
 
     async def __aexit__(self, *error: object) -> None:

@@ -1,4 +1,4 @@
-"""What every provider's client is, and what they share in reading an endpoint's refusals."""
+"""The clients' protocol, and how they interpret error responses."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,33 +9,33 @@ from typing import Any, Protocol
 
 import httpx
 
-from tasks.models.errors import Misconfigured, ModelError, Rejected, Transient
+from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
-from tasks.warehouse.rows import storable
+from tasks.warehouse.rows import replace_surrogates
 
-RETRIED_CODES = frozenset({408, 429})
-"""Besides 5xx. Everything else means the same tomorrow."""
-MOVED = frozenset({301, 302, 307, 308})
-"""Redirects that say "nothing was done here"; they are not followed."""
-SHOWN = 500
+RETRYABLE_CODES = frozenset({408, 429})
+"""Retryable besides 5xx; all other codes are permanent."""
+REDIRECT_CODES = frozenset({301, 302, 307, 308})
+"""Redirects, which are not followed: nothing was processed."""
+MAX_MESSAGE_CHARS = 500
 
 
 class ModelClient(Protocol):
-    """One provider's API: one try of one request, no more."""
+    """A provider's API: one attempt per request, no retries."""
 
     async def ask(self, request: ModelRequest) -> Reply:
         """Send a request once.
 
         Raises:
-            Transient, Rejected, StopsTheStage: see `errors`; no message holds the key.
+            TransientError, RequestRejected, StopStage: see `errors`; no message holds the key.
         """
 
     async def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds a server asks to wait: `retry-after-ms`, or `Retry-After` as seconds or a date."""
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the wait in seconds from `retry-after-ms` or `Retry-After` (seconds or date)."""
     milliseconds = headers.get("retry-after-ms", "")
     if re.fullmatch(r"\d+(\.\d+)?", milliseconds):
         return float(milliseconds) / 1000
@@ -46,32 +46,32 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         date = parsedate_to_datetime(value)
         date = date if date.tzinfo else date.replace(tzinfo=UTC)
         return max(0.0, (date - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError, OverflowError):  # no date, or one beyond the calendar
+    except (ValueError, TypeError, OverflowError):  # no date, or out of range
         return None
 
 
-def refusal(
+def classify_status(
     code: int,
     message: str,
     headers: Mapping[str, str],
     model: str,
     configured_in: str = "configs/judges.yaml",
 ) -> ModelError:
-    """What any HTTP status but that of an answer means for the caller.
+    """Return the error for an HTTP status that is not a success.
 
-    configured_in: the file that names the model, for what is said to people.
+    configured_in: the file that names the model, for messages.
     """
-    shown = f"HTTP {code}: {message[:SHOWN]}"
-    if code in RETRIED_CODES or code >= 500:
+    shown = f"HTTP {code}: {message[:MAX_MESSAGE_CHARS]}"
+    if code in RETRYABLE_CODES or code >= 500:
         kind = "rate_limit" if code == 429 else "server"
-        return Transient(shown, kind, hint_seconds=retry_after(headers), code=code)  # type: ignore[arg-type]
-    if code in MOVED:
+        return TransientError(shown, kind, hint_seconds=parse_retry_after(headers), code=code)  # type: ignore[arg-type]
+    if code in REDIRECT_CODES:
         return Misconfigured(
-            f"{model}: its endpoint sends its callers elsewhere (HTTP {code}), where no key is "
-            f"taken to. Check `base_url` in `{configured_in}`."
+            f"{model}: the endpoint redirects elsewhere (HTTP {code}), and redirects are not "
+            f"followed. Check `base_url` in `{configured_in}`."
         )
-    if code < 400:  # no refusal, and no answer either
-        return Transient(shown, "garbled", maybe_billed=True, code=code)
+    if code < 400:  # neither an error nor an answer
+        return TransientError(shown, "garbled", maybe_billed=True, code=code)
     if code in (401, 403):
         return Misconfigured(
             f"{model}: the key is not accepted ({shown}). Check the variable that "
@@ -82,41 +82,43 @@ def refusal(
             f"{model}: there is no such model or address ({shown}). Check `model` and "
             f"`base_url` in `{configured_in}`."
         )
-    return Rejected(shown, code)
+    return RequestRejected(shown, code)
 
 
 @contextmanager
-def reading(what: str, *, buying: bool = True) -> Iterator[None]:
-    """Around the reading of a whole answer: one of another form is a garbled one.
+def catch_parse_errors(what: str, *, billable: bool = True) -> Iterator[None]:
+    """Turn errors from parsing a complete answer into a transient "garbled" error.
 
-    what: in words, for the message: "the answer is no chat completion".
+    what: the message, e.g. "the answer is no chat completion".
 
     Raises:
-        Transient: any place of it holds anything else than it should.
+        TransientError: the answer has an unexpected form.
     """
     try:
         yield
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-        raise Transient(what, "garbled", maybe_billed=buying) from None
+        raise TransientError(what, "garbled", maybe_billed=billable) from None
 
 
-def json_of(response: httpx.Response, *, buying: bool = True) -> Any:
-    """The JSON of an answer.
+def parse_json(response: httpx.Response, *, billable: bool = True) -> Any:
+    """Return the JSON of a response.
 
     Raises:
-        Transient: it is none.
+        TransientError: it is not JSON.
     """
     kind = response.headers.get("content-type", "nothing")
-    with reading(f"HTTP {response.status_code} with {kind} that is no JSON", buying=buying):
+    with catch_parse_errors(
+        f"HTTP {response.status_code} with {kind} that is no JSON", billable=billable
+    ):
         return response.json()
 
 
-def error_of(response: httpx.Response) -> tuple[str, str | None]:
-    """The message of a refusal and the provider's word for it, in all forms that are known."""
+def parse_error(response: httpx.Response) -> tuple[str, str | None]:
+    """Return the message and code of an error response, in any of the known forms."""
     try:
         body: Any = response.json()
     except (ValueError, RecursionError):
-        return response.text, None  # cut by whoever shows it, after the key is taken out
+        return response.text, None  # callers truncate it after redacting the key
     inner = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(inner, dict):
         return str(inner), None
@@ -125,6 +127,6 @@ def error_of(response: httpx.Response) -> tuple[str, str | None]:
     return str(message), word if isinstance(word, str) else None
 
 
-def redacted(text: str, key: str | None) -> str:
-    """A text from outside that can be kept: without the key, in case an endpoint repeats it."""
-    return storable(text.replace(key, "[key]") if key else text)
+def redact_key(text: str, key: str | None) -> str:
+    """Return a foreign text fit for storage, without the key, which an endpoint may echo."""
+    return replace_surrogates(text.replace(key, "[key]") if key else text)

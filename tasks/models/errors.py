@@ -1,4 +1,4 @@
-"""What can go wrong when a model is asked, by what it means for the caller."""
+"""Errors of calls to models, by what they mean for the caller."""
 
 from typing import Literal
 
@@ -6,17 +6,17 @@ from tasks.errors import ExpectedError
 
 
 class ModelError(ExpectedError):
-    """A model could not be asked, or its answer not be read."""
+    """A model could not be called, or its answer could not be read."""
 
 
-class Transient(ModelError):
-    """May heal by itself: try the same request again later.
+class TransientError(ModelError):
+    """A failure that may pass: the same request can be retried later.
 
     Attributes:
         kind: what happened.
-        hint_seconds: how long the server asks to wait, if it says.
-        maybe_billed: the request may have been worked on although no answer came.
-        code: the HTTP status, where there was one.
+        hint_seconds: the wait the server asks for, if any.
+        maybe_billed: whether the request may have been processed although no answer came.
+        code: the HTTP status, if any.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class Transient(ModelError):
         self.tries = 1
 
 
-class TooLong(Transient):
-    """More came than any answer holds; the rest was left unread."""
+class ResponseTooLarge(TransientError):
+    """The response exceeds the size limit; the rest was not read."""
 
 
-class Rejected(ModelError):
-    """The endpoint refuses this very request; asking it again is no use.
+class RequestRejected(ModelError):
+    """The endpoint refuses this request; a retry would not help.
 
     Attributes:
         code: the HTTP status.
@@ -52,29 +52,29 @@ class Rejected(ModelError):
         self.code = code
 
 
-class StopsTheStage(ModelError):
-    """No request of this judge can succeed now: nothing more is asked in this run."""
+class StopStage(ModelError):
+    """No request of this judge can succeed now: the run sends no more of them."""
 
 
-class Misconfigured(StopsTheStage):
-    """No key, a wrong key, or a model or endpoint that does not exist."""
+class Misconfigured(StopStage):
+    """The key is missing or wrong, or the model or endpoint does not exist."""
 
 
-class Interrupted(StopsTheStage):
-    """Somebody ended the run: what waits to be tried again is left to the next one."""
+class RunInterrupted(StopStage):
+    """The run was interrupted: pending retries are left to the next run."""
 
 
-class QuotaExhausted(StopsTheStage):
-    """A quota that lasts a day or longer is used up."""
+class QuotaExhausted(StopStage):
+    """A quota of a day or longer is used up."""
 
 
-class ModelDrift(StopsTheStage):
-    """The model answered as another version than the one the judge is pinned to."""
+class ModelDrift(StopStage):
+    """The model answered as a version other than the one the judge is pinned to."""
 
 
-class BudgetExhausted(StopsTheStage):
-    """The next call might cost more than is left of the budget."""
+class BudgetExhausted(StopStage):
+    """The next call may cost more than the rest of the budget."""
 
 
-class NoPrice(StopsTheStage):
-    """A budget is set, but the price list does not know the model."""
+class UnknownPrice(StopStage):
+    """A budget is set, but the price list lacks the model."""

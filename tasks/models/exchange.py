@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, the same for every provider."""
+"""Requests to models and their replies, the same for every provider."""
 
 import json
 from functools import cached_property, lru_cache
@@ -7,52 +7,52 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from tasks.base import Frozen
-from tasks.models.attachments import Attachment, laid_out
+from tasks.models.attachments import Attachment, fence_attachments
 from tasks.warehouse.rows import ForeignText, canonical_json, content_sha
 
 Finish = Literal["ok", "truncated", "refused", "blocked", "empty"]
 
 
-class Turn(Frozen):
-    """One turn of the conversation after the system prompt."""
+class Message(Frozen):
+    """A message of the conversation after the system prompt."""
 
     role: Literal["user", "model"]
     text: str
 
 
 class Parameters(Frozen):
-    """How a model answers; what is None is not sent. Part of a request's address."""
+    """Generation parameters; None is not sent. Part of the request id."""
 
     temperature: float | None = None
     top_p: float | None = None
     seed: int | None = None
     max_output_tokens: int
-    """With thinking, where the model thinks."""
+    """Output limit in tokens, including thinking."""
     thinking_budget: int | None = None
     """Tokens; Gemini 2.5."""
     thinking_level: str | None = None
     """Gemini 3 and later: `minimal`, `low`, `medium`, `high`; OpenAI's reasoning effort."""
 
     def canonical(self) -> str:
-        """JSON with sorted keys, without what is not set."""
+        """Return JSON with sorted keys, without unset parameters."""
         return canonical_json(self.model_dump(by_alias=True, exclude_none=True))
 
 
 class Purpose(Frozen):
-    """What a call is for: kept in the ledger, no part of a request's address."""
+    """What a call is for: stored in the ledger, not part of the request id."""
 
     judge: str
     protocol: str
     step: str
     prompt_sha: str
     n_items: int = 1
-    """Items it decides."""
+    """Number of items the call decides."""
 
 
 class ModelRequest(BaseModel):
-    """One question to a model: the same content has the same `request_id`, whoever asks."""
+    """A request to a model; equal content has the same `request_id`."""
 
-    # Not `Frozen`: a cached property needs to be kept.
+    # Not `Frozen`, because of the cached properties.
     model_config = ConfigDict(extra="forbid", ignored_types=(cached_property,))
 
     provider: str
@@ -60,107 +60,111 @@ class ModelRequest(BaseModel):
     parameters: Parameters
     reply_name: str
     reply_schema: str
-    """JSON Schema of the answer, as JSON with sorted keys."""
+    """JSON Schema of the answer, with sorted keys."""
     system: str
-    turns: tuple[Turn, ...]
+    messages: tuple[Message, ...]
     attachments: tuple[Attachment, ...] = ()
-    """Files that go before the first turn's text, as `laid_out` has them."""
+    """Files sent before the first message's text; see `fence_attachments`."""
     purpose: Purpose
     typical_output_tokens: int = 0
-    """What an answer is expected to take, for estimates."""
+    """Expected length of an answer, for estimates."""
 
     @cached_property
     def request_id(self) -> str:
-        turns = [part for turn in self.turns for part in (turn.role, turn.text)]
+        parts = [part for message in self.messages for part in (message.role, message.text)]
         return content_sha(
             self.provider, self.model, self.parameters.canonical(), self.reply_schema,
-            self.system, *turns, *self._attached,
+            self.system, *parts, *self._attachment_parts,
         )  # fmt: skip
 
     @property
-    def _attached(self) -> list[str]:
-        """The files as part of the address; nothing where there are none, so that questions
-        without files keep the addresses under which their answers were bought."""
+    def _attachment_parts(self) -> list[str]:
+        """The attachments' part of the id; empty without any, so that requests without files keep
+        the ids under which their answers were bought."""
         files = [("attachment", each.media_type, each.sha) for each in self.attachments]
         return [part for parts in files for part in parts]
 
     @property
     def prompt(self) -> str:
-        """What is sent after the system prompt, as one text for the ledger; where a file stands,
-        its media type, bytes and sha."""
+        """Everything after the system prompt as one text for the ledger; files are given as media
+        type, size and sha."""
         files = "".join(
-            piece if isinstance(piece, str) else f"[{piece.described}]"
-            for piece in laid_out(self.attachments)
+            piece if isinstance(piece, str) else f"[{piece.description}]"
+            for piece in fence_attachments(self.attachments)
         )
-        if len(self.turns) == 1:
-            return files + self.turns[0].text
-        return files + "\n\n".join(f"[{turn.role}]\n{turn.text}" for turn in self.turns)
+        if len(self.messages) == 1:
+            return files + self.messages[0].text
+        return files + "\n\n".join(f"[{turn.role}]\n{turn.text}" for turn in self.messages)
 
     @cached_property
     def prompt_bytes(self) -> int:
-        """As long as everything that is sent is to a model, which reads at most so many tokens:
-        bytes of the texts, and of the files what they count as (`BYTES_OF_A_PAGE`)."""
-        return self.text_bytes + sum(each.counts_as_bytes for each in self.attachments)
+        """An upper bound of the prompt's tokens: bytes of all texts, and the equivalent of the
+        files (`BYTES_PER_PAGE`)."""
+        return self.text_bytes + sum(each.equivalent_bytes for each in self.attachments)
 
     @cached_property
     def text_bytes(self) -> int:
-        """Bytes of everything that is sent as text."""
-        texts = (self.system, self.reply_schema, *(turn.text for turn in self.turns))
+        """Bytes of everything sent as text."""
+        texts = (self.system, self.reply_schema, *(turn.text for turn in self.messages))
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
-    def repaired(self, answer: str, problem: str) -> "ModelRequest":
-        """The same question again, after an answer that could not be used."""
+    def with_correction(self, answer: str, problem: str) -> "ModelRequest":
+        """Return the request with the unusable answer and a demand for a better one."""
         again = (
             f"This answer cannot be used: {problem}. Answer the question above again, whole, in "
             "JSON of the given form and with nothing around it."
         )
-        turns = (*self.turns, Turn(role="model", text=answer), Turn(role="user", text=again))
-        return self.model_copy(update={"turns": turns})
+        messages = (
+            *self.messages,
+            Message(role="model", text=answer),
+            Message(role="user", text=again),
+        )
+        return self.model_copy(update={"messages": messages})
 
 
 @lru_cache
-def parsed_schema(text: str) -> dict[str, Any]:
-    """A reply schema as the clients send it."""
+def parse_schema(text: str) -> dict[str, Any]:
+    """Parse a reply schema, for the clients to send."""
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 def call_id(request_id: str, attempt: int) -> str:
-    """The ledger's key for the `attempt`-th answer (1-based) to a request."""
+    """Return the ledger's key of the `attempt`-th answer (1-based) to a request."""
     return content_sha(request_id, str(attempt))
 
 
-def _counted(value: object) -> object:
-    """A count as the warehouse can hold it; anything else says nothing."""
+def _valid_count(value: object) -> object:
+    """Return a count that the warehouse can store; None for anything else."""
     return value if isinstance(value, int) and 0 <= value < 2**63 else None
 
 
-Count = Annotated[int | None, BeforeValidator(_counted)]
+TokenCount = Annotated[int | None, BeforeValidator(_valid_count)]
 
 
-class Usage(Frozen):
-    """Tokens as the provider counts them; None where it does not say."""
+class TokenUsage(Frozen):
+    """Tokens as the provider counts them; None if it does not report them."""
 
-    prompt: Count = None
-    """With the cached ones."""
-    cached: Count = None
-    output: Count = None
-    """Without thinking."""
-    thinking: Count = None
+    prompt: TokenCount = None
+    """Prompt tokens, including cached ones."""
+    cached: TokenCount = None
+    output: TokenCount = None
+    """Output tokens, without thinking."""
+    thinking: TokenCount = None
 
 
 class Reply(Frozen):
-    """One answer of a model, whole or not, before anybody has read what it says."""
+    """A model's answer, complete or not, before it is parsed."""
 
     finish: Finish
     text: ForeignText = ""
     stop_reason: ForeignText | None = None
-    """The provider's own word for why it ended."""
-    usage: Usage = Usage()
+    """The provider's finish reason."""
+    usage: TokenUsage = TokenUsage()
     model_version: ForeignText | None = None
     response_id: ForeignText | None = None
     raw: ForeignText | None = None
-    """The body, kept where `finish` is not `ok`."""
+    """The response body, unless `finish` is `ok`."""
     delivery: str = "live"
     latency_seconds: float | None = None
     tries: int = 1

@@ -1,8 +1,8 @@
-"""What an error of the HTTP libraries means for a call: may it have been billed, may it heal?
+"""Classify errors of the HTTP libraries: may the call have been billed, is a retry useful?
 
-The one place that says so, for judges, agents and wikis; `transport` raises what is said here
-and nothing else. aiohttp's own errors are looked at where there are any: httpx's names for them
-say less (a connection that is cut while the answer is waited for is a `ConnectTimeout` there).
+Judges, agents and wikis share these rules; `transport` raises only the errors made here. aiohttp's
+errors take precedence, because httpx's translations are less exact (a connection that is cut while
+waiting for the answer becomes a `ConnectTimeout`).
 """
 
 import re
@@ -10,18 +10,18 @@ import re
 import aiohttp
 import httpx
 
-from tasks.models.errors import Misconfigured, ModelError, Transient
+from tasks.models.errors import Misconfigured, ModelError, TransientError
 
-UNSENDABLE = (
+INVALID_REQUEST_ERRORS = (
     httpx.InvalidURL,
     httpx.UnsupportedProtocol,
     aiohttp.InvalidURL,
     aiohttp.NonHttpUrlClientError,
     ValueError,
 )
-"""No request can be made of this address and key. A ValueError is yarl's, multidict's or a
-codec's: of a host's name that is too long, of a key that no header can hold."""
-NOT_SENT = (
+"""The address or the key makes no valid request. ValueErrors come from yarl, multidict or a codec:
+a host name that is too long, a key that does not fit a header."""
+UNSENT_ERRORS = (
     aiohttp.ClientConnectorError,
     aiohttp.ClientHttpProxyError,
     aiohttp.ConnectionTimeoutError,
@@ -31,46 +31,51 @@ NOT_SENT = (
     httpx.PoolTimeout,
     httpx.ProxyError,
 )
-"""Errors from before the request left: nothing can have been billed."""
-CUT = (OSError, aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, httpx.TransportError)
-"""The connection is to blame; for the rest it is what came over it."""
+"""Errors from before the request was sent: nothing can have been billed."""
+CONNECTION_ERRORS = (
+    OSError,
+    aiohttp.ClientConnectionError,
+    aiohttp.ClientPayloadError,
+    httpx.TransportError,
+)
+"""Errors of the connection; all others concern the data that came over it."""
 
 
-def no_answer(error: Exception, *, buying: bool) -> ModelError:
-    """What it means that a request could not be sent, or that no answer began."""
-    cause = _cause(error)
-    if isinstance(cause, NOT_SENT):  # before the other: a bad certificate is a ValueError, too
-        return _lost(cause, sent=False, buying=buying)
-    if isinstance(cause, UNSENDABLE):
+def classify_send_error(error: Exception, *, billable: bool) -> ModelError:
+    """Return the error for a request that was not sent or got no response."""
+    cause = _unwrap_cause(error)
+    if isinstance(cause, UNSENT_ERRORS):  # checked first: a bad certificate is a ValueError, too
+        return _make_transient(cause, sent=False, billable=billable)
+    if isinstance(cause, INVALID_REQUEST_ERRORS):
         return Misconfigured(
-            f"no request can be made ({_words(cause)}). Check the address, and the key."
+            f"no request can be made ({_describe(cause)}). Check the address, and the key."
         )
-    return _lost(cause, sent=True, buying=buying)
+    return _make_transient(cause, sent=True, billable=billable)
 
 
-def broken_off(error: Exception, *, buying: bool) -> Transient:
-    """What it means that an answer had begun, and could not be read to its end."""
-    return _lost(_cause(error), sent=True, buying=buying)
+def classify_read_error(error: Exception, *, billable: bool) -> TransientError:
+    """Return the error for a response that broke off."""
+    return _make_transient(_unwrap_cause(error), sent=True, billable=billable)
 
 
-def without_what_was_read(message: str) -> str:
-    """The message of a parser without the bytes it could not parse: they may hold anything."""
+def strip_received_bytes(message: str) -> str:
+    """Return a parser's message without the bytes it failed on, which may hold anything."""
     return re.split(r":? (?:bytearray\()?b['\"]|:?\n", message)[0]
 
 
-def _cause(error: Exception) -> Exception:
+def _unwrap_cause(error: Exception) -> Exception:
     return error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
 
 
-def _lost(cause: Exception, *, sent: bool, buying: bool) -> Transient:
+def _make_transient(cause: Exception, *, sent: bool, billable: bool) -> TransientError:
     if sent and isinstance(cause, TimeoutError | httpx.TimeoutException):
-        return Transient(_words(cause), "timeout", maybe_billed=buying)
-    cut = isinstance(cause, CUT) and not isinstance(cause, httpx.ProtocolError)
-    return Transient(_words(cause), "connection" if cut else "garbled",
-                     maybe_billed=sent and buying)  # fmt: skip
+        return TransientError(_describe(cause), "timeout", maybe_billed=billable)
+    cut = isinstance(cause, CONNECTION_ERRORS) and not isinstance(cause, httpx.ProtocolError)
+    return TransientError(_describe(cause), "connection" if cut else "garbled",
+                     maybe_billed=sent and billable)  # fmt: skip
 
 
-def _words(cause: Exception) -> str:
+def _describe(cause: Exception) -> str:
     said = getattr(cause, "message", None) or str(cause)
-    words = without_what_was_read(said) if isinstance(said, str) else ""  # else: what was read
+    words = strip_received_bytes(said) if isinstance(said, str) else ""  # else: received data
     return f"{type(cause).__name__}: {words}".strip(": ")

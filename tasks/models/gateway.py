@@ -1,8 +1,8 @@
-"""Asking a model without buying anything twice and without losing an answer.
+"""The gateway to a model: no answer is bought twice, and none is lost.
 
-A request is looked up in the ledger first; two askers of the same share one call; what comes
-back is in the ledger before anybody acts on it. An answer that cannot be used is asked for
-once more in a run, and both are kept.
+A request is looked up in the ledger first; concurrent equal requests share one call; an answer
+is in the ledger before anybody uses it. An unusable answer is requested once more per run, and
+both are kept.
 """
 
 import asyncio
@@ -12,34 +12,34 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tasks.models.budget import Budget
-from tasks.models.errors import ModelDrift, NoPrice, Rejected, StopsTheStage, Transient
+from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
 from tasks.models.exchange import ModelRequest, Reply, call_id
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
 
 ValueT = TypeVar("ValueT")
-ASKED_PER_RUN = 2
-"""Answers bought for one request in one run: the first, and one repair."""
-PREPARING_SECONDS = 1.0
-"""How long an asker that was let in may take before the next is let in all the same."""
-STATUS_OF = {
+ANSWERS_PER_RUN = 2
+"""Answers bought for a request in one run: the first, and one repair."""
+ADMISSION_TIMEOUT_SECONDS = 1.0
+"""How long an admitted caller may take to send before the next is admitted regardless."""
+VERDICT_STATUS = {
     "truncated": Status.UNPARSABLE,
     "empty": Status.UNPARSABLE,
     "refused": Status.BLOCKED,
     "blocked": Status.BLOCKED,
     "failed": Status.JUDGE_ERROR,
 }
-"""What it means for a decision that its call ended so."""
+"""The verdict status for each call status without a usable answer."""
 
 
 class InvalidReply(ValueError):
-    """An answer that is whole but cannot be used; the message says what is wrong with it."""
+    """An answer is complete but unusable; the message says why."""
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[ValueT]):
-    """What became of one request: a value, or why there is none."""
+    """The outcome of a request: a value, or the reason why there is none."""
 
     status: Status
     value: ValueT | None = None
@@ -48,42 +48,45 @@ class Outcome(Generic[ValueT]):
 
 
 class Ledger(Protocol):
-    """Where calls are kept."""
+    """A store of calls."""
 
-    async def attempts(self, request_id: str) -> Sequence[Call]:
-        """Everything known of a request, by attempt."""
+    async def load_attempts(self, request_id: str) -> Sequence[Call]:
+        """Return all stored calls of a request, by attempt."""
 
-    async def keep(self, call: Call, *, again: bool) -> None:
-        """Returns once it is committed; `again`: a failed call of the same id is replaced."""
+    async def save(self, call: Call, *, replace: bool) -> None:
+        """Store a call; return once it is committed.
 
-    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
-        """Within the block nobody else who shares the ledger asks for this request."""
+        replace: whether a failed call of the same id is replaced.
+        """
+
+    def lock_request(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        """Within the block, nobody else who shares the ledger sends this request."""
 
 
 class Sender(Protocol):
-    """Gets one answer to one request."""
+    """Sends requests, one answer each."""
 
     async def send(
-        self, request: ModelRequest, lost: Callable[[], Awaitable[None]] | None = None
+        self, request: ModelRequest, on_lost: Callable[[], Awaitable[None]] | None = None
     ) -> Reply:
-        """Raises Transient, Rejected or StopsTheStage.
+        """Return the answer; raise TransientError, RequestRejected or StopStage.
 
-        lost: awaited after each try whose answer did not come although it may be billed, before
-            the next one.
+        on_lost: awaited after each try whose answer was lost although it may be billed, before
+            the next try.
         """
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Wait until more work should be prepared."""
 
-    def stop(self, error: StopsTheStage) -> None:
+    def stop(self, error: StopStage) -> None:
         """Send nothing more."""
 
     async def close(self) -> None:
-        """Give back what it holds."""
+        """Close connections and release all resources."""
 
 
 class Gateway:
-    """One model as one judge asks it, for one run."""
+    """A judge's access to its model, for one run."""
 
     def __init__(
         self,
@@ -106,81 +109,81 @@ class Gateway:
         self._asked = asyncio.Event()
         self._asked.set()
         self.n_bought = 0
-        """Answers that came in this run, used or not."""
-        self.n_found = 0
-        """Requests that the ledger could answer."""
+        """Answers received in this run, usable or not."""
+        self.n_from_ledger = 0
+        """Requests answered from the ledger."""
 
     @property
     def spent(self) -> float:
-        """USD of this run so far."""
+        """USD spent in this run so far."""
         return self._budget.spent
 
-    async def room(self) -> None:
-        """Wait until the model would otherwise run out of work; then one asker may come.
+    async def wait_for_capacity(self) -> None:
+        """Wait until the model would otherwise run out of work; admit one caller at a time.
 
-        The next waits until that one has asked, so that the few whom there is room for do not
-        become all who wait.
+        The next caller waits until this one has sent its request, so that not all are admitted
+        when there is capacity for a few.
         """
         async with self._admission:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._asked.wait(), PREPARING_SECONDS)
-            await self._sender.room()
+                await asyncio.wait_for(self._asked.wait(), ADMISSION_TIMEOUT_SECONDS)
+            await self._sender.wait_for_capacity()
             self._asked.clear()
 
     async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
-        """The value `read` makes of the model's answer.
+        """Return the value that `read` parses from the model's answer.
 
         Args:
-            read: raises InvalidReply where an answer cannot be used.
+            read: raises InvalidReply if an answer is unusable.
 
         Raises:
-            StopsTheStage: no further call can succeed, or may be made.
+            StopStage: no further call can succeed or is allowed.
         """
         self._asked.set()
         task = self._under_way.get(request.request_id)
         if task is None:
-            task = asyncio.create_task(self._answered(request, read))
+            task = asyncio.create_task(self._answer(request, read))
             self._under_way[request.request_id] = task
-            task.add_done_callback(lambda done: self._ended(request.request_id, done))
-        # An asker that is cancelled leaves the call under way: its answer has been paid for.
+            task.add_done_callback(lambda done: self._finish(request.request_id, done))
+        # Cancelling a caller does not cancel the call: its answer is paid for.
         return await asyncio.shield(task)
 
-    def stop(self, error: StopsTheStage) -> None:
-        """Send nothing more; what is under way may still be answered."""
+    def stop(self, error: StopStage) -> None:
+        """Send nothing more; calls under way may still be answered."""
         self._sender.stop(error)
 
     async def close(self) -> None:
-        """Wait for the answers that are still to come, then close the connections."""
+        """Wait for the calls under way, then close the connections."""
         while self._under_way:
             await asyncio.gather(*self._under_way.values(), return_exceptions=True)
         await self._sender.close()
 
-    def _ended(self, request_id: str, task: asyncio.Task[Outcome[Any]]) -> None:
+    def _finish(self, request_id: str, task: asyncio.Task[Outcome[Any]]) -> None:
         self._under_way.pop(request_id, None)
         if not task.cancelled():
-            task.exception()  # seen: its askers may all have been cancelled
+            task.exception()  # retrieved: all its callers may have been cancelled
 
-    async def _answered(
+    async def _answer(
         self, request: ModelRequest, read: Callable[[str], ValueT]
     ) -> Outcome[ValueT]:
-        async with self._ledger.alone(request.request_id):
-            return await self._found_or_bought(request, read)
+        async with self._ledger.lock_request(request.request_id):
+            return await self._find_or_buy(request, read)
 
-    async def _found_or_bought(
+    async def _find_or_buy(
         self, request: ModelRequest, read: Callable[[str], ValueT]
     ) -> Outcome[ValueT]:
-        known = list(await self._ledger.attempts(request.request_id))
+        known = list(await self._ledger.load_attempts(request.request_id))
         ours = [call for call in known if call.status != "failed" and self._is_ours(call)]
         for call in ours:
-            outcome = _outcome(call, read)
-            final = outcome.status is Status.BLOCKED and len(ours) >= ASKED_PER_RUN
+            outcome = _make_outcome(call, read)
+            final = outcome.status is Status.BLOCKED and len(ours) >= ANSWERS_PER_RUN
             if outcome.status is Status.OK or (final and call is ours[-1]):
-                self.n_found += 1
+                self.n_from_ledger += 1
                 return outcome
         last = ours[-1] if ours else None
-        for _ in range(ASKED_PER_RUN):
-            last = await self._buy(request, _asked_again(request, last, read), known)
-            outcome = _outcome(last, read)
+        for _ in range(ANSWERS_PER_RUN):
+            last = await self._buy(request, _make_follow_up(request, last, read), known)
+            outcome = _make_outcome(last, read)
             if outcome.status in (Status.OK, Status.JUDGE_ERROR):
                 break
             known.append(last)
@@ -190,68 +193,70 @@ class Gateway:
         return self._answers_as is None or call.model_version == self._answers_as
 
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
-        """One answer, in the ledger when this returns; `failed` where none came."""
+        """Buy one answer and store it in the ledger; status `failed` if none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        most = held = self._at_most(asked)
+        most = held = self._max_cost(asked)
         await self._budget.reserve(most)
 
-        async def lost() -> None:
+        async def on_lost() -> None:
             nonlocal held
             await self._budget.settle(most, None, maybe_billed=True)
-            held = 0.0  # until it is reserved again, for a try that may not fit any more
+            held = 0.0  # in case the next reservation fails
             await self._budget.reserve(most)
             held = most
 
         cost: float | None = None
         maybe_billed = False
         try:
-            reply = await self._sender.send(asked, lost)
+            reply = await self._sender.send(asked, on_lost)
             cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
             maybe_billed = True
-            call = _call(request, asked, number, reply, cost)
-        except (Transient, Rejected) as error:
+            call = _make_call(request, asked, number, reply, cost)
+        except (TransientError, RequestRejected) as error:
             maybe_billed = getattr(error, "maybe_billed", False)
-            call = _failed(request, asked, number, error, "batch" if self._batch else "live")
+            call = _make_failed_call(
+                request, asked, number, error, "batch" if self._batch else "live"
+            )
         finally:
             await self._budget.settle(held, cost, maybe_billed=maybe_billed)
         again = any(c.attempt == number and c.status == "failed" for c in known)
-        await self._ledger.keep(call, again=again)
+        await self._ledger.save(call, replace=again)
         if call.status != "failed":
             self.n_bought += 1
             self._check_version(call)
         return call
 
-    def _at_most(self, request: ModelRequest) -> float:
+    def _max_cost(self, request: ModelRequest) -> float:
         if self._price is not None:
-            return self._price.at_most(request, batch=self._batch)
+            return self._price.max_cost(request, batch=self._batch)
         if self._budget.usd is not None:
-            raise NoPrice(
+            raise UnknownPrice(
                 f"configs/prices.yaml has no price for {request.model} of {request.provider} "
                 "today, so a budget cannot be kept. Add its price, or run without --budget."
             )
         return 0.0
 
     def _check_version(self, call: Call) -> None:
-        """The first answer pins a judge that is not pinned by its configuration."""
+        """Raise ModelDrift for another version; the first answer pins an unpinned judge."""
         if self._answers_as is None:
             self._answers_as = call.model_version
         elif call.model_version != self._answers_as:
             drift = ModelDrift(
                 f"{call.model} answered as {call.model_version!r}, but the judge {call.judge} "
                 f"is pinned to {self._answers_as!r}: its verdicts would not be comparable. The "
-                "answer is kept and makes no verdict. Add a judge for the new version to "
+                "answer is kept, but makes no verdict. Add a judge for the new version to "
                 "configs/judges.yaml (`answers_as`), or pin an endpoint that serves the old one."
             )
             self._sender.stop(drift)
             raise drift
 
 
-def _outcome(call: Call, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
-    """What a call means for the decision it was made for."""
+def _make_outcome(call: Call, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+    """Return the outcome of a stored call."""
     if call.status != "ok":
         said = call.error or call.finish or "nothing"
         reason = f"{call.status} (attempt {call.attempt}): {said}"
-        return Outcome(STATUS_OF[call.status], reason=reason, call=call)
+        return Outcome(VERDICT_STATUS[call.status], reason=reason, call=call)
     try:
         return Outcome(Status.OK, value=read(call.answer or ""), call=call)
     except InvalidReply as problem:
@@ -259,10 +264,10 @@ def _outcome(call: Call, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
         return Outcome(Status.UNPARSABLE, reason=reason, call=call)
 
 
-def _asked_again(
+def _make_follow_up(
     request: ModelRequest, last: Call | None, read: Callable[[str], Any]
 ) -> ModelRequest:
-    """The request as it is sent after `last`, which could not be used."""
+    """Return the request to send after the unusable `last`: longer, or with a correction."""
     if last is not None and last.status == "truncated":
         longer = {"max_output_tokens": 2 * request.parameters.max_output_tokens}
         parameters = request.parameters.model_copy(update=longer)
@@ -271,15 +276,15 @@ def _asked_again(
         try:
             read(last.answer or "")
         except InvalidReply as problem:
-            return request.repaired(last.answer or "", str(problem))
+            return request.with_correction(last.answer or "", str(problem))
     return request
 
 
-def _call(
+def _make_call(
     request: ModelRequest, asked: ModelRequest, attempt: int, reply: Reply, cost: float | None
 ) -> Call:
     return Call(
-        **_asked(request, asked, attempt),
+        **_request_fields(request, asked, attempt),
         status=reply.finish,
         answer=reply.text or None,
         raw=reply.raw,
@@ -297,16 +302,16 @@ def _call(
     )
 
 
-def _failed(
+def _make_failed_call(
     request: ModelRequest,
     asked: ModelRequest,
     attempt: int,
-    error: Transient | Rejected,
+    error: TransientError | RequestRejected,
     delivery: str,
 ) -> Call:
-    kind = error.kind if isinstance(error, Transient) else "rejected"
+    kind = error.kind if isinstance(error, TransientError) else "rejected"
     return Call(
-        **_asked(request, asked, attempt),
+        **_request_fields(request, asked, attempt),
         status="failed",
         error=f"{kind}: {error}"[:2000],
         delivery=delivery,
@@ -314,7 +319,7 @@ def _failed(
     )
 
 
-def _asked(request: ModelRequest, asked: ModelRequest, attempt: int) -> dict[str, Any]:
+def _request_fields(request: ModelRequest, asked: ModelRequest, attempt: int) -> dict[str, Any]:
     purpose = request.purpose
     return {
         "call_id": call_id(request.request_id, attempt),

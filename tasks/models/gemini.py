@@ -1,7 +1,7 @@
 """Gemini's generateContent, through google-genai.
 
-The SDK retries nothing here (its own retries ignore the server's hints) and does no automatic
-continuation; time-outs are set, because its default is to wait for ever.
+The SDK's retries, which ignore the server's hints, and its automatic continuation are off; timeouts
+are set, because by default it waits forever.
 """
 
 import re
@@ -13,24 +13,24 @@ import httpx
 from google import genai
 from google.genai import errors, types
 
-from tasks.models.attachments import laid_out
-from tasks.models.client import reading, redacted, refusal, retry_after
-from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Transient
-from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
-from tasks.models.failures import no_answer
-from tasks.models.transport import MOST_BYTES, http_client
+from tasks.models.attachments import fence_attachments
+from tasks.models.client import catch_parse_errors, classify_status, parse_retry_after, redact_key
+from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
+from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
+from tasks.models.failures import classify_send_error
+from tasks.models.transport import MAX_RESPONSE_BYTES, create_http_client
 
 ResultT = TypeVar("ResultT")
-BLOCKS = frozenset(
+BLOCK_REASONS = frozenset(
     {
         "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
         "MODEL_ARMOR", "IMAGE_SAFETY", "JAILBREAK", "ESCALATION",
     }
 )  # fmt: skip
-"""Why an answer was withheld: words of `finishReason` and `blockReason`."""
-CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
-WHOLE = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
-HARM = (
+"""Values of `finishReason` and `blockReason` for a withheld answer."""
+TRUNCATION_REASONS = frozenset({"MAX_TOKENS", "CONTINUATION"})
+COMPLETION_REASONS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+HARM_CATEGORIES = (
     "HARM_CATEGORY_HARASSMENT",
     "HARM_CATEGORY_HATE_SPEECH",
     "HARM_CATEGORY_SEXUALLY_EXPLICIT",
@@ -40,24 +40,24 @@ _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
 class GeminiClient:
-    """One key and address; as many calls at once as `connections`."""
+    """A client for one key and address, with up to `connections` concurrent calls."""
 
-    most_answer_bytes = MOST_BYTES
+    max_answer_bytes = MAX_RESPONSE_BYTES
 
     def __init__(
         self, key: str, *, base_url: str | None, connections: int, timeout_seconds: float
     ) -> None:
-        """Open no connection yet.
+        """Create the client; no connection is opened yet.
 
         Raises:
-            Misconfigured: the address is none.
+            Misconfigured: the address is invalid.
         """
         try:
-            httpx.URL(base_url or "")  # what the SDK says of it would look like a garbled answer
+            httpx.URL(base_url or "")  # the SDK's error would look like a garbled answer
         except httpx.InvalidURL as error:
-            raise no_answer(error, buying=False) from None
+            raise classify_send_error(error, billable=False) from None
         self._key = key
-        self._http = http_client(connections, timeout_seconds, self.most_answer_bytes)
+        self._http = create_http_client(connections, timeout_seconds, self.max_answer_bytes)
         self._client = genai.Client(
             api_key=key,
             http_options=types.HttpOptions(
@@ -69,60 +69,62 @@ class GeminiClient:
 
     async def ask(self, request: ModelRequest) -> Reply:
         started = time.monotonic()
-        answer = await self._called(
+        answer = await self._call_api(
             self._client.aio.models.generate_content(
                 model=request.model,
-                contents=contents(request),
-                config=generation_config(request),
+                contents=build_contents(request),
+                config=build_generation_config(request),
             ),
             request.model,
         )
-        reply = read_response(answer)
+        reply = parse_response(answer)
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _called(self, call: Awaitable[ResultT], what: str) -> ResultT:
+    async def _call_api(self, call: Awaitable[ResultT], what: str) -> ResultT:
         try:
             return await call
         except errors.APIError as error:
-            raise self._meaning(error, what) from None
+            raise self._to_error(error, what) from None
         except Exception as error:
-            raise unheard(error, self._key) from None
+            raise classify_sdk_error(error, self._key) from None
 
-    def _meaning(self, error: errors.APIError, model: str) -> ModelError:
-        message = redacted(str(error.message or error.details), self._key)
+    def _to_error(self, error: errors.APIError, model: str) -> ModelError:
+        message = redact_key(str(error.message or error.details), self._key)
         headers = getattr(error.response, "headers", None) or {}
-        details = error_details(error.details)
+        details = parse_error_details(error.details)
         code = error.code or 0
         if code == 429:
-            return too_many_requests(message, details, headers)
+            return classify_rate_limit(message, details, headers)
         if code == 400 and "API_KEY_INVALID" in str(details):
             return Misconfigured(
                 f"{model}: the key is not accepted ({message[:200]}). Check the variable that "
                 "`configs/judges.yaml` names for it."
             )
-        return refusal(code, message, headers, model)
+        return classify_status(code, message, headers, model)
 
 
-def unheard(error: Exception, key: str | None, *, buying: bool = True) -> Exception:
-    """What an error of the SDK's means that is no refusal, whatever it stumbled over.
+def classify_sdk_error(error: Exception, key: str | None, *, billable: bool = True) -> Exception:
+    """Return the error for any exception of the SDK that is not an API error.
 
-    The transport has said what goes wrong below it.
+    The transport has already classified the errors below it.
     """
     if isinstance(error, ModelError):
         return error
     unread = isinstance(error, UnicodeDecodeError)
     if isinstance(error, httpx.InvalidURL | UnicodeError) and not unread:  # nothing was sent
-        return no_answer(error, buying=False)
-    said = redacted(f"{type(error).__name__}: {error}", key)[:200]
-    return Transient(f"the answer is not Gemini's JSON ({said})", "garbled", maybe_billed=buying)
+        return classify_send_error(error, billable=False)
+    said = redact_key(f"{type(error).__name__}: {error}", key)[:200]
+    return TransientError(
+        f"the answer is not Gemini's JSON ({said})", "garbled", maybe_billed=billable
+    )
 
 
-def contents(request: ModelRequest) -> list[types.Content]:
-    """The turns of a request in the SDK's form; files go before the text of the first."""
-    turns = [types.Content(role=t.role, parts=[types.Part(text=t.text)]) for t in request.turns]
+def build_contents(request: ModelRequest) -> list[types.Content]:
+    """Convert messages to the SDK's form; files go before the text of the first."""
+    turns = [types.Content(role=t.role, parts=[types.Part(text=t.text)]) for t in request.messages]
     if request.attachments:
         files = [
             types.Part(text=piece)
@@ -130,14 +132,14 @@ def contents(request: ModelRequest) -> list[types.Content]:
             else types.Part(
                 inline_data=types.Blob(data=piece.content(), mime_type=piece.media_type)
             )
-            for piece in laid_out(request.attachments)
+            for piece in fence_attachments(request.attachments)
         ]
         turns[0] = types.Content(role=turns[0].role, parts=[*files, *(turns[0].parts or ())])
     return turns
 
 
-def generation_config(request: ModelRequest) -> types.GenerateContentConfig:
-    """How the answer is asked for: JSON by schema, nothing filtered, no continuation."""
+def build_generation_config(request: ModelRequest) -> types.GenerateContentConfig:
+    """Build the generation settings: JSON by schema, no filters, no continuation."""
     asked = request.parameters
     thinking: dict[str, Any] = {}
     if asked.thinking_budget is not None:
@@ -151,40 +153,41 @@ def generation_config(request: ModelRequest) -> types.GenerateContentConfig:
         seed=asked.seed,
         max_output_tokens=asked.max_output_tokens,
         response_mime_type="application/json",
-        response_json_schema=parsed_schema(request.reply_schema),
+        response_json_schema=parse_schema(request.reply_schema),
         thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
         safety_settings=[
-            types.SafetySetting(category=category, threshold="BLOCK_NONE") for category in HARM
+            types.SafetySetting(category=category, threshold="BLOCK_NONE")
+            for category in HARM_CATEGORIES
         ],
         automatic_continuation=False,
     )
 
 
-def read_response(answer: types.GenerateContentResponse, delivery: str = "live") -> Reply:
-    """One answer as the SDK gives it, as a reply.
+def parse_response(answer: types.GenerateContentResponse, delivery: str = "live") -> Reply:
+    """Parse a response of the SDK.
 
     Raises:
-        Transient: the body was empty: no candidate, and no word of a block; or of another form.
+        TransientError: it has neither a candidate nor a block reason, or an unexpected form.
     """
-    with reading("the answer is not Gemini's JSON"):
-        return _reply(answer, delivery)
+    with catch_parse_errors("the answer is not Gemini's JSON"):
+        return _build_reply(answer, delivery)
 
 
-def _reply(answer: types.GenerateContentResponse, delivery: str) -> Reply:
+def _build_reply(answer: types.GenerateContentResponse, delivery: str) -> Reply:
     feedback = answer.prompt_feedback
     candidate = answer.candidates[0] if answer.candidates else None
     if candidate is None and not (feedback and feedback.block_reason):
-        raise Transient("an empty answer (no candidate)", "garbled", maybe_billed=True)
+        raise TransientError("an empty answer (no candidate)", "garbled", maybe_billed=True)
     reason = candidate.finish_reason if candidate else feedback.block_reason if feedback else None
-    word = _word(reason)
+    word = _enum_value(reason)
     parts = (candidate.content.parts if candidate and candidate.content else None) or []
     text = "".join(part.text for part in parts if part.text and not part.thought)
-    finish = _finish(word, text, blocked=candidate is None)
+    finish = _classify_finish(word, text, blocked=candidate is None)
     return Reply(
         finish=finish,
         text=text,
         stop_reason=word,
-        usage=_usage(answer.usage_metadata),
+        usage=_parse_usage(answer.usage_metadata),
         model_version=answer.model_version,
         response_id=answer.response_id,
         raw=None if finish == "ok" else answer.model_dump_json(exclude_none=True),
@@ -192,25 +195,25 @@ def _reply(answer: types.GenerateContentResponse, delivery: str) -> Reply:
     )
 
 
-def _finish(word: str | None, text: str, *, blocked: bool) -> Finish:
-    if blocked or word in BLOCKS:
+def _classify_finish(word: str | None, text: str, *, blocked: bool) -> Finish:
+    if blocked or word in BLOCK_REASONS:
         return "blocked"
-    if word in CUT:
+    if word in TRUNCATION_REASONS:
         return "truncated"
     if not text:
         return "empty"
-    return "ok" if word is None or word in WHOLE else "truncated"
+    return "ok" if word is None or word in COMPLETION_REASONS else "truncated"
 
 
-def _word(reason: object) -> str | None:
+def _enum_value(reason: object) -> str | None:
     value = getattr(reason, "value", reason)
     return str(value) if value else None
 
 
-def _usage(said: types.GenerateContentResponseUsageMetadata | None) -> Usage:
+def _parse_usage(said: types.GenerateContentResponseUsageMetadata | None) -> TokenUsage:
     if said is None:
-        return Usage()
-    return Usage(
+        return TokenUsage()
+    return TokenUsage(
         prompt=said.prompt_token_count,
         cached=said.cached_content_token_count or 0,
         output=said.candidates_token_count or 0,
@@ -218,34 +221,34 @@ def _usage(said: types.GenerateContentResponseUsageMetadata | None) -> Usage:
     )
 
 
-def error_details(body: Any) -> list[dict[str, Any]]:
-    """The details of a Google API's error, whatever else its body holds."""
+def parse_error_details(body: Any) -> list[dict[str, Any]]:
+    """Return the details in the body of a Google API error; empty if there are none."""
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
-    return _objects(details)
+    return _filter_objects(details)
 
 
-def _objects(said: Any) -> list[dict[str, Any]]:
+def _filter_objects(said: Any) -> list[dict[str, Any]]:
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
-def too_many_requests(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
-    """A 429: of a minute or of spending (it passes), or of a day (it does not)."""
+def classify_rate_limit(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
+    """Return the error for a 429: transient, or QuotaExhausted for a daily quota."""
     quotas = [
         str(violation.get("quotaId"))
         for detail in details
-        for violation in _objects(detail.get("violations"))
+        for violation in _filter_objects(detail.get("violations"))
     ]
     if any("PerDay" in quota for quota in quotas):
         return QuotaExhausted(
-            f"Gemini's quota of the day is used up ({', '.join(quotas)}). What was answered is "
-            "kept; run again tomorrow, or raise the quota."
+            f"Gemini's daily quota is used up ({', '.join(quotas)}). Answers so far are kept; "
+            "run again tomorrow, or raise the quota."
         )
     delays = [_DELAY.fullmatch(str(detail.get("retryDelay"))) for detail in details]
     hints = [float(found[1]) for found in delays if found]
-    if (header := retry_after(headers)) is not None:
+    if (header := parse_retry_after(headers)) is not None:
         hints.append(header)
-    return Transient(
+    return TransientError(
         f"HTTP 429: {message[:300]}",
         "rate_limit",
         hint_seconds=max(hints, default=None),

@@ -1,6 +1,6 @@
-"""How fast one model may be asked: at once, in a minute, and for how much money.
+"""Rate limits of one model: concurrent calls, calls and tokens per minute, and spending.
 
-All of it lives in this process: it holds nothing that a killed run could leave locked.
+All state lives in this process, so a killed run leaves nothing locked.
 """
 
 import asyncio
@@ -11,24 +11,24 @@ from collections.abc import Callable
 from tasks.configuration.models import Limits
 
 MINUTE, TEN_MINUTES = 60.0, 600.0
-AHEAD = 8
-"""Calls that wait ready for each that may be under way: what prepares them may pause for
-seconds (a checkpoint, a busy Prefect server) without leaving the model idle."""
+QUEUED_PER_CALL = 8
+"""Prepared calls queued per concurrent call, so that the model is not idle while their producer
+pauses for seconds (a checkpoint, a busy Prefect server)."""
 START_CONCURRENCY = 8
-"""Calls at once before anything is known of the endpoint."""
+"""Concurrent calls before anything is known about the endpoint."""
 
 
 class AdaptiveConcurrency:
-    """Calls at once: doubled per round of answers until the first 429, then grown one by one.
+    """A concurrency limit that doubles per round of answers until the first 429, then grows by one.
 
-    A 429 halves it, once per round: the answers to calls that were under way at the last
-    halving do not halve it again. As congestion control in TCP does (slow start, then additive
-    increase and multiplicative decrease).
+    A 429 halves it, once per round: calls that were under way at the last halving do not halve
+    it again. This is TCP's congestion control (slow start, then additive increase and
+    multiplicative decrease).
     """
 
-    def __init__(self, most: int, start: int = START_CONCURRENCY) -> None:
-        self.most = most
-        self.limit = float(min(start, most))
+    def __init__(self, ceiling: int, start: int = START_CONCURRENCY) -> None:
+        self.ceiling = ceiling
+        self.limit = float(min(start, ceiling))
         self.under_way = 0
         self._slow_start = True
         self._halved_at = 0.0
@@ -36,12 +36,12 @@ class AdaptiveConcurrency:
         self._room = asyncio.Event()
         self._room.set()
 
-    async def room(self) -> None:
-        """Wait until few calls wait: time to prepare more of them."""
+    async def wait_for_capacity(self) -> None:
+        """Wait until the queue is short enough to prepare more calls."""
         await self._room.wait()
 
     async def acquire(self) -> float:
-        """Wait for room; the moment the call may start, to be given back to `release`."""
+        """Wait for a free slot; return the start time, for `release`."""
         if self._waiting or self.under_way >= int(self.limit):
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -49,7 +49,7 @@ class AdaptiveConcurrency:
             try:
                 await turn
             except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():  # it was given a place it cannot use
+                if turn.done() and not turn.cancelled():  # it got a slot it cannot use
                     self.under_way -= 1
                     self._wake()
                 raise
@@ -58,7 +58,7 @@ class AdaptiveConcurrency:
         return time.monotonic()
 
     def release(self, started: float, *, answered: bool, too_many: bool) -> None:
-        """A call has ended: with an answer, with a 429, or with another failure."""
+        """End a call: with an answer, with a 429 (`too_many`), or with another failure."""
         self.under_way -= 1
         if too_many and started > self._halved_at:
             self.limit = max(1.0, self.limit / 2)
@@ -66,7 +66,7 @@ class AdaptiveConcurrency:
             self._slow_start = False
         elif answered:
             step = 1.0 if self._slow_start else 1.0 / self.limit
-            self.limit = min(float(self.most), self.limit + step)
+            self.limit = min(float(self.ceiling), self.limit + step)
         self._wake()
 
     def _wake(self) -> None:
@@ -78,14 +78,14 @@ class AdaptiveConcurrency:
         self._note_room()
 
     def _note_room(self) -> None:
-        if len(self._waiting) < AHEAD * self.limit:
+        if len(self._waiting) < QUEUED_PER_CALL * self.limit:
             self._room.set()
         else:
             self._room.clear()
 
 
 class SlidingWindow:
-    """At most `most` of something in any `seconds`, exactly: requests, tokens or dollars."""
+    """An exact limit on requests, tokens or dollars: at most `most` within any `seconds`."""
 
     def __init__(
         self, most: float, seconds: float, clock: Callable[[], float] = time.monotonic
@@ -98,12 +98,12 @@ class SlidingWindow:
         self._turn = asyncio.Lock()
 
     async def reserve(self, amount: float) -> list[float]:
-        """Wait until `amount` fits; an amount beyond the limit waits for an empty window.
+        """Wait until `amount` fits; an amount above the limit waits for an empty window.
 
         Returns:
             The reservation, for `settle`.
         """
-        async with self._turn:  # first come, first served: a large one is not overtaken
+        async with self._turn:  # first come, first served: small amounts do not overtake large ones
             while (delay := self._delay(amount)) > 0:  # noqa: ASYNC110 (time is awaited)
                 await asyncio.sleep(delay)
             entry = [self._clock(), amount]
@@ -112,7 +112,7 @@ class SlidingWindow:
             return entry
 
     def settle(self, entry: list[float], amount: float) -> None:
-        """Put what it really was in place of what was reserved."""
+        """Replace the reserved amount by the actual one."""
         if self._entries and entry[0] >= self._entries[0][0]:
             self._sum += amount - entry[1]
         entry[1] = amount
@@ -131,12 +131,12 @@ class SlidingWindow:
         return max(self._entries[-1][0] + self._seconds - now, 0.001)
 
 
-Held = tuple[int, SlidingWindow, list[float]]
-"""A reservation in one window: which limit it is of, the window, its entry."""
+Reservation = tuple[int, SlidingWindow, list[float]]
+"""A reservation: index of the limit, its window, the entry there."""
 
 
-class Rates:
-    """All limits of one model that count over time."""
+class RateLimits:
+    """All limits of one model that apply over time."""
 
     def __init__(self, limits: Limits) -> None:
         wanted = (
@@ -146,8 +146,8 @@ class Rates:
         )
         self._windows = [SlidingWindow(most, over) if most else None for most, over in wanted]
 
-    async def reserve(self, tokens: float, usd: float) -> list[Held]:
-        """Wait for room for one request of so many tokens and dollars; to be settled."""
+    async def reserve(self, tokens: float, usd: float) -> list[Reservation]:
+        """Wait until a request of this size is within all limits; to be settled."""
         return [
             (place, window, await window.reserve(amount))
             for place, (window, amount) in enumerate(
@@ -156,7 +156,7 @@ class Rates:
             if window
         ]
 
-    def settle(self, held: list[Held], tokens: float, usd: float) -> None:
-        """Put what it really took in place of what was reserved."""
+    def settle(self, held: list[Reservation], tokens: float, usd: float) -> None:
+        """Replace the reserved amounts by the actual ones."""
         for place, window, entry in held:
             window.settle(entry, (1.0, tokens, usd)[place])

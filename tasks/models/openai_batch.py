@@ -1,6 +1,6 @@
-"""OpenAI's batch API: a file of requests goes up, a file of answers and one of errors come down.
+"""OpenAI's batch API: upload a file of requests, download a file of answers and one of errors.
 
-Answers are asked for by JSON schema; an endpoint that takes none has no batches either.
+Requests use a JSON schema; an endpoint without schemas has no batches either.
 """
 
 import json
@@ -10,26 +10,26 @@ from urllib.parse import quote
 
 import httpx
 
-from tasks.models.batch_client import MOST_RESULT_BYTES, Ended, Item
-from tasks.models.client import RETRIED_CODES, json_of, reading, redacted
-from tasks.models.errors import Rejected, Transient
+from tasks.models.batch_client import MAX_RESULT_BYTES, BatchItem, EndedBatch
+from tasks.models.client import RETRYABLE_CODES, catch_parse_errors, parse_json, redact_key
+from tasks.models.errors import RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
-from tasks.models.openai_chat import OpenAiChatClient, chat_body, read_completion
-from tasks.warehouse.rows import storable
+from tasks.models.openai_chat import OpenAiChatClient, build_chat_body, parse_completion
+from tasks.warehouse.rows import replace_surrogates
 
 ENDPOINT = "/v1/chat/completions"
-NAME = "evergreen_job"
-"""The field of a job's metadata that holds our name for it."""
-PAGE = 100
-ENDS = frozenset({"completed", "failed", "expired", "cancelled"})
-GONE = 404
+NAME_FIELD = "evergreen_job"
+"""The metadata field with our name of the job."""
+PAGE_SIZE = 100
+FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
+NOT_FOUND = 404
 
 
 class OpenAiBatchClient(OpenAiChatClient):
-    """The key, address and refusals are those of asking live."""
+    """A batch client; key, address and errors are those of the live client."""
 
-    most_bytes = 100_000_000
-    most_answer_bytes = MOST_RESULT_BYTES
+    max_job_bytes = 100_000_000
+    max_answer_bytes = MAX_RESULT_BYTES
 
     async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:
         lines = "".join(self._line(key, request) for key, request in requests.items())
@@ -38,104 +38,107 @@ class OpenAiBatchClient(OpenAiChatClient):
                 "POST", "/files", data={"purpose": "batch"},
                 files={"file": (f"{name}.jsonl", lines.encode(), "application/jsonl")},
             )  # fmt: skip
-        except Transient as error:
-            error.maybe_billed = False  # a file alone is not worked on
+        except TransientError as error:
+            error.maybe_billed = False  # an uploaded file alone is not processed
             raise
         try:
             job = await self._json(
                 "POST",
                 "/batches",
                 json={
-                    "input_file_id": storable(str(uploaded.get("id"))),
+                    "input_file_id": replace_surrogates(str(uploaded.get("id"))),
                     "endpoint": ENDPOINT,
                     "completion_window": "24h",
-                    "metadata": {NAME: name},
+                    "metadata": {NAME_FIELD: name},
                 },
             )
-        except Transient as error:
+        except TransientError as error:
             error.maybe_billed |= (error.code or 0) >= 500
             raise
         if not job.get("id"):
-            raise Transient("a batch job without an id", "garbled", maybe_billed=True)
-        return storable(str(job["id"]))
+            raise TransientError("a batch job without an id", "garbled", maybe_billed=True)
+        return replace_surrogates(str(job["id"]))
 
-    async def poll(self, remote_id: str) -> Ended | None:
-        response = await self._answer("GET", f"/batches/{quote(remote_id, safe='')}", may_be=GONE)
-        if response.status_code == GONE:
-            return Ended("gone")
-        with reading("the answer is no batch", buying=False):
-            return await self._ended(_parsed(response))
+    async def poll(self, remote_id: str) -> EndedBatch | None:
+        response = await self._answer(
+            "GET", f"/batches/{quote(remote_id, safe='')}", allowed_code=NOT_FOUND
+        )
+        if response.status_code == NOT_FOUND:
+            return EndedBatch("gone")
+        with catch_parse_errors("the answer is no batch", billable=False):
+            return await self._finish(_parse_object(response))
 
-    async def _ended(self, job: dict[str, Any]) -> Ended | None:
-        if job.get("status") not in ENDS:
+    async def _finish(self, job: dict[str, Any]) -> EndedBatch | None:
+        if job.get("status") not in FINAL_STATES:
             return None
-        items: dict[str, Item] = {}
+        items: dict[str, BatchItem] = {}
         for name in ("error_file_id", "output_file_id"):
             if file_id := job.get(name):
                 items |= await self._items(str(file_id))
         word = str(job["status"])
         if problems := (job.get("errors") or {}).get("data"):
-            word += f": {redacted(str(problems[0].get('message')), self._key)[:300]}"
-        return Ended(word, items, word == "completed")
+            word += f": {redact_key(str(problems[0].get('message')), self._key)[:300]}"
+        return EndedBatch(word, items, word == "completed")
 
     async def find(self, name: str) -> str | None:
         after: dict[str, str] = {}
         while True:
-            page = await self._json("GET", "/batches", params={"limit": str(PAGE), **after})
-            with reading("the answer is no list of batches", buying=False):
+            page = await self._json("GET", "/batches", params={"limit": str(PAGE_SIZE), **after})
+            with catch_parse_errors("the answer is no list of batches", billable=False):
                 jobs = page.get("data") or []
                 for job in jobs:
-                    if (job.get("metadata") or {}).get(NAME) == name:
-                        return storable(str(job["id"]))
+                    if (job.get("metadata") or {}).get(NAME_FIELD) == name:
+                        return replace_surrogates(str(job["id"]))
                 if not page.get("has_more") or not jobs:
                     return None
                 if after == (following := {"after": str(jobs[-1]["id"])}):
-                    raise ValueError("it goes on where it began: it would never end")
+                    raise ValueError("the list repeats itself: it would never end")
                 after = following
 
-    def read(self, item: Item, request: ModelRequest) -> Reply:
-        return read_completion(item.body, request, "batch json_schema")
+    def parse(self, item: BatchItem, request: ModelRequest) -> Reply:
+        return parse_completion(item.body, request, "batch json_schema")
 
     def _line(self, key: str, request: ModelRequest) -> str:
-        body = chat_body(request, "json_schema", self._limit_field)
+        body = build_chat_body(request, "json_schema", self._limit_field)
         line = {"custom_id": key, "method": "POST", "url": ENDPOINT, "body": body}
         return json.dumps(line) + "\n"
 
-    async def _items(self, file_id: str) -> dict[str, Item]:
+    async def _items(self, file_id: str) -> dict[str, BatchItem]:
         response = await self._answer("GET", f"/files/{quote(file_id, safe='')}/content")
-        with reading(f"the results in {file_id} cannot be read", buying=False):
+        with catch_parse_errors(f"the results in {file_id} cannot be read", billable=False):
             lines = [json.loads(line) for line in response.text.split("\n") if line.strip()]
             return {str(line["custom_id"]): self._item(line) for line in lines}
 
-    def _item(self, line: dict[str, Any]) -> Item:
+    def _item(self, line: dict[str, Any]) -> BatchItem:
         response = line.get("response") or {}
         code, body = response.get("status_code"), response.get("body")
         if code == 200 and isinstance(body, dict) and body.get("choices"):
-            named = body.get("id")
-            return Item(body, storable(named) if isinstance(named, str) else None)
-        told = line.get("error") or (body.get("error") if isinstance(body, dict) else body)
-        said = told.get("message") if isinstance(told, dict) else told
-        shown = f"HTTP {code}: {redacted(str(said), self._key)[:500]}"
-        if code is not None and 400 <= code < 500 and code not in RETRIED_CODES:
-            return Item(error=Rejected(shown, code))
-        return Item(error=Transient(shown, "server", maybe_billed=code == 200))
+            answer_id = body.get("id")
+            response_id = replace_surrogates(answer_id) if isinstance(answer_id, str) else None
+            return BatchItem(body, response_id)
+        error = line.get("error") or (body.get("error") if isinstance(body, dict) else body)
+        message = error.get("message") if isinstance(error, dict) else error
+        shown = f"HTTP {code}: {redact_key(str(message), self._key)[:500]}"
+        if code is not None and 400 <= code < 500 and code not in RETRYABLE_CODES:
+            return BatchItem(error=RequestRejected(shown, code))
+        return BatchItem(error=TransientError(shown, "server", maybe_billed=code == 200))
 
     async def _json(self, method: str, path: str, **more: Any) -> dict[str, Any]:
-        return _parsed(await self._answer(method, path, **more))
+        return _parse_object(await self._answer(method, path, **more))
 
     async def _answer(
-        self, method: str, path: str, may_be: int | None = None, **more: Any
+        self, method: str, path: str, allowed_code: int | None = None, **more: Any
     ) -> httpx.Response:
-        response = await self._transport.whole(
+        response = await self._transport.request(
             method, self._base_url + path, self._key_header, self._timeout_seconds, **more
         )
-        if not response.is_success and response.status_code != may_be:
-            raise self._meaning(response, path)
+        if not response.is_success and response.status_code != allowed_code:
+            raise self._to_error(response, path)
         return response
 
 
-def _parsed(response: httpx.Response) -> dict[str, Any]:
-    body = json_of(response)
+def _parse_object(response: httpx.Response) -> dict[str, Any]:
+    body = parse_json(response)
     if not isinstance(body, dict):
-        raise Transient("the answer is no JSON object", "garbled", maybe_billed=True)
+        raise TransientError("the answer is no JSON object", "garbled", maybe_billed=True)
     return body

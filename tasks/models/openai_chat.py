@@ -1,8 +1,8 @@
-"""Any endpoint that speaks OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, OpenRouter.
+"""Endpoints with OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, OpenRouter.
 
-Not all of them take a JSON schema. The first request finds out what this endpoint does: a
-schema, else JSON with the schema as a hint, else the schema in words; what worked is kept for
-the life of the client. Whatever was asked for, the answer is validated by the judge.
+Not all of them take a JSON schema. The first request probes the endpoint: a schema, else JSON with
+the schema as a hint, else the schema in words; the client then keeps to what worked. The judge
+validates the answer in any case.
 """
 
 import asyncio
@@ -14,26 +14,32 @@ from typing import Any
 import httpx
 import orjson
 
-from tasks.models.attachments import PDF, Attachment, laid_out
-from tasks.models.client import error_of, json_of, reading, redacted, refusal
-from tasks.models.errors import ModelError, QuotaExhausted, Rejected, Transient
-from tasks.models.exchange import Finish, ModelRequest, Reply, Usage, parsed_schema
-from tasks.models.transport import MOST_BYTES, ModelTransport
+from tasks.models.attachments import PDF, Attachment, fence_attachments
+from tasks.models.client import (
+    catch_parse_errors,
+    classify_status,
+    parse_error,
+    parse_json,
+    redact_key,
+)
+from tasks.models.errors import ModelError, QuotaExhausted, RequestRejected, TransientError
+from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
+from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
 
-RUNGS = ("json_schema", "json_object", "prompt")
-"""Ways to ask for JSON, the strictest first."""
-UNSUPPORTED = frozenset({400, 404, 415, 422, 500, 501})
-"""Statuses by which endpoints say that they do not know a way of asking."""
+RESPONSE_FORMATS = ("json_schema", "json_object", "prompt")
+"""Ways to request JSON, the strictest first."""
+UNSUPPORTED_CODES = frozenset({400, 404, 415, 422, 500, 501})
+"""Statuses with which endpoints refuse an unknown response format."""
 PROBE_PAUSES = (0.0, 0.5, 1.0)
-"""Seconds before each try of a way of asking that is answered with 500."""
-BYTES_PER_TOKEN_AT_MOST = 16
-"""A prompt of which fewer tokens were read than this allows was cut by the server."""
+"""Seconds before each try of a response format, while the answer is 500."""
+MAX_BYTES_PER_TOKEN = 16
+"""A prompt with more bytes per reported token than this was cut by the server."""
 
 
 class OpenAiChatClient:
-    """One key and address; as many calls at once as `connections`."""
+    """A client for one key and address, with up to `connections` concurrent calls."""
 
-    most_answer_bytes = MOST_BYTES
+    max_answer_bytes = MAX_RESPONSE_BYTES
 
     def __init__(
         self,
@@ -47,80 +53,82 @@ class OpenAiChatClient:
         self._base_url = base_url.rstrip("/")
         self._key = key
         self._key_header = {"Authorization": f"Bearer {key}"} if key else {}
-        self._transport = ModelTransport(connections, self.most_answer_bytes)
+        self._transport = ModelTransport(connections, self.max_answer_bytes)
         self._timeout_seconds = timeout_seconds
         self._limit_field = token_limit_field
-        self._rung: str | None = None
-        self._finding_rung = asyncio.Lock()
+        self._format: str | None = None
+        self._probe_lock = asyncio.Lock()
 
     async def ask(self, request: ModelRequest) -> Reply:
-        if self._rung is None:
-            async with self._finding_rung:
-                if self._rung is None:
-                    return await self._first(request)
-        return await self._once(request, self._rung)
+        if self._format is None:
+            async with self._probe_lock:
+                if self._format is None:
+                    return await self._probe(request)
+        return await self._send_once(request, self._format)
 
     async def close(self) -> None:
         await self._transport.aclose()
 
-    async def _first(self, request: ModelRequest) -> Reply:
-        """Go down the ladder with one request until a way of asking is taken.
+    async def _probe(self, request: ModelRequest) -> Reply:
+        """Send a request with each response format until one is accepted.
 
-        A status of 500 may be a passing fault, so only three in a row count.
+        A 500 may be a passing fault, so only three in a row count.
         """
-        first_error: Rejected | Transient | None = None
-        for rung in RUNGS:
+        first_error: RequestRejected | TransientError | None = None
+        for response_format in RESPONSE_FORMATS:
             for pause in PROBE_PAUSES:
                 await asyncio.sleep(pause)
                 try:
-                    reply = await self._once(request, rung)
-                except (Rejected, Transient) as error:
-                    if error.code not in UNSUPPORTED:
+                    reply = await self._send_once(request, response_format)
+                except (RequestRejected, TransientError) as error:
+                    if error.code not in UNSUPPORTED_CODES:
                         raise
                     first_error = first_error or error
                     if error.code < 500:
                         break
                 else:
-                    self._rung = rung
+                    self._format = response_format
                     return reply
         assert first_error is not None
         raise first_error
 
-    async def _once(self, request: ModelRequest, rung: str) -> Reply:
+    async def _send_once(self, request: ModelRequest, response_format: str) -> Reply:
         started = time.monotonic()
-        body = orjson.dumps(chat_body(request, rung, self._limit_field))
+        body = orjson.dumps(build_chat_body(request, response_format, self._limit_field))
         headers = {"Content-Type": "application/json", **self._key_header}
-        response = await self._transport.whole(
+        response = await self._transport.request(
             "POST", f"{self._base_url}/chat/completions", headers, self._timeout_seconds,
             content=body,
         )  # fmt: skip
         if not response.is_success:
-            raise self._meaning(response, request.model)
-        reply = read_completion(json_of(response), request, f"live {rung}")
+            raise self._to_error(response, request.model)
+        reply = parse_completion(parse_json(response), request, f"live {response_format}")
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
-    def _meaning(self, response: httpx.Response, model: str) -> ModelError:
-        message, code = error_of(response)
-        message = redacted(message, self._key)
+    def _to_error(self, response: httpx.Response, model: str) -> ModelError:
+        message, code = parse_error(response)
+        message = redact_key(message, self._key)
         if code in ("insufficient_quota", "billing_hard_limit_reached"):
             return QuotaExhausted(
-                f"{model}: the account's quota is used up ({message[:200]}). What was answered "
-                "is kept; raise the quota and run again."
+                f"{model}: the account's quota is used up ({message[:200]}). Answers so far are "
+                "kept; raise the quota and run again."
             )
-        return refusal(response.status_code, message, response.headers, model)
+        return classify_status(response.status_code, message, response.headers, model)
 
 
-def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, Any]:
-    """A request as the body of a chat completion."""
+def build_chat_body(
+    request: ModelRequest, response_format: str, limit_field: str
+) -> dict[str, Any]:
+    """Build the body of a chat completion request."""
     asked = request.parameters
     messages: list[dict[str, Any]] = [{"role": "system", "content": request.system}]
     messages += [
-        {"role": "assistant" if turn.role == "model" else "user", "content": turn.text}
-        for turn in request.turns
+        {"role": "assistant" if each.role == "model" else "user", "content": each.text}
+        for each in request.messages
     ]
     if request.attachments:
-        pieces = (*laid_out(request.attachments), request.turns[0].text)
-        messages[1]["content"] = [_part(piece) for piece in pieces]
+        pieces = (*fence_attachments(request.attachments), request.messages[0].text)
+        messages[1]["content"] = [_build_part(piece) for piece in pieces]
     body: dict[str, Any] = {
         "model": request.model,
         "messages": messages,
@@ -130,13 +138,13 @@ def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, A
         "seed": asked.seed,
         "reasoning_effort": asked.thinking_level,
     }
-    schema = parsed_schema(request.reply_schema)
-    if rung == "json_schema":
+    schema = parse_schema(request.reply_schema)
+    if response_format == "json_schema":
         named = {"name": request.reply_name, "strict": True, "schema": schema}
         body["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif rung == "json_object":
+    elif response_format == "json_object":
         body["response_format"] = {"type": "json_object", "schema": schema}
-    if rung != "json_schema":
+    if response_format != "json_schema":
         messages[0]["content"] += (
             "\n\nAnswer with one JSON object by this JSON Schema and nothing else:\n"
             + request.reply_schema
@@ -144,8 +152,8 @@ def chat_body(request: ModelRequest, rung: str, limit_field: str) -> dict[str, A
     return {name: value for name, value in body.items() if value is not None}
 
 
-def _part(piece: str | Attachment) -> dict[str, Any]:
-    """A text or a file as a part of a message's content."""
+def _build_part(piece: str | Attachment) -> dict[str, Any]:
+    """Return a text or a file as a part of a message's content."""
     if isinstance(piece, str):
         return {"type": "text", "text": piece}
     url = f"data:{piece.media_type};base64,{b64encode(piece.content()).decode()}"
@@ -154,33 +162,33 @@ def _part(piece: str | Attachment) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
 
 
-def read_completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
-    """A chat completion as a reply.
+def parse_completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
+    """Parse a chat completion.
 
     Raises:
-        Transient: there is no choice in it, or it is of another form.
-        Rejected: the server read less of the prompt than was sent, without saying so.
+        TransientError: it has no choice, or an unexpected form.
+        RequestRejected: the server silently cut the prompt.
     """
-    with reading("the answer is no chat completion"):
-        return _completion(answer, request, delivery)
+    with catch_parse_errors("the answer is no chat completion"):
+        return _build_reply(answer, request, delivery)
 
 
-def _completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
+def _build_reply(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict):
-        raise Transient("an empty answer (no choice)", "garbled", maybe_billed=True)
-    usage = _usage(answer.get("usage"))
-    if usage.prompt and usage.prompt * BYTES_PER_TOKEN_AT_MOST < request.text_bytes:
-        raise Rejected(
+        raise TransientError("an empty answer (no choice)", "garbled", maybe_billed=True)
+    usage = _parse_usage(answer.get("usage"))
+    if usage.prompt and usage.prompt * MAX_BYTES_PER_TOKEN < request.text_bytes:
+        raise RequestRejected(
             f"the server read {usage.prompt} tokens of a prompt of {request.text_bytes:,} "
-            "bytes: it cut it. Raise its context size.",
+            "bytes: it cut the prompt. Raise its context size.",
             200,
         )
     message = choice.get("message") or {}
     text = message.get("content") or ""
     refused = message.get("refusal")
-    finish = _finish(choice.get("finish_reason"), text, refused)
+    finish = _classify_finish(choice.get("finish_reason"), text, refused)
     return Reply(
         finish=finish,
         text=text,
@@ -193,7 +201,7 @@ def _completion(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     )
 
 
-def _finish(reason: str | None, text: str, refused: str | None) -> Finish:
+def _classify_finish(reason: str | None, text: str, refused: str | None) -> Finish:
     if refused:
         return "refused"
     if reason == "content_filter":
@@ -203,13 +211,13 @@ def _finish(reason: str | None, text: str, refused: str | None) -> Finish:
     return "ok" if text else "empty"
 
 
-def _usage(said: Any) -> Usage:
+def _parse_usage(said: Any) -> TokenUsage:
     if not isinstance(said, dict):
-        return Usage()
+        return TokenUsage()
     cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
     thinking = (said.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
     completion = said.get("completion_tokens")
-    return Usage(
+    return TokenUsage(
         prompt=said.get("prompt_tokens"),
         cached=cached,
         output=None if completion is None else max(0, completion - thinking),

@@ -1,13 +1,12 @@
-"""HTTP for many calls at once: httpx's interface over aiohttp's connections.
+"""HTTP for many concurrent calls: httpx's interface over aiohttp's connections.
 
-A call through httpx's own connections costs 1.9 ms of processor time (and one pool of 100
-connections manages 62 calls a second, because it looks through all of them at each request);
-over aiohttp's, whose parser is compiled, 0.6 to 0.9 ms (200 ms endpoint, 100 calls under way,
-two cores, Python 3.11). That is the difference between a judge that waits for its model and
-one that waits for itself.
+A call over httpx's own connections costs 1.9 ms of CPU time, and a pool of 100 connections
+handles 62 calls a second, because it scans all of them at each request. Over aiohttp's, whose
+parser is compiled, a call costs 0.6 to 0.9 ms (200 ms endpoint, 100 calls under way, two cores,
+Python 3.11).
 
-Whatever goes wrong on the way is raised as what it means for the call (`failures`), so nobody
-above names an error of these libraries.
+Errors of these libraries are raised as what they mean for the call (`failures`), so that callers
+need not know them.
 """
 
 import json
@@ -20,86 +19,85 @@ import httpx
 from aiohttp.connector import Connection
 from httpx_aiohttp import AiohttpTransport
 
-from tasks.models.errors import TooLong, Transient
-from tasks.models.failures import broken_off, no_answer
+from tasks.models.errors import ResponseTooLarge, TransientError
+from tasks.models.failures import classify_read_error, classify_send_error
 
-MOST_BYTES = 64 * 1024 * 1024
-"""Of an answer, unpacked."""
-MOST_HEADER_BYTES = 32_768
-"""Of one line: policies of 10 kB and more are common."""
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+"""Largest response body, decoded."""
+MAX_HEADER_BYTES = 32_768
+"""Longest header line: policies of 10 kB and more are common."""
 
 
 class ModelTransport(AiohttpTransport):
-    """As many connections as calls may be under way; no cookies, no proxies, no redirects.
+    """A transport with a fixed number of connections; no cookies, proxies or redirects.
 
-    Proxies named by the environment are left out: what a judge is sent goes to the configured
-    endpoint only.
+    Proxies of the environment are ignored: prompts go to the configured endpoint only.
     """
 
-    def __init__(self, connections: int, most_bytes: int = MOST_BYTES) -> None:
-        context = httpx.create_ssl_context()  # SSL_CERT_FILE names an endpoint's own authority
-        self._most_bytes = most_bytes
+    def __init__(self, connections: int, max_bytes: int = MAX_RESPONSE_BYTES) -> None:
+        context = httpx.create_ssl_context()  # respects SSL_CERT_FILE, for private CAs
+        self._most_bytes = max_bytes
 
         def session() -> aiohttp.ClientSession:
             return aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=connections, ssl=context),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                response_class=_Heard,
+                response_class=_ReasonlessResponse,
                 trust_env=False,
-                max_line_size=MOST_HEADER_BYTES,
-                max_field_size=MOST_HEADER_BYTES,
+                max_line_size=MAX_HEADER_BYTES,
+                max_field_size=MAX_HEADER_BYTES,
             )
 
         super().__init__(verify=context, client=session)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer to a request, its head here and its body about to come.
+        """Send a request; return the response before its body has been read.
 
         Raises:
-            Transient: no answer came; here, or while its body is read.
-            Misconfigured: no request can be sent to such an address, or with such a key.
+            TransientError: no answer came; here, or while the body is read.
+            Misconfigured: the address or the key makes no valid request.
         """
         try:
             response = await super().handle_async_request(request)
         except Exception as error:
-            raise no_answer(error, buying=_buys(request)) from None
-        return _Answer(response, request, self._most_bytes)
+            raise classify_send_error(error, billable=_is_billable(request)) from None
+        return _TransportResponse(response, request, self._most_bytes)
 
     @asynccontextmanager
-    async def answer(
+    async def stream(
         self, method: str, url: str, headers: Mapping[str, str], seconds: float, **body: Any
     ) -> AsyncIterator[httpx.Response]:
-        """As `handle_async_request`; the answer is given back at the end of the block.
+        """Send a request and stream the response; it is closed at the end of the block.
 
-        Straight through the transport: these calls need no authentication flows, redirects or
-        cookies, which cost a third of what a call takes.
+        This bypasses httpx's client, whose authentication flows, redirects and cookies would
+        take a third of a call's CPU time.
 
         Args:
-            seconds: for each wait, see `timeouts`.
-            body: as httpx's requests take it: `content`, `json`, `data`, `files`, `params`.
+            seconds: see `build_timeout`.
+            body: arguments of `httpx.Request`: `content`, `json`, `data`, `files`, `params`.
         """
-        extensions = {"timeout": timeouts(seconds).as_dict()}
+        extensions = {"timeout": build_timeout(seconds).as_dict()}
         try:
             request = httpx.Request(method, url, headers=headers, extensions=extensions, **body)
         except (httpx.InvalidURL, ValueError) as error:
-            raise no_answer(error, buying=False) from None
+            raise classify_send_error(error, billable=False) from None
         response = await self.handle_async_request(request)
         try:
             yield response
         finally:
             await response.aclose()
 
-    async def whole(
+    async def request(
         self, method: str, url: str, headers: Mapping[str, str], seconds: float, **body: Any
     ) -> httpx.Response:
-        """As `answer`, once all of it is here."""
-        async with self.answer(method, url, headers, seconds, **body) as response:
+        """Send a request and return the response with its whole body."""
+        async with self.stream(method, url, headers, seconds, **body) as response:
             await response.aread()
         return response
 
 
-class _Heard(aiohttp.ClientResponse):
-    """Without its reason phrase, which nobody reads, and which httpx takes only as UTF-8."""
+class _ReasonlessResponse(aiohttp.ClientResponse):
+    """A response without its reason phrase, which httpx accepts only as UTF-8."""
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         await super().start(connection)
@@ -107,60 +105,60 @@ class _Heard(aiohttp.ClientResponse):
         return self
 
 
-class _Answer(httpx.Response):
-    """An answer whose body breaks off as a lost one, however it does.
+class _TransportResponse(httpx.Response):
+    """A response that raises `TransientError` when its body breaks off.
 
-    Its text is UTF-8, as JSON and events are: the charset that a header names may be none. A
-    client that would send its cookies back never sees them: one can spoil all further requests.
+    Its text is UTF-8, as JSON and events are: a header may name an unknown charset. `Set-Cookie`
+    is dropped: a cookie sent back can break all further requests.
     """
 
-    def __init__(self, head: httpx.Response, request: httpx.Request, most_bytes: int) -> None:
+    def __init__(self, head: httpx.Response, request: httpx.Request, max_bytes: int) -> None:
         headers = [(n, v) for n, v in head.headers.raw if n.lower() != b"set-cookie"]
         super().__init__(
             head.status_code, headers=headers, stream=head.stream, request=request,
             extensions=head.extensions,
         )  # fmt: skip
         self.encoding = "utf-8"
-        self._most_bytes = most_bytes
+        self._most_bytes = max_bytes
 
     async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
         n_bytes = 0
-        buying = _buys(self.request)
+        billable = _is_billable(self.request)
         try:
             async for part in super().aiter_bytes(chunk_size):
                 n_bytes += len(part)
                 if n_bytes > self._most_bytes:
-                    raise TooLong(
+                    raise ResponseTooLarge(
                         f"the answer holds more than {self._most_bytes:,} bytes; it was left "
-                        "unread", "garbled", maybe_billed=buying,
+                        "unread", "garbled", maybe_billed=billable,
                     )  # fmt: skip
                 yield part
-        except Transient:
+        except TransientError:
             raise
         except Exception as error:
-            raise broken_off(error, buying=buying) from None
+            raise classify_read_error(error, billable=billable) from None
 
     def json(self, **options: Any) -> Any:
-        """A refusal counts in whatever encoding its words are; an answer must be right."""
+        """Return the body as JSON; bad UTF-8 is tolerated in error responses only."""
         return super().json(**options) if self.is_success else json.loads(self.text, **options)
 
 
-def http_client(
-    connections: int, timeout_seconds: float, most_bytes: int = MOST_BYTES
+def create_http_client(
+    connections: int, timeout_seconds: float, max_bytes: int = MAX_RESPONSE_BYTES
 ) -> httpx.AsyncClient:
-    """A client for `connections` calls at once, none of which waits for ever."""
+    """Create a client for `connections` concurrent calls, each with a timeout."""
     return httpx.AsyncClient(
-        transport=ModelTransport(connections, most_bytes),
-        timeout=timeouts(timeout_seconds),
+        transport=ModelTransport(connections, max_bytes),
+        timeout=build_timeout(timeout_seconds),
         follow_redirects=False,
     )
 
 
-def timeouts(seconds: float) -> httpx.Timeout:
-    """For each wait inside one call; connecting gets half a minute at most."""
+def build_timeout(seconds: float) -> httpx.Timeout:
+    """Return a timeout for each wait of a call; connecting gets 30 seconds at most."""
     return httpx.Timeout(seconds, connect=min(30.0, seconds), pool=None)
 
 
-def _buys(request: httpx.Request) -> bool:
-    """Whether a request may cost money: looking at what was bought does not."""
+def _is_billable(request: httpx.Request) -> bool:
+    """Whether a request may cost money: GET requests do not."""
     return request.method == "POST"

@@ -1,4 +1,4 @@
-"""What is left to do: a module for each stage's table, read from the warehouse.
+"""Find what is pending, one module for each stage's table.
 
 Application. Writes no table.
 """

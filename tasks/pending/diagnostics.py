@@ -1,4 +1,4 @@
-"""Which texts have no current style figures."""
+"""Find texts without current style figures."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,10 @@ WHERE a.kind = 'write_article'
 """
 
 
-def undiagnosed(
+def find_pending_diagnostics(
     warehouse: Warehouse, edition: str, agents: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Per agent ('' for the articles) the assignments whose text has no current diagnostics."""
+    """Return agent ('' for the articles) → assignments whose text has no current diagnostics."""
     frame = warehouse.frame(
         f"SELECT agent, assignment FROM ({TEXTS}) AS t WHERE edition = $1 AND NOT EXISTS ("
         "SELECT 1 FROM diagnostics AS d WHERE d.edition = t.edition AND d.agent = t.agent "

@@ -1,4 +1,4 @@
-"""Which articles have bundles to be drafted: prefect-free, so that commands start at once."""
+"""Find articles whose bundles are to be drafted. Prefect-free, so that commands start fast."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.editions.names import UnknownName
 from tasks.judges.llm.drafting import LlmDrafter
-from tasks.judges.llm.requests import Asker
-from tasks.judges.registry import NoModel, model_entry
+from tasks.judges.llm.requests import RequestSender
+from tasks.judges.registry import NoModel, load_model_entry
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
@@ -20,11 +20,11 @@ WHERE a.edition = $1 AND a.kind = 'write_article'
 ORDER BY a.assignment
 """
 LONGEST_NAME = 200
-"""Bytes of a file's name, without its suffix."""
+"""Maximum bytes of a file name, without its suffix."""
 
 
 class PendingDraft(BaseModel):
-    """An assignment whose bundle is to be drafted, and the file it goes to."""
+    """An assignment whose bundle is to be drafted, and the file to write."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,29 +36,29 @@ class PendingDraft(BaseModel):
     path: Path
 
 
-def drafter_named(judge_name: str, asker: Asker | None = None) -> LlmDrafter:
-    """The judge as what drafts bundles.
+def get_drafter(judge_name: str, sender: RequestSender | None = None) -> LlmDrafter:
+    """Return the drafter that uses this judge's model.
 
     Raises:
-        Misconfigured: it calls no model, so it cannot.
+        Misconfigured: the judge calls no model.
     """
-    name, entry = model_entry(judge_name, "draft rubrics")
-    return LlmDrafter(name, entry, asker or NoModel())
+    name, entry = load_model_entry(judge_name, "draft rubrics")
+    return LlmDrafter(name, entry, sender or NoModel())
 
 
-def pending_drafts(
+def find_pending_drafts(
     source: Readable, edition: str, folder: Path, assignments: Sequence[str] = ()
 ) -> list[PendingDraft]:
-    """Articles of which the folder holds no draft yet: what is there is never written over.
+    """Return the articles without a draft in the folder; existing files are never overwritten.
 
-    assignments: only these; all that ask for an article if empty.
+    assignments: only these; all assignments to write an article if empty.
 
     Raises:
-        UnknownName: one of them asks for no article of this edition, or there is none at all.
+        UnknownName: one of them is no assignment to write an article, or the edition has none.
     """
     found = [
         PendingDraft(edition=edition, assignment=assignment, article=article, title=title,
-                     n_facts=facts, path=folder / f"{file_name(assignment)}.yaml")
+                     n_facts=facts, path=folder / f"{draft_file_name(assignment)}.yaml")
         for assignment, article, title, facts in source.frame(ARTICLES, [edition]).iter_rows()
     ]  # fmt: skip
     unknown = sorted({*assignments} - {each.assignment for each in found})
@@ -75,8 +75,8 @@ def pending_drafts(
     ]
 
 
-def file_name(assignment: str) -> str:
-    """Of an assignment's file: its id, or the id's sha where that is no name for a file."""
+def draft_file_name(assignment: str) -> str:
+    """Return the name of an assignment's file: its id, or its sha if the id is no file name."""
     unsafe = assignment.startswith(".") or any(c in '/\\:*?"<>|' or c < " " for c in assignment)
     if unsafe or len(assignment.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
         return content_sha(assignment)[:16]

@@ -1,27 +1,27 @@
-"""What an evaluation has to do: read from the warehouse, before a server or a model is asked."""
+"""Find what an evaluation has to do, without starting a server or calling a model."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.judges.registry import judge
+from tasks.judges.registry import load_judge
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.pending.diagnostics import undiagnosed
-from tasks.pending.extractions import Unextracted, unextracted
-from tasks.pending.key_points import Unpointed, go_by_key_points, unpointed
-from tasks.protocols.registry import protocol
-from tasks.scoring.pending import unscored
-from tasks.scoring.rows import is_current, leaderboard_rows
+from tasks.pending.diagnostics import find_pending_diagnostics
+from tasks.pending.extractions import PendingExtraction, find_pending_extractions
+from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, need_key_points
+from tasks.protocols.registry import get_protocol
+from tasks.scoring.pending import has_outdated_scores
+from tasks.scoring.rows import build_leaderboard_rows, is_current
 from tasks.warehouse.results import LeaderboardRow
-from tasks.warehouse.snapshot import is_exported
+from tasks.warehouse.snapshot import is_snapshot_current
 from tasks.warehouse.store import Warehouse, get_open_warehouse
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is evaluated: the keys every stage works from."""
+    """The parameters of an evaluation that all its stages share."""
 
     warehouse: str
     edition: str
@@ -29,36 +29,36 @@ class Evaluation:
     agents: tuple[str, ...]
     judge: str
     extractor: str | None = None
-    """The judge that extracts facts and claims; None: what is there stays, and the offline
-    extraction does the rest."""
+    """The judge that extracts facts and claims; None: keep existing ones and extract the rest
+    offline."""
     batch: bool = False
-    """Models are asked through their batch APIs."""
+    """Whether to call models through their batch APIs."""
     assignments: tuple[str, ...] = ()
-    """Only these reports are judged; the scores and the leaderboard count the others as open."""
+    """Judge only the reports of these; the scores and the leaderboard count the others as open."""
 
     def includes(self, assignment: str) -> bool:
-        """Whether the reports of this assignment are to be judged."""
+        """Whether to judge the reports of this assignment."""
         return not self.assignments or assignment in self.assignments
 
 
-def outcome_if_done(run: Evaluation) -> str | None:
-    """How the evaluation stands where nothing is left to do; None: something is."""
+def describe_if_done(run: Evaluation) -> str | None:
+    """Describe the outcome if nothing is pending; None if something is."""
     store = get_open_warehouse(run.warehouse)
-    if pending_extractions(run) or undiagnosed(store, run.edition, run.agents):
+    if select_extractions(run) or find_pending_diagnostics(store, run.edition, run.agents):
         return None
-    if pending_points(run):
+    if select_key_points(run):
         return None
-    cells = planned_cells(run)
-    mine = chosen(run, cells)
-    if pending(mine) or unscored_groups(store, cells):
+    cells = plan_run_cells(run)
+    mine = select_cells(run, cells)
+    if find_pending_cells(mine) or find_pending_scores(store, cells):
         return None
-    if not is_current(store, run.edition, current_rows(run)):
+    if not is_current(store, run.edition, compute_current_rows(run)):
         return None
-    return outcome(run, mine) if is_exported(store, run.edition) else None
+    return describe_outcome(run, mine) if is_snapshot_current(store, run.edition) else None
 
 
-def outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
-    """What was judged, where nothing is left to do: perhaps nothing could be."""
+def describe_outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
+    """Describe what was judged, or why nothing could be."""
     states = Counter(cell.state for cell in cells)
     names = ", ".join(run.protocols)
     if not states:
@@ -71,54 +71,56 @@ def outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
     return f"{run.edition} is evaluated."
 
 
-def pending_extractions(run: Evaluation) -> list[Unextracted]:
-    """The texts whose statements are still to be extracted."""
-    extractor: Any = judge(run.extractor) if run.extractor else None
-    found = unextracted(get_open_warehouse(run.warehouse), run.edition, run.agents, extractor)
+def select_extractions(run: Evaluation) -> list[PendingExtraction]:
+    """Return the texts whose statements this run is to extract."""
+    extractor: Any = load_judge(run.extractor) if run.extractor else None
+    found = find_pending_extractions(
+        get_open_warehouse(run.warehouse), run.edition, run.agents, extractor
+    )
     return [item for item in found if run.includes(item.assignment)]
 
 
-def pending_points(run: Evaluation) -> list[Unpointed]:
-    """The assignments whose key points are to be made: none where no protocol goes by them, or
-    the judge cannot make any."""
-    if not go_by_key_points(run.protocols) or ExtractKeyPoints not in judge(run.judge).decides:
+def select_key_points(run: Evaluation) -> list[PendingKeyPoints]:
+    """Return the assignments whose key points this run is to make; none if no protocol needs them
+    or the judge cannot make them."""
+    if not need_key_points(run.protocols) or ExtractKeyPoints not in load_judge(run.judge).decides:
         return []
-    found = unpointed(get_open_warehouse(run.warehouse), run.edition, run.agents)
+    found = find_pending_key_points(get_open_warehouse(run.warehouse), run.edition, run.agents)
     return [item for item in found if run.includes(item.assignment)]
 
 
-def planned_cells(run: Evaluation) -> list[CellPlan]:
-    """Every cell of the evaluation as it stands."""
+def plan_run_cells(run: Evaluation) -> list[CellPlan]:
+    """Plan every cell of the evaluation."""
     warehouse = get_open_warehouse(run.warehouse)
-    decider = judge(run.judge)
+    decider = load_judge(run.judge)
     return [
         plan
         for name in run.protocols
-        for plan in plan_cells(warehouse, run.edition, protocol(name), decider, run.agents)
+        for plan in plan_cells(warehouse, run.edition, get_protocol(name), decider, run.agents)
     ]
 
 
-def chosen(run: Evaluation, cells: Sequence[CellPlan]) -> list[CellPlan]:
-    """Those of the cells that this run is to judge."""
+def select_cells(run: Evaluation, cells: Sequence[CellPlan]) -> list[CellPlan]:
+    """Return the cells that belong to this run's assignments."""
     return [cell for cell in cells if run.includes(cell.assignment)]
 
 
-def pending(cells: Sequence[CellPlan]) -> list[CellPlan]:
-    """Those of the cells that are still to be judged, or failed before."""
+def find_pending_cells(cells: Sequence[CellPlan]) -> list[CellPlan]:
+    """Return the cells that are pending or failed."""
     return [cell for cell in cells if cell.state in ("pending", "failed")]
 
 
-def unscored_groups(
+def find_pending_scores(
     warehouse: Warehouse, cells: Sequence[CellPlan]
 ) -> list[tuple[str, str, list[CellPlan]]]:
-    """(protocol, agent, cells) of which the stored scores are out of date."""
+    """Return (protocol, agent, cells) for each group whose stored scores are out of date."""
     groups: dict[tuple[str, str], list[CellPlan]] = {}
     for cell in cells:
         groups.setdefault((cell.protocol, cell.agent), []).append(cell)
-    return [(*key, of) for key, of in groups.items() if unscored(warehouse, of)]
+    return [(*key, of) for key, of in groups.items() if has_outdated_scores(warehouse, of)]
 
 
-def current_rows(run: Evaluation) -> list[LeaderboardRow]:
-    """The leaderboard as the scores have it now."""
-    protocols = [protocol(name) for name in run.protocols]
-    return leaderboard_rows(get_open_warehouse(run.warehouse), run.edition, protocols)
+def compute_current_rows(run: Evaluation) -> list[LeaderboardRow]:
+    """Compute the leaderboard's rows from the current scores."""
+    protocols = [get_protocol(name) for name in run.protocols]
+    return build_leaderboard_rows(get_open_warehouse(run.warehouse), run.edition, protocols)

@@ -1,4 +1,4 @@
-"""Which texts have no facts or claims yet."""
+"""Find texts whose facts or claims are to be extracted."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from tasks.extraction.claims import EXTRACTOR_VERSION
 from tasks.judges.decisions import Extractor
 from tasks.warehouse.store import Warehouse
 
-UNEXTRACTED = """
+PENDING = """
 SELECT r.agent, r.assignment, a.article, coalesce(a.query, t.title) AS title
 FROM {texts} AS r
 JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
@@ -29,7 +29,7 @@ ARTICLE_TEXTS = (
 )
 
 
-class Unextracted(BaseModel):
+class PendingExtraction(BaseModel):
     """A text whose statements are to be extracted: a report, or (agent '') an article."""
 
     model_config = ConfigDict(frozen=True)
@@ -41,38 +41,38 @@ class Unextracted(BaseModel):
     title: str
 
 
-def extractor_version(extractor: Extractor | None) -> str:
-    """What is stored of how statements were obtained; None is the offline extractor."""
+def build_extractor_version(extractor: Extractor | None) -> str:
+    """Return the stored version of an extractor; None is the offline extractor."""
     if extractor is None:
         return EXTRACTOR_VERSION
     sha = extractor.prompt_sha("extraction")[:8]
     return f"{extractor.name} {extractor.model_version} {sha}"
 
 
-def unextracted(
+def find_pending_extractions(
     warehouse: Warehouse,
     edition: str,
     agents: Sequence[str] = (),
     extractor: Extractor | None = None,
-) -> list[Unextracted]:
-    """Articles without facts and reports without claims, by agent; articles first.
+) -> list[PendingExtraction]:
+    """Return articles without facts and reports without claims, by agent; articles first.
 
-    What was published stays. A judge as extractor also replaces what the offline extractor, or
-    another state of itself, has made.
+    Published statements stay. A judge also replaces the statements of the offline extractor and
+    those of its own earlier versions.
     """
     source = "judge" if extractor else "offline"
     found = [
-        Unextracted(edition=edition, **record)
+        PendingExtraction(edition=edition, **record)
         for texts in (ARTICLE_TEXTS, "reports")
         for record in warehouse.frame(
-            UNEXTRACTED.format(texts=texts), [edition, source, extractor_version(extractor)]
+            PENDING.format(texts=texts), [edition, source, build_extractor_version(extractor)]
         ).iter_rows(named=True)
     ]
     return [item for item in found if not agents or item.agent in ("", *agents)]
 
 
-def text_of(warehouse: Warehouse, item: Unextracted) -> str:
-    """The text whose statements are to be extracted."""
+def load_text(warehouse: Warehouse, item: PendingExtraction) -> str:
+    """Load the text whose statements are to be extracted."""
     if item.agent:
         text = warehouse.value(
             "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3",

@@ -1,19 +1,19 @@
-"""Which assignments wait for key points that can be made: read from the warehouse, nothing stored.
+"""Find assignments whose key points are to be made.
 
-They can be made where there is a reference article. Key points belong to an edition, so that all
-judges measure by the same ones: once made they stay, whichever judge or prompt made them; only
-another text of the article makes others. What was published always stays.
+Key points are made from the reference article. They belong to an edition, so that all judges use
+the same ones: they stay, whichever judge or prompt made them, until the article's text changes.
+Published key points always stay.
 """
 
 from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from tasks.extraction.prose import without_apparatus
-from tasks.protocols.registry import protocol
+from tasks.extraction.prose import strip_apparatus
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Readable
 
-UNPOINTED = """
+PENDING = """
 SELECT a.assignment, a.article, t.title, t.text_sha
 FROM assignments AS a
 JOIN articles AS t USING (edition, article)
@@ -28,8 +28,8 @@ ORDER BY a.assignment
 """
 
 
-class Unpointed(BaseModel):
-    """An assignment whose key points are to be made of its reference article."""
+class PendingKeyPoints(BaseModel):
+    """An assignment whose key points are to be made from its reference article."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,21 +40,23 @@ class Unpointed(BaseModel):
     text_sha: str
 
 
-def unpointed(source: Readable, edition: str, agents: Sequence[str] = ()) -> list[Unpointed]:
-    """The assignments with a report (of these agents, or any) and no key points to hold it to."""
-    found = source.frame(UNPOINTED, [edition, list(agents)])
-    return [Unpointed(edition=edition, **record) for record in found.iter_rows(named=True)]
+def find_pending_key_points(
+    source: Readable, edition: str, agents: Sequence[str] = ()
+) -> list[PendingKeyPoints]:
+    """Return the assignments with reports (by these or any agents) but no key points."""
+    found = source.frame(PENDING, [edition, list(agents)])
+    return [PendingKeyPoints(edition=edition, **record) for record in found.iter_rows(named=True)]
 
 
-def go_by_key_points(protocols: Sequence[str]) -> bool:
-    """Whether any of these protocols does."""
-    return any("key_points" in protocol(name).inputs for name in protocols)
+def need_key_points(protocols: Sequence[str]) -> bool:
+    """Whether any of these protocols uses key points."""
+    return any("key_points" in get_protocol(name).inputs for name in protocols)
 
 
-def document_of(source: Readable, item: Unpointed) -> str:
-    """The reference article as its key points are made of it: without citations and lists."""
+def load_document(source: Readable, item: PendingKeyPoints) -> str:
+    """Load the reference article for key points: without citations and lists."""
     frame = source.frame(
         "SELECT text FROM articles WHERE edition = $1 AND article = $2",
         [item.edition, item.article],
     )
-    return without_apparatus(str(frame.item()))
+    return strip_apparatus(str(frame.item()))

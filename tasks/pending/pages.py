@@ -1,4 +1,4 @@
-"""Which cited pages of an edition are still to be fetched, and which of those to be read."""
+"""Find cited pages that are to be fetched, and fetched pages whose text is to be extracted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from datetime import date, datetime
 
 from tasks.base import Frozen
 from tasks.configuration.web import load_web
-from tasks.extraction.urls import written_address
+from tasks.extraction.urls import clean_url
 from tasks.warehouse.pages import Fetch, FetchSource
 from tasks.warehouse.store import Readable, Warehouse
-from tasks.web.page import Wanted
+from tasks.web.page import PageRequest
 
-ELSEWHERE = (
+RETRY_STATUSES = (
     "unfetchable", "too_large", "unreadable", "bot_wall", "login_wall", "cookie_wall", "soft_404",
     "empty",
 )  # fmt: skip
-"""What may be had in another way. Not what we refuse to ask for, nor what robots.txt forbids: no
-one else is asked for it in our name."""
+"""Statuses of pages that another source may have. URLs that we refuse to fetch, or that robots.txt
+forbids, are not requested elsewhere either."""
 
 CITED = """
 SELECT c.url, c.raw_url, count(*) AS n, min(j.finished_at) AS written
@@ -34,49 +34,52 @@ WHERE p.edition = $1
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
 
-class ToRead(Frozen):
-    """A page whose bytes (or failures) are there, in the order in which its ways were tried."""
+class PageToRead(Frozen):
+    """A page with its fetches, successful or failed, in the order of their sources."""
 
     url: str
     fetches: tuple[Fetch, ...]
 
 
-def ways(fallbacks: Sequence[FetchSource] | None = None) -> tuple[FetchSource, ...]:
-    """The ways to a page in the order in which they are tried.
+def list_fetch_sources(fallbacks: Sequence[FetchSource] | None = None) -> tuple[FetchSource, ...]:
+    """Return the sources of pages in the order they are tried, direct fetching first.
 
-    fallbacks: beside the direct one; those of `configs/web.yaml` unless named.
+    fallbacks: the other sources; those of `configs/web.yaml` if None.
     """
     others = load_web().fallbacks if fallbacks is None else fallbacks
-    return ("direct", *dict.fromkeys(way for way in others if way != "direct"))
+    return (
+        "direct",
+        *dict.fromkeys(fetch_source for fetch_source in others if fetch_source != "direct"),
+    )
 
 
-def archived_message(source: Readable, edition: str) -> str:
-    """How many of the pages that an edition cites are archived."""
+def describe_archived(source: Readable, edition: str) -> str:
+    """Say how many of an edition's cited pages are archived."""
     counts = source.frame("SELECT status, pages FROM page_counts WHERE edition = $1", [edition])
     n_ok = counts.filter(counts["status"] == "ok")["pages"].sum()
     return f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
 
 
-def unfetched(
+def find_pending_pages(
     source: Readable,
     edition: str,
-    way: FetchSource,
+    fetch_source: FetchSource,
     agents: Sequence[str] = (),
     *,
     again: bool = False,
-) -> list[Wanted]:
-    """The cited pages that have not been asked for in this way, by URL.
+) -> list[PageRequest]:
+    """Return the cited pages that have not been requested from this source, by URL.
 
-    A page that is there stays: it is fetched once, also if another report cites it later. What a
-    publisher could not fetch counts as tried.
+    An archived page stays and is not fetched again when another report cites it. A published page
+    that could not be fetched counts as tried.
 
-    agents: only what these cite; all unless named.
-    again: also those that were asked for in vain.
+    agents: only pages that these cite; all if empty.
+    again: also pages that were requested in vain.
     """
     tried = {
         url
         for (url,) in source.frame(
-            "SELECT url FROM fetches WHERE edition = $1 AND source = $2", [edition, way]
+            "SELECT url FROM fetches WHERE edition = $1 AND source = $2", [edition, fetch_source]
         ).iter_rows()
     }
     status = {url: (state, by) for url, state, by in source.frame(KNOWN, [edition]).iter_rows()}
@@ -86,34 +89,34 @@ def unfetched(
         state, by = status.get(url, (None, None))
         if state == "ok" or (not again and (url in tried or by == "published")):
             continue
-        if way != "direct" and state not in ELSEWHERE:
+        if fetch_source != "direct" and state not in RETRY_STATUSES:
             continue
-        cited[url][written_address(raw) or url] += n
+        cited[url][clean_url(raw) or url] += n
         written[url] += [at] if at else []
     begun = source.frame(BEGUN, [edition])["begun"][0]
     return [
-        Wanted(
+        PageRequest(
             url=url,
             addresses=tuple(a for a, _ in sorted(cited[url].items(), key=lambda i: (-i[1], i[0]))),
-            around=_day(min(written[url], default=begun)),
+            cited_on=_date_of(min(written[url], default=begun)),
         )
         for url in sorted(cited)
     ]
 
 
-def unread(
+def find_unread_pages(
     warehouse: Warehouse,
     edition: str,
     urls: Sequence[str] | None = None,
     *,
     again: bool = False,
-) -> list[ToRead]:
-    """The fetched pages whose text has not been taken out yet, by URL.
+) -> list[PageToRead]:
+    """Return the fetched pages whose text has not been extracted yet, by URL.
 
-    Those are pages without a row, and pages that were had in another way since.
+    These are pages without a row and pages that were since fetched from another source.
 
     urls: only these.
-    again: also those that have been read. Not what a publisher read well, if we asked in vain.
+    again: also pages that have been read, except published ones with a text.
     """
     fetches = warehouse.rows(
         Fetch, "edition = $1 AND ($2 IS NULL OR url IN (SELECT unnest($2)))",
@@ -131,16 +134,15 @@ def unread(
     for fetch in fetches:
         by_url[fetch.url].append(fetch)
     return [
-        ToRead(url=url, fetches=tuple(sorted(found, key=_in_order)))
+        PageToRead(url=url, fetches=tuple(sorted(found, key=_source_order)))
         for url, found in sorted(by_url.items())
         if _is_new(found, known.get(url), again)
     ]
 
 
-def answered_before(source: Readable, edition: str) -> str | None:
-    """An address whose server answered in an earlier run, the latest, or else that of one of the
-    edition's articles: who finds nothing else there asks it to tell dead pages from a dead
-    network."""
+def find_reachable_url(source: Readable, edition: str) -> str | None:
+    """Return the last URL that answered in an earlier run, or else the URL of one of the edition's
+    articles. When no page answers, requesting it tells dead pages from a dead network."""
     found = (
         source.frame(
             "SELECT final_url FROM fetches WHERE source = 'direct' AND outcome = 'fetched' "
@@ -156,7 +158,7 @@ def answered_before(source: Readable, edition: str) -> str | None:
 def _is_new(
     fetches: Sequence[Fetch], known: tuple[str, str, datetime | None] | None, again: bool
 ) -> bool:
-    """Whether a page has no row, or was tried in another way since it was found to be none."""
+    """Whether a page has no row, or failed and was fetched again since."""
     if known is None:
         return True
     status, source, at = known
@@ -166,9 +168,9 @@ def _is_new(
     return status != "ok" and (at is None or newest > at)
 
 
-def _in_order(fetch: Fetch) -> int:
+def _source_order(fetch: Fetch) -> int:
     return ("direct", "jina", "wayback").index(fetch.source)
 
 
-def _day(at: datetime | None) -> date | None:
+def _date_of(at: datetime | None) -> date | None:
     return at.date() if at else None

@@ -1,4 +1,4 @@
-"""Which articles have questions to be made: prefect-free, so that commands start at once."""
+"""Find articles whose questions are to be made. Prefect-free, so that commands start fast."""
 
 from hashlib import sha256
 
@@ -6,11 +6,11 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from tasks.configuration.inversion import InversionSettings, load_inversion
-from tasks.inversion.record import Inversion, inversion_of
+from tasks.inversion.rows import Inversion, create_inversion
 from tasks.judges.inversion import Inverter
 from tasks.judges.llm.inversion import LlmInverter
-from tasks.judges.llm.requests import Asker
-from tasks.judges.registry import NoModel, model_entry
+from tasks.judges.llm.requests import RequestSender
+from tasks.judges.registry import NoModel, load_model_entry
 from tasks.warehouse.store import Readable
 
 PROGRESS = """
@@ -25,14 +25,14 @@ LEFT JOIN questions AS q USING (edition, article)
 WHERE a.edition = $1
 GROUP BY ALL
 """
-BECAME = """
+STATE_COUNTS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions
 FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 """
 
 
 class PendingArticle(BaseModel):
-    """An article that has questions to be made, or to be gone on with."""
+    """An article with questions that are to be made or decided."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,38 +40,38 @@ class PendingArticle(BaseModel):
     title: str
     inversion: Inversion
     n_decided: int
-    """Questions that are accepted or rejected already."""
+    """How many questions are accepted or rejected."""
 
 
-def inverter_named(judge_name: str, asker: Asker | None = None) -> LlmInverter:
-    """The judge as what makes questions.
+def get_inverter(judge_name: str, sender: RequestSender | None = None) -> LlmInverter:
+    """Return the inverter that makes questions with this judge's model.
 
     Raises:
-        Misconfigured: it calls no model, so it cannot.
+        Misconfigured: the judge calls no model.
     """
-    name, entry = model_entry(judge_name, "make questions")
-    return LlmInverter(name, entry, asker or NoModel())
+    name, entry = load_model_entry(judge_name, "make questions")
+    return LlmInverter(name, entry, sender or NoModel())
 
 
-def pending_articles(
+def find_pending_articles(
     warehouse: Readable,
     edition: str,
     inverter: Inverter,
     n_articles: int | None = None,
     settings: InversionSettings | None = None,
 ) -> list[PendingArticle]:
-    """Articles whose questions are not all decided, in the order of the lot.
+    """Return the articles whose questions are not all decided, in a seeded random order.
 
-    n_articles: only the first so many of the edition in that order: the same ones, whenever
-        asked. An article that has an accepted question of another judge, or of other prompts or
-        settings, keeps it and is done.
+    An article with an accepted question by another judge, prompt or settings is done.
+
+    n_articles: consider only this many articles of the edition, always the same ones.
     """
     chosen = settings or load_inversion()
     articles = warehouse.frame("SELECT article, text_sha FROM articles WHERE edition = $1",
                                [edition])  # fmt: skip
     lot = sorted(
         (
-            inversion_of(edition, article, text_sha, inverter, chosen)
+            create_inversion(edition, article, text_sha, inverter, chosen)
             for article, text_sha in articles.iter_rows()
         ),
         key=lambda inversion: sha256(f"{chosen.seed} {inversion.article}".encode()).digest(),
@@ -104,13 +104,13 @@ def _is_pending(record: dict[str, object]) -> bool:
     return n_decided < max(n_targets, 1)
 
 
-def question_counts(source: Readable, edition: str) -> pl.DataFrame:
-    """What became of the questions that were made, the most frequent first."""
-    return source.frame(BECAME, [edition])
+def count_question_states(source: Readable, edition: str) -> pl.DataFrame:
+    """Count the questions by state or reason of rejection, the most frequent first."""
+    return source.frame(STATE_COUNTS, [edition])
 
 
-def accepted_message(source: Readable, edition: str) -> str:
-    """How many questions of an edition are accepted."""
-    counts = question_counts(source, edition)
+def describe_accepted(source: Readable, edition: str) -> str:
+    """Say how many questions of an edition are accepted."""
+    counts = count_question_states(source, edition)
     accepted = dict(counts.iter_rows()).get("accepted", 0)
     return f"{edition}: {accepted} of {counts['questions'].sum()} questions are accepted."

@@ -1,4 +1,4 @@
-"""Which reports are missing, and how far each is: read from the warehouse, nothing stored."""
+"""Find missing reports and the state of their jobs."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,15 +25,15 @@ ORDER BY a.assignment
 PROMPTED = """
 SELECT DISTINCT a.edition FROM assignments AS a WHERE a.prompt IS NOT NULL ORDER BY a.edition
 """
-LEFT_TO_A_PERSON = frozenset({"failed", "lost"})
-"""What has cost money and brought nothing is not asked again until somebody says so."""
-TAKEN_UP = frozenset({"sending", "running", "overdue", "answered", "done"})
-"""What goes on where it was; `done` without a report is made into one again."""
+MANUAL_STATES = frozenset({"failed", "lost"})
+"""Jobs that cost money and brought nothing: only a person may have them requested again."""
+RESUMABLE_STATES = frozenset({"sending", "running", "overdue", "answered", "done"})
+"""Jobs that are resumed; a `done` job whose report is gone is made into one again."""
 
-Standing = Literal["ask", "go_on", "person"]
+NextStep = Literal["ask", "resume", "manual"]
 
 
-class Unreported(BaseModel):
+class PendingReport(BaseModel):
     """One report that is missing."""
 
     model_config = ConfigDict(frozen=True)
@@ -48,24 +48,24 @@ class Unreported(BaseModel):
     prompt_sha: str
     banned: tuple[str, ...]
     attempt: int
-    """The one that is under way, or the next."""
+    """The current attempt, or the next one."""
     jobs: tuple[Job, ...]
-    """Of that attempt, by turn; empty where nothing has been asked."""
+    """The attempt's jobs, by turn; empty if nothing has been requested."""
 
     @property
-    def standing(self) -> Standing:
-        """Whether it is to be asked, goes on where it was, or waits for a person to decide."""
+    def next_step(self) -> NextStep:
+        """Whether to request the report, resume its job, or wait for a person's decision."""
         state = self.jobs[-1].state if self.jobs else "refused"
-        if state in LEFT_TO_A_PERSON:
-            return "person"
-        return "go_on" if state in TAKEN_UP else "ask"
+        if state in MANUAL_STATES:
+            return "manual"
+        return "resume" if state in RESUMABLE_STATES else "ask"
 
 
-def unreported(
+def find_pending_reports(
     source: Readable, edition: str, agent: str, assignments: Sequence[str] = ()
-) -> list[Unreported]:
-    """The assignments of an edition that the agent has no report for; `assignments` narrows it.
-    An assignment without a prompt cannot be asked and is left out."""
+) -> list[PendingReport]:
+    """Return the agent's missing reports; `assignments` limits them. Assignments without a prompt
+    are left out."""
     jobs: dict[str, list[Job]] = {}
     stored = source.frame(
         "SELECT * FROM jobs WHERE edition = $1 AND agent = $2 ORDER BY assignment, attempt, turn",
@@ -74,19 +74,19 @@ def unreported(
     for record in stored.to_dicts():
         jobs.setdefault(record["assignment"], []).append(Job.model_validate(record))
     return [
-        _item(edition, agent, record, jobs.get(record["assignment"], []))
+        _build_pending_report(edition, agent, record, jobs.get(record["assignment"], []))
         for record in source.frame(MISSING, [edition, agent]).to_dicts()
         if not assignments or record["assignment"] in assignments
     ]
 
 
-def prompted_editions(source: Readable) -> list[str]:
-    """Editions with assignments that can be asked, by name."""
+def find_prompted_editions(source: Readable) -> list[str]:
+    """Return the editions that have prompts, by name."""
     return list(source.frame(PROMPTED)["edition"])
 
 
 def has_reports(source: Readable, edition: str, agent: str) -> bool:
-    """Whether the edition has any report of this agent."""
+    """Whether the edition has any report by this agent."""
     found = source.frame(
         "SELECT 1 FROM reports WHERE edition = $1 AND agent = $2 LIMIT 1", [edition, agent]
     )
@@ -94,14 +94,13 @@ def has_reports(source: Readable, edition: str, agent: str) -> bool:
 
 
 def check_askable(source: Readable, edition: str, assignments: Sequence[str] = ()) -> None:
-    """Raise UnknownName unless these assignments of the edition (any, where none is named) have a
-    prompt."""
+    """Raise UnknownName unless these assignments of the edition (any, if empty) have prompts."""
     prompted = source.frame(
         "SELECT assignment FROM assignments WHERE edition = $1 AND prompt IS NOT NULL", [edition]
     )["assignment"]
     if prompted.is_empty():
         raise UnknownName(
-            f"{edition} has no prompts to ask agents with; make them with `evergreen assign "
+            f"{edition} has no prompts for agents; make them with `evergreen assign "
             f"--edition {edition}`."
         )
     if unknown := sorted(set(assignments) - set(prompted)):
@@ -111,10 +110,10 @@ def check_askable(source: Readable, edition: str, assignments: Sequence[str] = (
         )
 
 
-def jobs_frame(
+def load_jobs(
     source: Readable, edition: str | None, agent: str | None, state: str | None
 ) -> pl.DataFrame:
-    """Jobs as people look at them, the newest last."""
+    """Load jobs for display, the newest last."""
     return source.frame(
         "SELECT job, edition, agent, assignment, attempt, turn, state, remote_word, polls, "
         "cost_usd, created_at, coalesce(finished_at, polled_at) AS seen_at, error FROM jobs "
@@ -125,8 +124,8 @@ def jobs_frame(
     )
 
 
-def job_frame(source: Readable, name: str) -> pl.DataFrame:
-    """All fields of one job, a field a row; its answer's beginning.
+def load_job_fields(source: Readable, name: str) -> pl.DataFrame:
+    """Load all fields of one job, one per row; the answer is shortened.
 
     Raises:
         UnknownName: there is no such job.
@@ -137,17 +136,19 @@ def job_frame(source: Readable, name: str) -> pl.DataFrame:
         [name],
     ).to_dicts()
     if not found:
-        raise UnknownName(f"{name!r} is no job; `evergreen agents jobs` lists them.")
+        raise UnknownName(f"There is no job {name!r}; `evergreen agents jobs` lists them.")
     rows = [(field, str(value)) for job in found for field, value in job.items()
             if value is not None]  # fmt: skip
     return pl.DataFrame(rows, schema=["field", "value"], orient="row")
 
 
-def _item(edition: str, agent: str, record: dict[str, object], jobs: Sequence[Job]) -> Unreported:
+def _build_pending_report(
+    edition: str, agent: str, record: dict[str, object], jobs: Sequence[Job]
+) -> PendingReport:
     last = max((job.attempt for job in jobs), default=0)
     current = [job for job in jobs if job.attempt == last]
     given_up = any(job.state == "abandoned" for job in current)
-    return Unreported.model_validate(
+    return PendingReport.model_validate(
         record
         | {
             "edition": edition,

@@ -1,4 +1,4 @@
-"""What is done, pending and failed, stage by stage: read from the warehouse alone."""
+"""Count what is done, pending and failed in each stage."""
 
 from collections import Counter
 from typing import ClassVar
@@ -8,14 +8,14 @@ from pydantic import BaseModel, ConfigDict
 from tasks.judges.decisions import Judge
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import plan_cells
-from tasks.judging.protocols import protocols_for
-from tasks.pending.key_points import unpointed
-from tasks.protocols.registry import at_hand
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.key_points import find_pending_key_points
+from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
 
 class StageCounts(BaseModel):
-    """Items of one stage of one edition."""
+    """Counts of one stage's items in one edition."""
 
     model_config = ConfigDict(frozen=True)
     order: ClassVar[tuple[str, ...]] = ("done", "pending", "failed", "final")
@@ -26,8 +26,8 @@ class StageCounts(BaseModel):
     pending: int = 0
     failed: int = 0
     final: int = 0
-    """Cannot be done and need not be: empty reports, scans without text, unfetchable pages, not
-    assessed cells."""
+    """Items that can never be done: empty reports, scans without text, unfetchable pages, cells
+    that are not assessed."""
 
 
 COUNTS = """
@@ -68,8 +68,8 @@ LEFT JOIN pages AS p ON p.edition = $1 AND p.url = c.url
 """
 
 
-def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCounts]:
-    """Counts per stage, in the order of the data; verdicts and scores per protocol."""
+def count_stages(source: Readable, edition: str, judge: Judge) -> list[StageCounts]:
+    """Count items per stage, in pipeline order; verdicts and scores per protocol."""
     counts = [
         StageCounts(edition=edition, **record)
         for record in source.frame(COUNTS, [edition]).iter_rows(named=True)
@@ -82,9 +82,9 @@ def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCo
         ).iter_rows()
     )
     kinds = source.frame("SELECT DISTINCT kind FROM assignments WHERE edition = $1", [edition])
-    protocols = at_hand({*protocols_for(source, edition), *scored})
+    protocols = available_protocols({*choose_protocols(source, edition), *scored})
     if any("key_points" in protocol.inputs for protocol in protocols.values()):
-        counts.append(_key_points(source, edition, judge))
+        counts.append(_count_key_points(source, edition, judge))
     for name, protocol in protocols.items():
         if not set(protocol.kinds) & {*kinds["kind"]}:
             continue  # it has nothing to judge here
@@ -113,9 +113,9 @@ def edition_status(source: Readable, edition: str, judge: Judge) -> list[StageCo
     return [*counts, StageCounts(edition=edition, stage="leaderboard", done=rows)]
 
 
-def _key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
-    """By assignment: those that have some, those that never will, and those that this judge could
-    make or not."""
+def _count_key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
+    """Count assignments: with key points, never to have any, and pending ones (final if this judge
+    cannot make them)."""
     done, unknown = source.frame(
         "SELECT count(*) FILTER (k.n_points > 0), "
         "count(*) FILTER (k.n_points = 0 OR (k.assignment IS NULL AND a.kind = 'research'))"
@@ -123,7 +123,7 @@ def _key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:
         " WHERE a.edition = $1",
         [edition],
     ).row(0)
-    waiting = len(unpointed(source, edition))
+    waiting = len(find_pending_key_points(source, edition))
     able = ExtractKeyPoints in judge.decides
     return StageCounts(
         edition=edition,

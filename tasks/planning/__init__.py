@@ -1,4 +1,4 @@
-"""What a month or an evaluation would do and cost, before it does anything.
+"""Plan a month or an evaluation and estimate its costs before it runs.
 
 Application. Writes no table.
 """

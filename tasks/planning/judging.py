@@ -1,22 +1,22 @@
-"""What judging a month would ask and cost, as far as can be said before there are reports."""
+"""Plan the judging of a month, also of reports that do not exist yet."""
 
 from collections.abc import Callable, Iterator
 
 import polars as pl
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import judge, judge_entry
+from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.judging.protocols import protocols_for
-from tasks.pending.extractions import unextracted
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.extractions import find_pending_extractions
 from tasks.planning.estimate import estimate_cells, estimate_extraction
 from tasks.planning.month import Month
-from tasks.planning.step import Expected, Planned, free, unknown
-from tasks.protocols.registry import protocol
+from tasks.planning.step import ExpectedWork, PlannedStep, make_free_step, make_unpriced_step
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Warehouse
 
 ENOUGH = 5
-"""Reports that a judge has judged from which on their mean says what the next ones will cost."""
+"""From this many judged reports on, their mean cost estimates future ones."""
 JUDGED = """
 SELECT count(DISTINCT (v.edition, v.agent, v.assignment)) AS reports, (
     SELECT sum(c.cost_usd ORDER BY c.cost_usd) FROM calls AS c
@@ -25,93 +25,95 @@ SELECT count(DISTINCT (v.edition, v.agent, v.assignment)) AS reports, (
 FROM verdicts AS v WHERE v.judge = $1 AND v.call_id IS NOT NULL
 """
 OnProgress = Callable[[int], None]
-"""Told how many more cells have been looked at."""
+"""Called with how many more cells have been estimated."""
 
 
 def plan_judging(
-    store: Warehouse, month: Month, expected: Expected, on_progress: OnProgress
-) -> Iterator[Planned]:
+    store: Warehouse, month: Month, expected: ExpectedWork, on_progress: OnProgress
+) -> Iterator[PlannedStep]:
     if month.extractor:
-        yield from _extract(store, month, month.extractor, expected)
-    decider, (_, entry) = judge(month.judge), judge_entry(month.judge)
+        yield from _plan_extraction(store, month, month.extractor, expected)
+    decider, (_, entry) = load_judge(month.judge), load_judge_entry(month.judge)
     plans = [
         plan
-        for name in protocols_for(store, month.edition)
-        for plan in plan_cells(store, month.edition, protocol(name), decider, month.agents)
+        for name in choose_protocols(store, month.edition)
+        for plan in plan_cells(store, month.edition, get_protocol(name), decider, month.agents)
     ]
     todo = [plan for plan in plans if plan.state in ("pending", "failed")]
-    asked = f"the judge {month.judge}"
+    target = f"the judge {month.judge}"
     if not isinstance(entry, LlmJudgeEntry):
-        to_do = f"judge {len(todo)} cells"
+        action = f"judge {len(todo)} cells"
         if expected.reports:
-            to_do += f" and those of {expected.reports} reports to come"
-        yield free("evaluate", to_do, asked, 0)
+            action += f" and those of {expected.reports} future reports"
+        yield make_free_step("evaluate", action, target, 0)
         return
     ready = [plan for plan in todo if not (plan.state_reason or "").startswith("waits for")]
     waiting = len(todo) - len(ready)
     if ready or not (waiting or expected.reports):
-        yield _ready(store, entry, ready, asked, on_progress)
+        yield _plan_ready_cells(store, entry, ready, target, on_progress)
     if waiting:
-        to_do = f"judge {waiting} cells once facts and claims are extracted"
-        yield unknown("evaluate", to_do, asked)
+        action = f"judge {waiting} cells once facts and claims are extracted"
+        yield make_unpriced_step("evaluate", action, target)
     if expected.reports:
-        yield _to_come(store, month.judge, expected.reports, asked)
+        yield _plan_future_reports(store, month.judge, expected.reports, target)
 
 
-def _ready(
+def _plan_ready_cells(
     store: Warehouse,
     entry: LlmJudgeEntry,
     ready: list[CellPlan],
-    asked: str,
+    target: str,
     on_progress: OnProgress,
-) -> Planned:
-    """Cells whose prompts can be made now."""
+) -> PlannedStep:
+    """Plan cells whose prompts can be rendered now."""
     if not ready:
-        return free("evaluate", "judge nothing", asked, 0)
+        return make_free_step("evaluate", "judge nothing", target, 0)
     frame = estimate_cells(store, entry, ready, on_progress)
-    return Planned(
+    return PlannedStep(
         step="evaluate",
-        to_do=f"judge {len(ready)} cells that are ready",
-        asked=asked,
+        action=f"judge {len(ready)} cells that are ready",
+        target=target,
         n=int(frame["calls"].sum()),
-        usd=_sum(frame, "usd"),
-        usd_at_most=_sum(frame, "usd_at_most"),
+        usd=_sum_column(frame, "usd"),
+        usd_at_most=_sum_column(frame, "usd_at_most"),
         note=f"{int(frame['in_ledger'].sum())} answers are in the ledger",
     )
 
 
-def _to_come(store: Warehouse, name: str, reports: int, asked: str) -> Planned:
-    """Reports that nobody has read yet: by what judging others has cost, if there are enough."""
-    to_do = f"judge {reports} reports to come"
+def _plan_future_reports(store: Warehouse, name: str, reports: int, target: str) -> PlannedStep:
+    """Estimate future reports by what judging others has cost, if there are ENOUGH."""
+    action = f"judge {reports} future reports"
     n, usd = store.frame(JUDGED, [name]).row(0)
     if n < ENOUGH or usd is None:
-        return unknown("evaluate", to_do, asked)
-    return Planned(
-        step="evaluate", to_do=to_do, asked=asked, n=None, usd=usd / n * reports,
-        usd_at_most=None, note=f"by what {n} reports have cost that it has judged",
+        return make_unpriced_step("evaluate", action, target)
+    return PlannedStep(
+        step="evaluate", action=action, target=target, n=None, usd=usd / n * reports,
+        usd_at_most=None, note=f"estimated from {n} reports that it has judged",
     )  # fmt: skip
 
 
-def _extract(store: Warehouse, month: Month, name: str, expected: Expected) -> Iterator[Planned]:
-    asked = f"the judge {name}"
-    extracting, entry = judge_entry(name)
+def _plan_extraction(
+    store: Warehouse, month: Month, name: str, expected: ExpectedWork
+) -> Iterator[PlannedStep]:
+    target = f"the judge {name}"
+    extracting, entry = load_judge_entry(name)
     if not isinstance(entry, LlmJudgeEntry):
         return
-    extractor: object = judge(extracting)
-    items = unextracted(store, month.edition, month.agents, extractor)  # type: ignore[arg-type]
+    extractor: object = load_judge(extracting)
+    items = find_pending_extractions(store, month.edition, month.agents, extractor)  # type: ignore[arg-type]
     if items:
         frame = estimate_extraction(store, extracting, entry, items)
-        yield Planned(
-            step="fetch", to_do=f"extract the statements of {len(items)} texts", asked=asked,
-            n=int(frame["calls"].sum()), usd=_sum(frame, "usd"),
-            usd_at_most=_sum(frame, "usd_at_most"),
+        yield PlannedStep(
+            step="fetch", action=f"extract the statements of {len(items)} texts", target=target,
+            n=int(frame["calls"].sum()), usd=_sum_column(frame, "usd"),
+            usd_at_most=_sum_column(frame, "usd_at_most"),
         )  # fmt: skip
     if expected.reports or expected.to_write:
         articles = f" and of {expected.to_write} articles" if expected.to_write else ""
-        to_do = f"extract the statements of {expected.reports} reports to come{articles}"
-        yield unknown("fetch", to_do, asked)
+        action = f"extract the statements of {expected.reports} future reports{articles}"
+        yield make_unpriced_step("fetch", action, target)
 
 
-def _sum(frame: pl.DataFrame, column: str) -> float | None:
-    """None where one of them is not known."""
+def _sum_column(frame: pl.DataFrame, column: str) -> float | None:
+    """Sum a column; None if any value is unknown."""
     return None if frame[column].null_count() else float(frame[column].sum())

@@ -1,6 +1,6 @@
-"""What a refresh is to do: somebody's wishes over the configuration, settled and checked.
+"""Resolve what a refresh is to do from its options and the configuration, and check it.
 
-Prefect-free, so that commands start at once.
+Prefect-free, so that commands start fast.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.jobs.sessions import ask_of, check_agents
+from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judging.preconditions import check_judges
-from tasks.pending.questions import inverter_named
-from tasks.protocols.registry import protocol
+from tasks.pending.questions import get_inverter
+from tasks.protocols.registry import get_protocol
 from tasks.site.mark import UnwritableSite, check_target
 from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Readable
@@ -34,12 +34,12 @@ SELECT coalesce((
         )
 ), 0) AS usd
 """
-"""A call does not know its edition; a verdict that rests on it does. Other calls (extraction,
-questions) count from the day the edition was begun."""
+"""Calls have no edition; the verdicts that rest on them do. Other calls (extraction, questions)
+count from the day the edition was begun."""
 
 
-class Wishes(Frozen):
-    """What somebody asked for; None: as configured, or as the edition was begun."""
+class RefreshOptions(Frozen):
+    """Options of a refresh; None: as configured, or as the edition was begun."""
 
     edition: str | None = None
     created_from: UtcDatetime | None = None
@@ -54,11 +54,11 @@ class Wishes(Frozen):
     site: str | None = None
     approve: bool | None = None
     publish: bool = True
-    """Off: nothing is published, whatever is configured."""
+    """False: publish nothing, whatever is configured."""
 
 
-class Site(Frozen):
-    """Where a month's results go, and who is asked before."""
+class MonthSite(Frozen):
+    """The site that a month is published to, and whether a person approves it first."""
 
     folder: str
     judges: tuple[str, ...]
@@ -72,26 +72,26 @@ class Site(Frozen):
 
 
 class Month(Frozen):
-    """One refresh, settled: what each of its steps is told."""
+    """The resolved parameters of a refresh."""
 
     edition: str
     created_from: datetime | None
     created_to: datetime | None
     articles: int | None
     wiki_api: str | None
-    """These four: None where the edition is to stay as it was begun."""
+    """These four are None where the edition stays as it was begun."""
     protocols: tuple[str, ...]
-    """What agents are asked follows from these."""
+    """They determine what agents are asked."""
     agents: tuple[str, ...]
     judge: str
     extractor: str | None
     batch: bool
     budget_usd: float | None
-    site: Site | None
+    site: MonthSite | None
 
     @property
     def collection(self) -> CollectionRequest:
-        """The edition as it would be begun, or gone on with."""
+        """The request to begin or continue the edition."""
         return CollectionRequest(
             edition=self.edition, since=self.created_from, until=self.created_to,
             articles=self.articles, api_url=self.wiki_api,
@@ -99,28 +99,27 @@ class Month(Frozen):
 
     @property
     def judges(self) -> list[str]:
-        """Who decides something, the extractor as well."""
+        """All judges that are used, including the extractor."""
         return list(dict.fromkeys([self.judge, *([self.extractor] if self.extractor else [])]))
 
     @property
     def asks_questions(self) -> bool:
-        """Whether a judge makes questions out of articles."""
-        return any("find_claims" in protocol(name).kinds for name in self.protocols)
+        """Whether a judge makes questions from articles."""
+        return any("find_claims" in get_protocol(name).kinds for name in self.protocols)
 
 
-def month_of(
-    source: Readable, settings: RefreshSettings, wishes: Wishes, scheduled_for: datetime
+def resolve_month(
+    source: Readable, settings: RefreshSettings, options: RefreshOptions, scheduled_for: datetime
 ) -> Month:
-    """The month that somebody asked for.
+    """Resolve a refresh from its options and the configuration.
 
-    An edition that has been begun is gone on with as it is: what is configured for its window and
-    size counts only when it begins.
+    The configured window and size only count when an edition begins; later they stay as begun.
 
-    scheduled_for: when the run was to begin: it names the edition and ends its window.
+    scheduled_for: when the run is scheduled; it names the edition and ends its window.
     """
-    named = wishes.edition
+    named = options.edition
     edition = settings.edition_of(scheduled_for) if named is None else named
-    since, until, articles = wishes.created_from, wishes.created_to, wishes.articles
+    since, until, articles = options.created_from, options.created_to, options.articles
     if not is_begun(source, edition):
         day = scheduled_for.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         until = until or day
@@ -131,31 +130,31 @@ def month_of(
         created_from=since,
         created_to=until,
         articles=articles,
-        wiki_api=wishes.wiki_api,
+        wiki_api=options.wiki_api,
         protocols=settings.protocols,
-        agents=tuple(dict.fromkeys(wishes.agents or settings.agents)),
-        judge=wishes.judge or settings.judge or load_judges().default,
-        extractor=wishes.extractor or settings.extractor,
-        batch=settings.batch if wishes.batch is None else wishes.batch,
-        budget_usd=settings.budget_usd if wishes.budget_usd is None else wishes.budget_usd,
-        site=_site(settings.publish, wishes, edition) if wishes.publish else None,
+        agents=tuple(dict.fromkeys(options.agents or settings.agents)),
+        judge=options.judge or settings.judge or load_judges().default,
+        extractor=options.extractor or settings.extractor,
+        batch=settings.batch if options.batch is None else options.batch,
+        budget_usd=settings.budget_usd if options.budget_usd is None else options.budget_usd,
+        site=_resolve_site(settings.publish, options, edition) if options.publish else None,
     )
 
 
 def check_month(source: Readable, month: Month) -> None:
-    """Refuse what cannot end well, before anybody is asked or paid.
+    """Check that a month can run.
 
     Raises:
-        ConfigurationError: nobody is named to the wiki, or an agent, judge or protocol is not
-            there.
-        Misconfigured: a key is missing, or a judge cannot do what it is to do.
-        NoPrice: there is a budget, and somebody's price is not known.
+        ConfigurationError: no operator is set for the wiki, or an agent, judge or protocol is
+            unknown.
+        Misconfigured: a key is missing, or a judge lacks an ability.
+        UnknownPrice: there is a budget, but a price is unknown.
         UnwritableSite: the site's folder holds something else.
     """
     if not is_frozen(source, month.edition):
-        load_wikipedia().named_operator()
+        load_wikipedia().get_operator()
     if month.asks_questions:
-        inverter_named(month.judge)
+        get_inverter(month.judge)
     check_agents(month.agents, month.budget_usd)
     check_judges(month.judges, month.budget_usd, batch=month.batch)
     if month.site:
@@ -165,62 +164,62 @@ def check_month(source: Readable, month: Month) -> None:
             raise UnwritableSite(str(error).replace("--to", "--site")) from None
 
 
-def spent_before(source: Readable, month: Month) -> float:
-    """USD that earlier runs have spent on this edition's reports and on its judges' calls, as far
-    as prices are known."""
+def sum_spent(source: Readable, month: Month) -> float:
+    """Return the USD that earlier runs spent on this edition's reports and judges' calls, as far as
+    prices are known."""
     given = [month.edition, list(month.agents), month.judges]
     return float(source.frame(SPENT, given)["usd"][0])
 
 
 def is_begun(source: Readable, edition: str) -> bool:
-    """Whether its collection has begun."""
+    """Whether collecting the edition has begun."""
     return _count(source, "SELECT count(*) FROM collections WHERE edition = $1", [edition]) > 0
 
 
 def is_frozen(source: Readable, edition: str) -> bool:
-    """Whether its articles are all there, for good."""
+    """Whether the edition is frozen."""
     sql = "SELECT count(*) FROM collections WHERE edition = $1 AND frozen_at IS NOT NULL"
     return _count(source, sql, [edition]) > 0
 
 
 def has_prompts(source: Readable, edition: str) -> bool:
-    """Whether there is something to ask agents."""
+    """Whether the edition has prompts."""
     sql = "SELECT count(*) FROM assignments WHERE edition = $1 AND prompt IS NOT NULL"
     return _count(source, sql, [edition]) > 0
 
 
-def reporting(source: Readable, edition: str, agents: Sequence[str]) -> list[str]:
-    """Those of these agents that have written a report for the edition."""
+def find_reporting_agents(source: Readable, edition: str, agents: Sequence[str]) -> list[str]:
+    """Return those of these agents that have reports in the edition."""
     found = source.frame("SELECT DISTINCT agent FROM reports WHERE edition = $1", [edition])
     return [agent for agent in agents if agent in {*found["agent"]}]
 
 
-def in_turn(month: Month) -> list[list[str]]:
-    """The month's agents in the order of asking: those that search archived pages come after those
-    that bring pages."""
+def group_agents(month: Month) -> list[list[str]]:
+    """Group the month's agents in the order they are asked: those that search archived pages come
+    after those whose reports bring pages."""
     late = [agent for agent in month.agents if searches_archive(agent)]
     rounds = [agent for agent in month.agents if agent not in late], late
     return [agents for agents in rounds if agents]
 
 
 def searches_archive(agent: str) -> bool:
-    """Whether it goes by the pages that other agents have cited."""
-    return bool(getattr(ask_of(agent), "archive", False))
+    """Whether the agent searches the pages that other agents cited."""
+    return bool(getattr(load_ask_entry(agent), "archive", False))
 
 
 def has_pages(source: Readable, edition: str) -> bool:
-    """Whether agents that search archived pages could find anything."""
+    """Whether the edition has archived pages."""
     sql = "SELECT count(*) FROM pages WHERE edition = $1 AND status = 'ok'"
     return _count(source, sql, [edition]) > 0
 
 
 def has_figures(source: Readable, edition: str) -> bool:
-    """Whether there is something to publish."""
+    """Whether the edition has a leaderboard."""
     return _count(source, "SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]) > 0
 
 
-def refreshed_message(edition: str, last: str) -> str:
-    """That nothing of a month is left to do. last: how its last step ended."""
+def describe_refreshed(edition: str, last: str) -> str:
+    """Say that nothing of a month is pending. last: the outcome of its last step."""
     return f"{edition} is refreshed. {last}"
 
 
@@ -228,16 +227,18 @@ def _window_months(settings: RefreshSettings) -> int:
     return settings.window_months or load_wikipedia().window_months
 
 
-def _site(publishing: Publishing | None, wishes: Wishes, edition: str) -> Site | None:
-    """Where to publish: a folder that is named is enough."""
-    folder = wishes.site or (publishing.to.format(edition=edition) if publishing else None)
+def _resolve_site(
+    publishing: Publishing | None, options: RefreshOptions, edition: str
+) -> MonthSite | None:
+    """Resolve where to publish; naming a folder is enough."""
+    folder = options.site or (publishing.to.format(edition=edition) if publishing else None)
     if folder is None:
         return None
     usual = publishing or Publishing(to="site")
-    return Site(
+    return MonthSite(
         folder=folder,
         judges=usual.judges,
-        approve=usual.approve if wishes.approve is None else wishes.approve,
+        approve=usual.approve if options.approve is None else options.approve,
         approval_hours=usual.approval_hours,
         only_complete=usual.only_complete,
     )

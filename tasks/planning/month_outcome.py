@@ -1,43 +1,42 @@
-"""How a refresh ends where no step of its month has anything to do: see `outcomes`."""
+"""The outcome of a refresh in which nothing is pending; see `outcomes`."""
 
 from collections.abc import Iterator
 
-from tasks.judging.protocols import protocols_for
-from tasks.pending.evaluation import Evaluation, outcome_if_done
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.evaluation import Evaluation, describe_if_done
 from tasks.planning.month import (
     Month,
+    describe_refreshed,
     has_pages,
     has_prompts,
-    refreshed_message,
     searches_archive,
 )
 from tasks.planning.outcomes import ask_outcome, assign_outcome, collect_outcome, fetch_outcome
-from tasks.publishing.unchanged import is_published, published_message
-from tasks.warehouse.collected import Collection
+from tasks.publishing.freshness import describe_current, is_current
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import Collection
 
 
 def refresh_outcome(store: Warehouse, month: Month, collection: Collection) -> str | None:
-    """Every step of a month has been taken, and its site shows the figures that there are.
+    """Return the outcome if every step is done and the site shows the current figures, else None.
 
     Raises:
-        EditionError: its articles are not as they were frozen.
+        EditionError: the articles have changed since they were frozen.
     """
     if not collection.frozen_at:
         return None
     last = ""
-    for said in _steps(store, month):
-        if said is None:
+    for outcome in _step_outcomes(store, month):
+        if outcome is None:
             return None
-        last = said
-    collect_outcome(store, collection)  # reads every text: only where no run is to do it
-    return refreshed_message(month.edition, last)
+        last = outcome
+    collect_outcome(store, collection)  # last, since it reads every text
+    return describe_refreshed(month.edition, last)
 
 
-def _steps(store: Warehouse, month: Month) -> Iterator[str | None]:
-    """How the steps after a month's freezing end, in their order; None of one that is to be taken.
-
-    Where a run would end before its last step, None as well.
+def _step_outcomes(store: Warehouse, month: Month) -> Iterator[str | None]:
+    """Yield the outcomes of the steps after freezing, in order; None for a pending step and where
+    a run would end early.
     """
     edition, agents, site = month.edition, month.agents, month.site
     for name in month.protocols:
@@ -48,9 +47,9 @@ def _steps(store: Warehouse, month: Month) -> Iterator[str | None]:
         yield None
     yield ask_outcome(store, edition, agents)
     yield fetch_outcome(store, edition, agents, None, month.extractor)
-    chosen = protocols_for(store, edition)
+    chosen = choose_protocols(store, edition)
     run = Evaluation(store.url, edition, chosen, agents, month.judge, month.extractor)
-    yield outcome_if_done(run)
+    yield describe_if_done(run)
     if site:
-        there = is_published(store, edition, site.path, site.judges)
-        yield published_message(edition, site.folder) if there else None
+        there = is_current(store, edition, site.path, site.judges)
+        yield describe_current(edition, site.folder) if there else None

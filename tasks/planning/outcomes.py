@@ -1,24 +1,29 @@
-"""How each command ends where nothing is pending: read from the warehouse, without a server.
+"""The outcome of each command when nothing is pending, found without a Prefect server.
 
-Each function gives the outcome of a run that would do nothing, or None where something is pending
-and the flow has to run. What a command refuses is checked before.
+Each function returns the outcome of a run that would do nothing, or None if something is pending
+and the flow has to run. Callers validate their parameters first.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.editions.manifest import unchanged_message
-from tasks.editions.prompts import assigned_message, unprompted
-from tasks.judging.protocols import protocols_for
-from tasks.pending.evaluation import Evaluation, outcome_if_done, pending_extractions
-from tasks.pending.pages import archived_message, unfetched, unread, ways
-from tasks.pending.reports import has_reports, unreported
-from tasks.protocols.registry import protocol as protocol_named
-from tasks.warehouse.collected import Collection
+from tasks.editions.manifest import confirm_unchanged
+from tasks.editions.prompts import describe_assigned, find_unprompted_articles
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.evaluation import Evaluation, describe_if_done, select_extractions
+from tasks.pending.pages import (
+    describe_archived,
+    find_pending_pages,
+    find_unread_pages,
+    list_fetch_sources,
+)
+from tasks.pending.reports import find_pending_reports, has_reports
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.snapshot import is_exported
+from tasks.warehouse.snapshot import is_snapshot_current
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import Collection
 
 if TYPE_CHECKING:
     from tasks.pending.drafts import PendingDraft
@@ -33,62 +38,65 @@ def fetch_outcome(
     *,
     again: bool = False,
 ) -> str | None:
-    """Every cited page has been asked for in every way, read, and exported."""
+    """The outcome if every cited page was requested from every source, read and exported."""
     run = Evaluation(store.url, edition, (), tuple(agents), "", extractor)
-    if pending_extractions(run) or unread(store, edition):
+    if select_extractions(run) or find_unread_pages(store, edition):
         return None
-    if any(unfetched(store, edition, way, agents, again=again) for way in ways(fallbacks)):
+    if any(
+        find_pending_pages(store, edition, fetch_source, agents, again=again)
+        for fetch_source in list_fetch_sources(fallbacks)
+    ):
         return None
-    return archived_message(store, edition) if is_exported(store, edition) else None
+    return describe_archived(store, edition) if is_snapshot_current(store, edition) else None
 
 
 def read_outcome(store: Warehouse, edition: str) -> str | None:
-    """No page was fetched, and all that there is has been exported: a page that was fetched is
-    read again each time."""
-    if unread(store, edition, again=True) or not is_exported(store, edition):
+    """The outcome if there are no fetched pages (they are read again each time) and all is
+    exported."""
+    if find_unread_pages(store, edition, again=True) or not is_snapshot_current(store, edition):
         return None
-    return f"{edition}: there is no fetched page to be read again."
+    return f"{edition}: there are no fetched pages to read again."
 
 
 def ask_outcome(
     store: Warehouse, edition: str, agents: Sequence[str], assignments: Sequence[str] = ()
 ) -> str | None:
-    """Every assignment has a report of each agent, and all are exported."""
-    if any(unreported(store, edition, agent, assignments) for agent in agents):
+    """The outcome if each agent has a report for every assignment and all are exported."""
+    if any(find_pending_reports(store, edition, agent, assignments) for agent in agents):
         return None
-    if not is_exported(store, edition):
+    if not is_snapshot_current(store, edition):
         return None
-    return f"{edition}: every report of {', '.join(agents)} is there."
+    return f"{edition}: no report of {', '.join(agents)} is missing."
 
 
 def assign_outcome(
     store: Warehouse, edition: str, protocol: str, judge: str, articles: int | None
 ) -> str | None:
-    """Every article has its prompt, or its questions."""
-    if "find_claims" not in protocol_named(protocol).kinds:
-        if unprompted(store, edition):
+    """The outcome if every article has its prompt, or its questions."""
+    if "find_claims" not in get_protocol(protocol).kinds:
+        if find_unprompted_articles(store, edition):
             return None
-        return assigned_message(store, edition, new=0)
-    # Loads what asks models: other commands start without it.
-    from tasks.pending.questions import accepted_message, inverter_named, pending_articles
+        return describe_assigned(store, edition, new=0)
+    # Imported here: it loads the model clients.
+    from tasks.pending.questions import describe_accepted, find_pending_articles, get_inverter
 
-    if pending_articles(store, edition, inverter_named(judge), articles):
+    if find_pending_articles(store, edition, get_inverter(judge), articles):
         return None
-    return accepted_message(store, edition)
+    return describe_accepted(store, edition)
 
 
 def draft_outcome(edition: str, folder: Path, pending: "Sequence[PendingDraft]") -> str | None:
-    """Every article has its draft."""
-    return None if pending else f"{edition}: every draft is in {folder} already."
+    """The outcome if every article has its draft."""
+    return None if pending else f"{edition}: all drafts are in {folder} already."
 
 
 def collect_outcome(store: Warehouse, collection: Collection) -> str | None:
-    """The edition is frozen; it is compared with its manifest.
+    """The outcome if the edition is frozen; compares it with its manifest.
 
     Raises:
-        EditionError: it is not as it was frozen.
+        EditionError: it has changed since it was frozen.
     """
-    return unchanged_message(store, collection) if collection.frozen_at else None
+    return confirm_unchanged(store, collection) if collection.frozen_at else None
 
 
 def backfill_outcome(
@@ -101,17 +109,17 @@ def backfill_outcome(
     *,
     fetch_pages: bool,
 ) -> str | None:
-    """An agent has every report of these editions, fetched, judged and ranked."""
-    said: list[str] = []
+    """The outcome if an agent has every report of these editions, fetched, judged and ranked."""
+    messages: list[str] = []
     for edition in editions:
         outcomes = [ask_outcome(store, edition, [agent])]
         if has_reports(store, edition, agent):  # else its flow ends after asking
             if fetch_pages:
                 outcomes.append(fetch_outcome(store, edition, [agent], None, extractor))
-            chosen = protocols_for(store, edition, protocols)
+            chosen = choose_protocols(store, edition, protocols)
             run = Evaluation(store.url, edition, chosen, (agent,), judge, extractor)
-            outcomes.append(outcome_if_done(run))
+            outcomes.append(describe_if_done(run))
         if None in outcomes:
             return None
-        said += [outcome for outcome in outcomes if outcome]
-    return " ".join(said) or None
+        messages += [outcome for outcome in outcomes if outcome]
+    return " ".join(messages) or None

@@ -1,6 +1,6 @@
-"""What a refresh would do, ask and spend, step by step: read from the warehouse, nothing asked.
+"""Plan a refresh step by step, with requests and costs, from the warehouse alone.
 
-Prefect-free. What cannot be known beforehand (how many pages reports will cite) is None.
+Prefect-free. What cannot be known beforehand (such as how many pages reports will cite) is None.
 """
 
 from collections.abc import Iterator
@@ -8,31 +8,31 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tasks.benchmarks.errors import EditionError
-from tasks.collection.request import begin
+from tasks.collection.request import begin_collection
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
 from tasks.jobs.estimate import estimate_reports
-from tasks.jobs.sessions import ask_of
+from tasks.jobs.sessions import load_ask_entry
 from tasks.models.errors import ModelError
-from tasks.pending.pages import unfetched
-from tasks.pending.questions import inverter_named, pending_articles
+from tasks.pending.pages import find_pending_pages
+from tasks.pending.questions import find_pending_articles, get_inverter
 from tasks.planning.judging import OnProgress, plan_judging
 from tasks.planning.month import (
     Month,
     check_month,
+    group_agents,
     has_figures,
     has_pages,
-    in_turn,
     searches_archive,
 )
-from tasks.planning.step import Expected, Planned, free, unknown
+from tasks.planning.step import ExpectedWork, PlannedStep, make_free_step, make_unpriced_step
 from tasks.processes.pool import HELPERS
-from tasks.protocols.registry import protocol
-from tasks.publishing.unchanged import is_published
+from tasks.protocols.registry import get_protocol
+from tasks.publishing.freshness import is_current
 from tasks.site.mark import UnwritableSite
-from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 
 PROMPTED = """
 SELECT count(*) FROM assignments
@@ -42,28 +42,28 @@ WHERE edition = $1 AND kind = $2 AND prompt IS NOT NULL
 
 def plan_month(
     store: Warehouse, month: Month, on_progress: OnProgress = lambda n: None
-) -> list[Planned]:
-    """Every step of the month with what is left of it, in order."""
+) -> list[PlannedStep]:
+    """Return the month's pending steps, in order."""
     collection = next(iter(store.rows(Collection, "edition = $1", [month.edition])), None)
-    expected = _expected(store, month, collection)
-    asks = list(_ask(store, month, expected))
+    expected = _count_expected(store, month, collection)
+    asks = list(_plan_ask(store, month, expected))
     expected = expected.model_copy(update={"reports": sum(row.n or 0 for row in asks)})
     try:
         judging = list(plan_judging(store, month, expected, on_progress))
     finally:
         HELPERS.close()
     return [
-        _collect(month, collection, expected),
-        *_assign(month, expected),
+        _plan_collect(month, collection, expected),
+        *_plan_assign(month, expected),
         *asks,
-        _fetch(store, month, expected),
+        _plan_fetch(store, month, expected),
         *judging,
-        *_publish(store, month),
+        *_plan_publish(store, month),
     ]
 
 
-def refusals(store: Warehouse, month: Month) -> list[str]:
-    """Why a refresh would not even begin; nothing is written."""
+def find_refusals(store: Warehouse, month: Month) -> list[str]:
+    """Return the reasons why a refresh could not begin; writes nothing."""
     found = []
     for check in (_check_collection, check_month):
         try:
@@ -74,79 +74,89 @@ def refusals(store: Warehouse, month: Month) -> list[str]:
 
 
 def _check_collection(store: Warehouse, month: Month) -> None:
-    """Raise EditionError where it could not be collected so."""
+    """Raise EditionError if the edition could not be collected with these parameters."""
     settings: WikipediaSettings = load_wikipedia()
     known = store.rows(Collection, "edition = $1", [month.edition])
     imported = store.value("SELECT count(*) FROM editions WHERE edition = $1", [month.edition])
     if imported or (known and known[0].n_members is not None):
-        begin(store, month.collection, settings, utc_now())  # of what is listed nothing is written
+        begin_collection(
+            store, month.collection, settings, utc_now()
+        )  # writes nothing once pages are listed
         return
     with TemporaryDirectory() as folder, open_warehouse(Path(folder) / "tried.duckdb") as tried:
-        begin(tried, month.collection, settings, utc_now())
+        begin_collection(tried, month.collection, settings, utc_now())
 
 
-def _expected(store: Warehouse, month: Month, collection: Collection | None) -> Expected:
+def _count_expected(store: Warehouse, month: Month, collection: Collection | None) -> ExpectedWork:
     frozen = collection is not None and collection.frozen_at is not None
     if frozen:
         count = "SELECT count(*) FROM articles WHERE edition = $1"
         articles = int(store.value(count, [month.edition]))
     else:
-        begun = collection.n_articles if collection else None
-        articles = month.articles or begun or load_wikipedia().articles
-    kinds = {kind for name in month.protocols for kind in protocol(name).kinds}
+        planned = collection.n_articles if collection else None
+        articles = month.articles or planned or load_wikipedia().articles
+    kinds = {kind for name in month.protocols for kind in get_protocol(name).kinds}
     prompted = int(store.value(PROMPTED, [month.edition, "write_article"]))
     questions = 0
     if "find_claims" in kinds:
-        inverter = inverter_named(month.judge)
-        questions = len(pending_articles(store, month.edition, inverter)) if frozen else articles
+        inverter = get_inverter(month.judge)
+        questions = (
+            len(find_pending_articles(store, month.edition, inverter)) if frozen else articles
+        )
     to_write = articles - prompted if "write_article" in kinds else 0
-    return Expected(articles=articles, to_write=to_write, questions=questions, reports=0)
+    return ExpectedWork(articles=articles, to_write=to_write, questions=questions, reports=0)
 
 
-def _collect(month: Month, collection: Collection | None, expected: Expected) -> Planned:
+def _plan_collect(
+    month: Month, collection: Collection | None, expected: ExpectedWork
+) -> PlannedStep:
     if collection is not None and collection.frozen_at is not None:
-        to_do = f"verify {expected.articles} articles against their manifest"
-        return free("collect", to_do, "nobody", 0)
+        action = f"verify {expected.articles} articles against their manifest"
+        return make_free_step("collect", action, "nobody", 0)
     if collection is not None and collection.n_members is not None:
-        to_do = f"go on with {collection.n_members:,} pages that are listed; freeze"
+        action = f"continue with {collection.n_members:,} listed pages; freeze"
     else:
         since, until = month.created_from, month.created_to
         if collection is not None:
             since, until = since or collection.created_since, until or collection.created_until
         window = f"{since:%Y-%m-%d} to before {until:%Y-%m-%d}"
-        to_do = f"list and measure good articles created {window}; freeze"
-    return free("collect", f"{to_do} {expected.articles}", "the wiki", None)
+        action = f"list and measure good articles created {window}; freeze"
+    return make_free_step("collect", f"{action} {expected.articles}", "the wiki", None)
 
 
-def _assign(month: Month, expected: Expected) -> Iterator[Planned]:
+def _plan_assign(month: Month, expected: ExpectedWork) -> Iterator[PlannedStep]:
     for name in month.protocols:
-        if "find_claims" not in protocol(name).kinds:
-            to_do = f"make {expected.to_write} prompts to write an article"
-            yield free(f"assign {name}", to_do, "nobody", 0)
+        if "find_claims" not in get_protocol(name).kinds:
+            action = f"make {expected.to_write} prompts to write an article"
+            yield make_free_step(f"assign {name}", action, "nobody", 0)
         elif not expected.questions:
-            yield free(f"assign {name}", "every question is decided", "nobody", 0)
+            yield make_free_step(
+                f"assign {name}", "make no questions: all are decided", "nobody", 0
+            )
         else:
-            to_do = f"make questions out of {expected.questions} articles"
-            yield unknown(f"assign {name}", to_do, f"the judge {month.judge}")
+            action = f"make questions from {expected.questions} articles"
+            yield make_unpriced_step(f"assign {name}", action, f"the judge {month.judge}")
 
 
-def _ask(store: Warehouse, month: Month, expected: Expected) -> Iterator[Planned]:
-    for agent in [agent for agents in in_turn(month) for agent in agents]:
+def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterator[PlannedStep]:
+    for agent in [agent for agents in group_agents(month) for agent in agents]:
         row = estimate_reports(store, [month.edition], [agent]).row(0, named=True)
         n = row["to_ask"] + expected.to_write
-        each, most = row["usd_each"], _most_each(agent)
-        said = [f"get {n} reports"]
-        said += [f"wait for {row['under_way']} under way"] if row["under_way"] else []
-        said += [f"{row['for_a_person']} wait for a person"] if row["for_a_person"] else []
+        each, most = row["usd_each"], _max_usd_per_report(agent)
+        parts = [f"get {n} reports"]
+        parts += [f"wait for {row['under_way']} under way"] if row["under_way"] else []
+        parts += (
+            [f"{row['for_a_person']} wait for a person's decision"] if row["for_a_person"] else []
+        )
         notes = []
         if searches_archive(agent) and not has_pages(store, month.edition):
             notes.append("it searches archived pages, and there are none yet")
         if expected.questions:
-            notes.append("and an answer to each question that will be accepted")
-        yield Planned(
+            notes.append("and an answer to each accepted question")
+        yield PlannedStep(
             step="ask",
-            to_do="; ".join(said),
-            asked=agent,
+            action="; ".join(parts),
+            target=agent,
             n=n + row["under_way"],
             usd=None if each is None else each * n,
             usd_at_most=None if most is None else most * n,
@@ -154,28 +164,28 @@ def _ask(store: Warehouse, month: Month, expected: Expected) -> Iterator[Planned
         )
 
 
-def _most_each(agent: str) -> float | None:
-    """USD that a budget sets aside for a report; None where nobody knows."""
-    ask = ask_of(agent)
+def _max_usd_per_report(agent: str) -> float | None:
+    """Return the USD that a budget sets aside for a report; None if unknown."""
+    ask = load_ask_entry(agent)
     return ask.price.most_usd if ask.price else 0.0 if ask.repeatable else None
 
 
-def _fetch(store: Warehouse, month: Month, expected: Expected) -> Planned:
-    known = len(unfetched(store, month.edition, "direct", month.agents))
-    to_do = f"fetch {known:,} cited pages"
+def _plan_fetch(store: Warehouse, month: Month, expected: ExpectedWork) -> PlannedStep:
+    known = len(find_pending_pages(store, month.edition, "direct", month.agents))
+    action = f"fetch {known:,} cited pages"
     if expected.reports:
-        to_do += f" and those that {expected.reports} reports to come will cite"
-    return free("fetch", to_do, "web pages", None if expected.reports else known)
+        action += f" and those that {expected.reports} future reports will cite"
+    return make_free_step("fetch", action, "web pages", None if expected.reports else known)
 
 
-def _publish(store: Warehouse, month: Month) -> Iterator[Planned]:
+def _plan_publish(store: Warehouse, month: Month) -> Iterator[PlannedStep]:
     site = month.site
     if site is None:
-        yield free("publish", "nothing is published", "nobody", 0)
-    elif has_figures(store, month.edition) and is_published(
+        yield make_free_step("publish", "publish nothing", "nobody", 0)
+    elif has_figures(store, month.edition) and is_current(
         store, month.edition, site.path, site.judges
     ):
-        yield free("publish", f"{site.folder} is as the figures are now", "nobody", 0)
+        yield make_free_step("publish", f"{site.folder} is up to date", "nobody", 0)
     else:
-        asked = "a person, in the Prefect UI" if site.approve else "nobody"
-        yield free("publish", f"write {site.folder}", asked, int(site.approve))
+        target = "a person, in the Prefect UI" if site.approve else "nobody"
+        yield make_free_step("publish", f"write {site.folder}", target, int(site.approve))

@@ -1,51 +1,51 @@
-"""One thing that a refresh would do, and what all of it would cost against its budget."""
+"""Planned steps of a refresh, and their costs compared with its budget."""
 
 from collections.abc import Sequence
 
 from tasks.base import Frozen
 
 
-class Planned(Frozen):
-    """One thing that would be done."""
+class PlannedStep(Frozen):
+    """One step of a plan."""
 
     step: str
-    to_do: str
-    asked: str
-    """Who would be: the wiki, an agent, a judge, web pages, nobody."""
+    action: str
+    target: str
+    """Who is asked: the wiki, an agent, a judge, web pages, nobody."""
     n: int | None
-    """How often: requests, reports, calls or pages; None where nobody can say."""
+    """Number of requests, reports, calls or pages; None if unknown."""
     usd: float | None
-    """Expected; None where it is not known."""
+    """Expected cost; None if unknown."""
     usd_at_most: float | None
-    """What a budget would set aside for it; None where it is not known."""
+    """What a budget would set aside; None if unknown."""
     note: str = ""
 
 
-class Expected(Frozen):
-    """How much of a month there is, and how much is to come."""
+class ExpectedWork(Frozen):
+    """How much of a month exists and how much is pending."""
 
     articles: int
     to_write: int
-    """Prompts to write an article that are still to be made."""
+    """Pending prompts to write an article."""
     questions: int
-    """Articles of which questions are still to be made: how many there will be, nobody knows."""
+    """Articles whose questions are pending; the number of questions is unknown."""
     reports: int
-    """Reports that are to come, of all agents, as far as their prompts are known."""
+    """Future reports of all agents, as far as their prompts are known."""
 
 
-class Account(Frozen):
-    """A plan against the month's budget, in USD."""
+class PlanCosts(Frozen):
+    """A plan's costs compared with the month's budget, in USD."""
 
     budget_usd: float | None
     """None: no cap."""
     spent_usd: float
-    """By earlier runs of the month, as far as prices are known."""
+    """Spent by earlier runs of the month, as far as prices are known."""
     expected_usd: float
-    """Of what is known."""
+    """Sum of the known expected costs."""
     at_most_usd: float
-    """Of what is known: what a budget would set aside."""
+    """Sum of the known amounts that a budget would set aside."""
     unknown: tuple[str, ...]
-    """What is in neither of the two, or not in the second."""
+    """Steps missing from both sums, or from the second."""
 
     @property
     def verdict(self) -> str:
@@ -54,15 +54,15 @@ class Account(Frozen):
             return "no cap is set"
         left = self.budget_usd - self.spent_usd
         if self.expected_usd > left:
-            return "not enough: what does not fit is left, and the month ends as Partial"
+            return "not enough: what exceeds it is left out, and the month ends as Partial"
         enough = "enough for what is expected" if self.at_most_usd > left else "enough"
         return f"{enough}, as far as is known" if self.unknown else enough
 
 
-def account_of(plan: Sequence[Planned], budget_usd: float | None, spent_usd: float) -> Account:
-    """The sums of a plan."""
-    open_ends = [f"{row.step}: {row.to_do}" for row in plan if row.usd_at_most is None]
-    return Account(
+def sum_costs(plan: Sequence[PlannedStep], budget_usd: float | None, spent_usd: float) -> PlanCosts:
+    """Sum the costs of a plan."""
+    open_ends = [f"{row.step}: {row.action}" for row in plan if row.usd_at_most is None]
+    return PlanCosts(
         budget_usd=budget_usd,
         spent_usd=spent_usd,
         expected_usd=sum(row.usd or 0.0 for row in plan),
@@ -71,9 +71,9 @@ def account_of(plan: Sequence[Planned], budget_usd: float | None, spent_usd: flo
     )
 
 
-def free(step: str, to_do: str, asked: str, n: int | None) -> Planned:
-    return Planned(step=step, to_do=to_do, asked=asked, n=n, usd=0.0, usd_at_most=0.0)
+def make_free_step(step: str, action: str, target: str, n: int | None) -> PlannedStep:
+    return PlannedStep(step=step, action=action, target=target, n=n, usd=0.0, usd_at_most=0.0)
 
 
-def unknown(step: str, to_do: str, asked: str) -> Planned:
-    return Planned(step=step, to_do=to_do, asked=asked, n=None, usd=None, usd_at_most=None)
+def make_unpriced_step(step: str, action: str, target: str) -> PlannedStep:
+    return PlannedStep(step=step, action=action, target=target, n=None, usd=None, usd_at_most=None)

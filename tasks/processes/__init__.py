@@ -1,4 +1,4 @@
-"""Work in helper processes: a pool, and functions with bounds of time and memory.
+"""Helper processes: a pool, and single calls with limits on time and memory.
 
 Ground. Writes no table.
 """

@@ -1,7 +1,7 @@
-"""One call in a process of its own, with a bound of time and one of memory.
+"""Calls in a process of their own, with limits on time and memory.
 
-For work on what strangers made: a file that would compute for ever or fill the memory costs its
-own process, not ours. The process knows nothing of our environment, so no keys.
+Files from strangers may compute for ever or fill the memory: then only this process ends. It does
+not get our environment variables, so it has no keys.
 """
 
 import os
@@ -16,58 +16,60 @@ from typing import Any, TypeVar
 ResultT = TypeVar("ResultT")
 
 _CHILD = "from tasks.processes.bounded import serve; serve()"
-_HANDED_ON = ("LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
-"""Variables that a Python may need to start; all others stay here."""
+_INHERITED = ("LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
+"""The only environment variables that are passed on: Python may need them to start."""
 
 
-class Exceeded(Exception):
-    """The call took more than it may, or its process died; says which in words."""
+class LimitExceeded(Exception):
+    """The call took too much time or memory, or its process died; the message says which."""
 
 
 def run_bounded(
     function: Callable[..., ResultT], *arguments: Any, seconds: float, megabytes: int
 ) -> ResultT:
-    """`function(*arguments)` in a fresh process; both must be picklable.
+    """Call `function(*arguments)` in a new process; both must be picklable.
 
-    seconds: of the clock, and as much of computing. megabytes: of address space.
+    Args:
+        seconds: limit on the elapsed time and on the processor time.
+        megabytes: limit on the address space.
 
     Raises:
-        Exceeded: too long, too much memory, or the process died. What the function raises comes
-            through as it is.
+        LimitExceeded: too much time or memory, or the process died.
+        Exception: whatever the function raises.
     """
     with subprocess.Popen(
         [sys.executable, "-P", "-c", _CHILD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=_environment(),
-        start_new_session=True,  # Ctrl-C is for us: we then end it
+        env=_child_environment(),
+        start_new_session=True,  # on Ctrl-C we end it ourselves
     ) as process:
         try:
-            said, _ = process.communicate(
+            output, _ = process.communicate(
                 pickle.dumps((seconds, megabytes)) + pickle.dumps((function, arguments)), seconds
             )
         except subprocess.TimeoutExpired:
-            raise Exceeded(f"reading it took more than {seconds:g} seconds") from None
+            raise LimitExceeded(f"reading it took more than {seconds:g} seconds") from None
         finally:
             process.kill()
-    if not said:
-        raise Exceeded(_last_words(process.returncode, seconds, megabytes))
-    worked, outcome = pickle.loads(said)
-    if not worked:
+    if not output:
+        raise LimitExceeded(_describe_exit(process.returncode, seconds, megabytes))
+    succeeded, outcome = pickle.loads(output)
+    if not succeeded:
         if isinstance(outcome, MemoryError):
-            raise Exceeded(f"reading it took more than {megabytes:,} MB of memory")
+            raise LimitExceeded(f"reading it took more than {megabytes:,} MB of memory")
         raise outcome
     result: ResultT = outcome
     return result
 
 
 def serve() -> None:
-    """What the process does: read the call, do it, write the outcome."""
+    """Read a call from stdin, run it, and write its outcome to stdout; runs in the new process."""
     seconds, megabytes = pickle.load(sys.stdin.buffer)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing else may write between the answers
-    # Computing is bounded too: should our parent be killed, this process still ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing else may write to the outcome
+    # Processor time is limited too, so that this process ends even if its parent is killed.
     whole = max(1, round(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
@@ -83,13 +85,13 @@ def serve() -> None:
     answers.close()
 
 
-def _environment() -> dict[str, str]:
-    """What the process is told: where modules lie, and no more than it needs to start."""
-    handed_on = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
-    return {**handed_on, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+def _child_environment() -> dict[str, str]:
+    """Return the process's environment: the module path and what Python needs to start."""
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def _last_words(exit_code: int, seconds: float, megabytes: int) -> str:
+def _describe_exit(exit_code: int, seconds: float, megabytes: int) -> str:
     if exit_code == -signal.SIGXCPU:
         return f"reading it took more than {seconds:g} seconds"
     if exit_code < 0:

@@ -1,7 +1,7 @@
-"""Helper processes for work that computes: the event loop stays free, both cores are used.
+"""A pool of helper processes for CPU-bound work, which keeps the event loop free.
 
-A helper that dies (killed, out of memory) is a named error; the next call gets a new pool.
-Helpers end with their parent, even when it is killed hard.
+If a helper dies (killed, out of memory) the call raises HelperCrashed and the next one gets a new
+pool. Helpers end with their parent, even if it is killed.
 """
 
 import asyncio
@@ -19,26 +19,27 @@ ResultT = TypeVar("ResultT")
 
 
 class HelperCrashed(Exception):
-    """A helper process ended in the middle of its work; doing it again may succeed."""
+    """A helper process died during the call; a retry may succeed."""
 
 
 CRASHED = "a helper process ended unexpectedly (killed, or out of memory)"
 
 
 class HelperProcesses:
-    """A pool of helper processes, started when first needed."""
+    """A pool of helper processes, started on first use."""
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
 
     async def run(self, function: Callable[..., ResultT], *arguments: Any) -> ResultT:
-        """`function(*arguments)` in a helper; both must be picklable.
+        """Call `function(*arguments)` in a helper; both must be picklable.
 
         Raises:
-            HelperCrashed: the helper died; what the function raises comes through as it is.
+            HelperCrashed: the helper died.
+            Exception: whatever the function raises.
         """
-        pool = self._pool = self._pool or self._started()
+        pool = self._pool = self._pool or self._start()
         try:
             return await asyncio.wrap_future(pool.submit(function, *arguments))
         except BrokenProcessPool as error:
@@ -47,25 +48,26 @@ class HelperProcesses:
             raise HelperCrashed(CRASHED) from error
 
     def submit(self, function: Callable[..., ResultT], *arguments: Any) -> Future[ResultT]:
-        """As `run`, for work outside of an event loop: what it gives comes with the future, whose
-        error BrokenProcessPool says that the helper died."""
-        pool = self._pool = self._pool or self._started()
+        """Like `run`, for use outside of an event loop. If the helper dies the future's exception
+        is BrokenProcessPool."""
+        pool = self._pool = self._pool or self._start()
         return pool.submit(function, *arguments)
 
     def close(self) -> None:
+        """Stop the helpers."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def _started(self) -> ProcessPoolExecutor:
-        # spawn: a forked copy of a process with threads and an open DuckDB is not safe.
+    def _start(self) -> ProcessPoolExecutor:
+        # spawn: it is unsafe to fork a process that has threads and an open DuckDB.
         return ProcessPoolExecutor(
-            self.workers, mp_context=get_context("spawn"), initializer=end_with_parent
+            self.workers, mp_context=get_context("spawn"), initializer=exit_with_parent
         )
 
 
-def end_with_parent() -> None:
-    # Ctrl-C reaches the whole group: the parent decides what becomes of it.
+def exit_with_parent() -> None:
+    """Ignore Ctrl-C, which reaches the whole process group, and exit when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
@@ -78,4 +80,4 @@ def _watch(sentinel: int) -> None:
 
 
 HELPERS = HelperProcesses()
-"""The process's helpers; whoever runs a flow closes them at its end."""
+"""This process's helpers; a flow closes them at its end."""

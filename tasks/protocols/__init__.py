@@ -1,5 +1,5 @@
-"""The published protocols: what a case is judged by, and the figures of its verdicts.
+"""The published protocols: they judge cases and compute figures from the verdicts.
 
-Pure: may import judges, extraction, metrics and the ground; no protocol imports another. No
-table.
+The package is pure: it may import judges, extraction, metrics and the ground, and writes no table.
+No protocol imports another.
 """

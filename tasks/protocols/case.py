@@ -1,4 +1,4 @@
-"""What a protocol gets and gives: one case in, decided items and figures out."""
+"""The interface of protocols: they take a case and return answers per item, and figures."""
 
 from typing import Protocol as Interface
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry
-from tasks.judges.decisions import Answer, Judge
+from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.models.attachments import Attachment
 from tasks.protocols.redirects import Redirects
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
@@ -16,24 +16,24 @@ from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
 
 
-class Usage(Frozen):
-    """What a report took, as far as its agent says so."""
+class ReportUsage(Frozen):
+    """The resources that a report took, as far as its agent reports them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
-    """Reasoning included."""
+    """Output tokens, including reasoning."""
     reasoning_tokens: int | None = None
     searches: int | None = None
     reasoning_steps: int | None = None
 
 
 class Case(BaseModel):
-    """All that one cell's verdicts rest on: one report, its article, and what was made of them."""
+    """All inputs of a cell's verdicts: a report, its article, and what was extracted from them."""
 
     model_config = ConfigDict(frozen=True)
 
     article: Article | None = None
-    """Null where the assignment is a question or query that has none."""
+    """Null if the assignment is a question or query without one."""
     report: Report
     facts: tuple[Fact, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -42,53 +42,53 @@ class Case(BaseModel):
     extraction: Extraction | None = None
     """How the claims were obtained."""
     truth: GroundTruth | None = None
-    """Of a question."""
+    """The ground truth of a question."""
     trace: SearchTrace | None = None
-    """How the agent searched, where it says so."""
+    """How the agent searched, if it says so."""
     query: str | None = None
-    """Of a `research` assignment."""
+    """The query of a `research` assignment."""
     rubric: tuple[Rubric, ...] = ()
     """The items of the protocol's rubric for this assignment, in order."""
     bundle: RubricBundle | None = None
     key_points: tuple[KeyPoint, ...] = ()
     point_set: PointSet | None = None
-    """How the key points were obtained; null where nobody has tried."""
-    usage: Usage | None = None
-    """Null where the report was not asked for here."""
+    """How the key points were obtained; null if they were never extracted."""
+    usage: ReportUsage | None = None
+    """Null if the report was not produced here."""
     attachments: tuple[Attachment, ...] = ()
-    """Of a report that came as pictures, what is shown in place of its text."""
+    """For a report that came as images: the files to show instead of its text."""
 
     @property
     def reference(self) -> Article:
-        """The article the report is measured against; only for assignments that have one."""
+        """The article that the report is compared with; raises if the assignment has none."""
         if self.article is None:
             raise ValueError(f"{self.report.assignment}: the assignment has no article")
         return self.article
 
     @property
     def question(self) -> str:
-        """What the report answers: the query, or the title of the article to be written."""
+        """The query, or the title of the article to write."""
         return self.query or self.reference.title
 
 
-class Decided(BaseModel):
-    """One answer and the item it is about."""
+class ItemAnswer(BaseModel):
+    """A judge's answer about one item of one step."""
 
     model_config = ConfigDict(frozen=True)
 
     step: str
     item: str
-    answer: Answer
+    answer: JudgeAnswer
 
 
-ANSWERS = dict.fromkeys(
+ANSWER_SCHEMA = dict.fromkeys(
     ("assignment", "text", "category", "truths", "settings", "trace"), pl.String
 )
-"""What the figures of questions rest on beside the verdicts: the answer as it was given, what is
-true, and the search trace (null where there is none)."""
+"""What figures of questions need besides the verdicts: the answer as given, the ground truth, and
+the search trace (null without one)."""
 
 
-RUBRICS = {
+RUBRIC_SCHEMA = {
     "assignment": pl.String,
     "item": pl.String,
     "number": pl.Int64,
@@ -96,20 +96,20 @@ RUBRICS = {
     "points": pl.Float64,
     "weight": pl.Float64,
 }
-BUNDLES = {"assignment": pl.String, "settings": pl.String}
+BUNDLE_SCHEMA = {"assignment": pl.String, "settings": pl.String}
 
 
-class Judged(BaseModel):
+class JudgedReports(BaseModel):
     """The reports of one agent with their verdicts, as frames, ready for scoring.
 
     reports: assignment, state (`done`, `empty`, `failed`, `not_assessed`), state_reason,
         pairs_reliable, pairs_reason.
-    verdicts: assignment, step, item, status, label, score; of `done` reports only.
+    verdicts: assignment, step, item, status, label, score; `done` reports only.
     claims: assignment, number, cited, leaked.
-    answers: a frame of ANSWERS; of questions only.
-    redirects: of the edition's fetched pages.
-    rubrics: a frame of RUBRICS: the items that its verdicts are about; bundles: of BUNDLES. Both
-        of protocols that need a rubric.
+    answers: A frame of ANSWER_SCHEMA; questions only.
+    redirects: Redirects of the edition's fetched pages.
+    rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.
+    bundles: A frame of BUNDLE_SCHEMA; only for protocols with a rubric.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -117,13 +117,13 @@ class Judged(BaseModel):
     reports: pl.DataFrame
     verdicts: pl.DataFrame
     claims: pl.DataFrame
-    answers: pl.DataFrame = pl.DataFrame(schema=ANSWERS)
+    answers: pl.DataFrame = pl.DataFrame(schema=ANSWER_SCHEMA)
     redirects: Redirects = {}
-    rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRICS)
-    bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLES)
+    rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRIC_SCHEMA)
+    bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLE_SCHEMA)
 
 
-FIGURES = {
+FIGURE_SCHEMA = {
     "assignment": pl.String,
     "metric": pl.String,
     "numerator": pl.Float64,
@@ -131,7 +131,7 @@ FIGURES = {
     "n_open": pl.Int64,
     "reason": pl.String,
 }
-"""What scoring gives: a row per report and metric; `reason` says why a value is null."""
+"""A row per report and metric; `reason` says why a value is null."""
 
 
 class Protocol(Interface):
@@ -139,31 +139,35 @@ class Protocol(Interface):
 
     name: str
     version: str
-    """Of its code and parameters; part of every cell's key."""
+    """Version of its code and parameters; part of every cell's key."""
     metrics: tuple[MetricEntry, ...]
     inputs: tuple[str, ...]
-    """Which shas of a case its verdicts rest on: article, report, facts, claims, pages, truth,
-    trace, files, query, rubric, criteria, key_points, usage; claim_pages in place of pages where
-    all that a claim cites are read as one text. Only with `files` among them are reports that
-    came as pictures judged at all; with `rubric` or `article`, only assignments that
-    have one; with `criteria`, by the assignment's rubric where it has one."""
+    """The shas of a case that its verdicts depend on: article, report, facts, claims, pages, truth,
+    trace, files, query, rubric, criteria, key_points, usage; claim_pages instead of pages if a
+    claim's pages are read as one text. Reports that came as images are judged only with `files`.
+    With `rubric` or `article`, only assignments that have one are judged; with `criteria`, the
+    assignment's rubric is used if it has one."""
     kinds: tuple[str, ...]
-    """Which kinds of assignments it judges."""
+    """The kinds of assignments that it judges."""
     prompts: str
-    """The folder of `configs/prompts` that its verdicts rest on."""
+    """The folder of `configs/prompts` with its prompts."""
 
-    def assesses(self, judge: Judge) -> bool:
-        """Whether this judge can decide anything of it."""
+    def supports(self, judge: Judge) -> bool:
+        """Whether this judge can decide any of its items."""
 
-    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
-        """Every decision of one case."""
+    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
+        """Judge one case; return the answer to every item."""
 
-    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
-        """A frame of FIGURES for the `done` reports."""
+    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
+        """Return a frame of FIGURE_SCHEMA for the `done` reports."""
 
 
-def not_assessed(metric: str, judged: Judged, reason: str) -> pl.DataFrame:
-    """Rows that say why a metric has no value for any of the reports."""
+FigureValues = tuple[float | None, int, int, str | None]
+"""Numerator, items, open items, and why there is no value."""
+
+
+def build_not_assessed(metric: str, judged: JudgedReports, reason: str) -> pl.DataFrame:
+    """Return rows that say why a metric has no value for any of the reports."""
     return judged.reports.filter(pl.col("state") == "done").select(
         "assignment",
         pl.lit(metric).alias("metric"),
@@ -174,8 +178,11 @@ def not_assessed(metric: str, judged: Judged, reason: str) -> pl.DataFrame:
     )
 
 
-def figures_of(metric: str, shares: pl.DataFrame, judged: Judged, empty: str) -> pl.DataFrame:
-    """Shares as figures of one metric; reports without items get null and the reason `empty`."""
+def build_figures(
+    metric: str, shares: pl.DataFrame, judged: JudgedReports, empty: str
+) -> pl.DataFrame:
+    """Return shares as figures of one metric; reports without items get null and the reason
+    `empty`."""
     done = judged.reports.filter(pl.col("state") == "done").select("assignment")
     return (
         done.join(shares, on="assignment", how="left")
@@ -184,5 +191,5 @@ def figures_of(metric: str, shares: pl.DataFrame, judged: Judged, empty: str) ->
             reason=pl.when(pl.col("n_items") == 0).then(pl.lit(empty)),
             numerator=pl.when(pl.col("n_items") > 0).then(pl.col("numerator")),
         )
-        .select(list(FIGURES))
+        .select(list(FIGURE_SCHEMA))
     )

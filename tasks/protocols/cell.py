@@ -1,70 +1,70 @@
-"""Judging one cell, in this process or in a helper; protocol and judge travel by name."""
+"""Judge one cell, in this process or in a helper process; protocol and judge are passed by name."""
 
 import asyncio
 from functools import lru_cache
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.counting import Asked, CountingAsker
-from tasks.judges.registry import judge
+from tasks.judges.llm.counting import CountedRequest, CountingSender
+from tasks.judges.registry import load_judge
 from tasks.models.prices import ModelPrice
-from tasks.protocols.case import Case, Decided, Protocol
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.protocols.case import Case, ItemAnswer, Protocol
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 
 
-async def decide_with(
+async def judge_case(
     protocol_name: str, judge: Judge, case: Case, version: str | None = None
-) -> list[Decided]:
-    """Every decision of one case, by a judge that waits rather than computes.
+) -> list[ItemAnswer]:
+    """Judge one case with a judge that waits for I/O.
 
     Args:
-        version: of the protocol, that its cell was planned for; whichever is at hand if None.
+        version: The protocol version that the cell was planned for; any version if None.
 
     Raises:
-        ConfigurationError: the protocol is another version by now; nothing was asked.
+        ConfigurationError: the protocol's version has changed; nothing was asked.
     """
-    return await protocol_as(protocol_name, version).judge(case, judge)
+    return await get_protocol_version(protocol_name, version).judge(case, judge)
 
 
-def decide(
+def judge_case_in_helper(
     protocol_name: str, judge_name: str, case: Case, version: str | None = None
-) -> list[Decided]:
-    """The same by a judge that computes: what a helper process runs."""
-    return asyncio.run(decide_with(protocol_name, _judge(judge_name), case, version))
+) -> list[ItemAnswer]:
+    """Judge one case with a judge that computes, in a helper process."""
+    return asyncio.run(judge_case(protocol_name, _get_judge(judge_name), case, version))
 
 
-def requests_of(
+def list_requests(
     protocol_name: str, judge_name: str, case: Case, price: ModelPrice | None
-) -> list[Asked]:
-    """What judging one case would ask of a model; nothing is asked."""
-    asker = CountingAsker(price)
-    asyncio.run(decide_with(protocol_name, judge(judge_name, asker), case))
-    return list(asker.asked.values())
+) -> list[CountedRequest]:
+    """Return the requests that judging one case would send to a model, without sending them."""
+    sender = CountingSender(price)
+    asyncio.run(judge_case(protocol_name, load_judge(judge_name, sender), case))
+    return list(sender.requests.values())
 
 
-def protocol_as(name: str, version: str | None) -> Protocol:
-    """The protocol in the version that was planned for; whichever is at hand if None.
+def get_protocol_version(name: str, version: str | None) -> Protocol:
+    """Return the protocol if it still has this version; any version if None.
 
     Raises:
-        ConfigurationError: its file says another version by now.
+        ConfigurationError: the version of its file has changed.
     """
-    # A rubric of one's own may be edited while this process lives.
-    found = _built_in(name, version) if name in PROTOCOLS else protocol(name)
+    # The user may edit their rubric while this process runs.
+    found = _get_built_in(name, version) if name in PROTOCOLS else get_protocol(name)
     if version not in (None, found.version):
         raise ConfigurationError(
-            f"The file of {name} was changed while this run went on: planned was version "
-            f"{version}, it now is {found.version}. Run again."
+            f"The file of {name} was changed during this run: planned version {version}, now "
+            f"{found.version}. Run again."
         )
     return found
 
 
-# Kept for the life of the process: the weights are read once, and the pages a judge has
-# prepared are found again by the next cell that cites them. Another version is read anew.
+# Cached for the life of the process: weights are read once, and the pages that a judge has prepared
+# serve the next cell that cites them. Another version is loaded again.
 @lru_cache
-def _built_in(name: str, version: str | None) -> Protocol:
-    return protocol(name)
+def _get_built_in(name: str, version: str | None) -> Protocol:
+    return get_protocol(name)
 
 
 @lru_cache
-def _judge(name: str) -> Judge:
-    return judge(name)
+def _get_judge(name: str) -> Judge:
+    return load_judge(name)

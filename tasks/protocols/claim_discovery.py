@@ -1,12 +1,11 @@
-"""Claim discovery: which of the true claims does an answer hold, and which of its claims are true?
+"""Claim discovery: which true claims does an answer contain, and which of its claims are true?
 
 Source: LiveDRBench (Characterizing Deep Research, arXiv 2508.04183, and its published code).
 The default figures are the paper's: nested claims, matched one to one, scored recursively. The
-code scores differently, by category and without nesting; its figures stand beside them
-(`compat_*`). A figure over a partially decided tree would be another figure, so an answer with
-claims that wait for a decision has none until all are decided. A judge whose answer does not
-fit (a key too many, a truth that is not there) leaves that answer's items open: in the
-published code it ends the whole run.
+code scores differently, by category and without nesting; the `compat_*` figures follow it. A figure
+over a partly decided tree would be misleading, so an answer with open claims has none. A malformed
+answer of the judge (a surplus key, an unknown truth) leaves its items open; in the published code
+it ends the whole run.
 """
 
 import asyncio
@@ -16,38 +15,38 @@ from typing import Any
 
 import polars as pl
 
-from tasks.configuration.loading import Configured
+from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.answers import (
     AgentAnswer,
     AnsweredClaim,
-    UnreadableAnswer,
-    read_answer,
+    AnswerParseError,
+    parse_answer,
 )
-from tasks.extraction.banned import UnreadableBan
-from tasks.extraction.claim_forms import (
-    Form,
-    answered_claims,
-    form_of,
-    key_name,
-    truth_items,
+from tasks.extraction.bans import InvalidBan
+from tasks.extraction.claim_layouts import (
+    TruthLayout,
+    build_answered_claims,
+    build_truth_items,
+    derive_layout,
+    normalise_key,
 )
-from tasks.judges.decisions import Answer, GradeValues, Judge, MatchClaims
-from tasks.metrics.claim_trees import Figures, tree_figures
-from tasks.protocols.case import FIGURES, Case, Decided, Judged
+from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
+from tasks.metrics.claim_trees import ClaimScores, score_claim_trees
+from tasks.protocols.case import FIGURE_SCHEMA, Case, FigureValues, ItemAnswer, JudgedReports
 from tasks.protocols.claim_matching import (
     MATCH,
-    Question,
+    MatchQuestion,
+    build_nodes,
+    build_truth_nodes,
     match_trees,
-    matching,
-    nodes,
-    truth_nodes,
+    resolve_matching,
 )
-from tasks.protocols.claim_profiles import Marked, profile_decisions, profile_figures
-from tasks.protocols.claim_search import Figure, search_decisions, search_figures
-from tasks.protocols.claim_sources import leakage_figure
+from tasks.protocols.claim_profiles import ProfileInput, compute_profile_figures, decide_profile
+from tasks.protocols.claim_search import compute_search_figures, decide_search
+from tasks.protocols.claim_sources import compute_leakage
 from tasks.protocols.redirects import Redirects
-from tasks.protocols.versions import checked_parameters, version_of
+from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
 
@@ -59,13 +58,13 @@ SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
 Verdicts = dict[tuple[str, str], tuple[str, str | None]]
 
 
-class ClaimDiscoveryParameters(Configured):
+class ClaimDiscoveryParameters(ConfigModel):
     compat_profiles: bool = True
-    """Ask for, and publish, the figures of the published code as well."""
+    """Whether to compute the figures of the published code too."""
 
 
-class Posed:
-    """One question with what is true of it and one answer to it."""
+class AnsweredQuestion:
+    """One question with its ground truth and an answer."""
 
     def __init__(
         self, category: str, truths: str, settings: str, text: str, trace: str | None
@@ -76,42 +75,42 @@ class Posed:
         self.trace = trace
         self.unreadable: str | None = None
         try:
-            self.answer = read_answer(text)
-        except UnreadableAnswer as error:
+            self.answer = parse_answer(text)
+        except AnswerParseError as error:
             self.answer, self.unreadable = AgentAnswer(), str(error)
 
     @cached_property
-    def form(self) -> Form:
-        return form_of(self.category, self.settings, self.truths)
+    def form(self) -> TruthLayout:
+        return derive_layout(self.category, self.settings, self.truths)
 
     @cached_property
     def claims(self) -> tuple[AnsweredClaim, ...]:
-        return answered_claims(self.answer, self.form)
+        return build_answered_claims(self.answer, self.form)
 
     @property
-    def question(self) -> Question:
+    def question(self) -> MatchQuestion:
         note = self.settings.eval_info.evaluation_note
-        return Question(self.settings.question, str(note) if note else "")
+        return MatchQuestion(self.settings.question, str(note) if note else "")
 
-    def marked(self) -> Marked:
+    def profile_input(self) -> ProfileInput:
         info = self.settings.eval_info
-        return Marked(
+        return ProfileInput(
             category=self.category,
             form=self.form,
-            truth=truth_items(self.category, self.settings, self.truths),
+            truth=build_truth_items(self.category, self.settings, self.truths),
             answer=self.answer,
-            primary_keys=tuple(key_name(key) for key in info.primary_keys),
-            main_claims=tuple(key_name(key) for key in info.main_claims),
+            primary_keys=tuple(normalise_key(key) for key in info.primary_keys),
+            main_claims=tuple(normalise_key(key) for key in info.main_claims),
         )
 
-    def read(self) -> Answer:
-        """What became of the answer itself, as a decision that no model makes."""
+    def parse_status(self) -> JudgeAnswer:
+        """Whether the answer could be parsed, as a decision without a model."""
         if self.unreadable:
-            return Answer(
+            return JudgeAnswer(
                 status=Status.OK, label=UNREADABLE, reason=f"unreadable_answer: {self.unreadable}"
             )
         label = READ if self.answer.n_claims else NO_CLAIMS
-        return Answer(status=Status.OK, label=label, reason=f"{self.answer.n_claims} claims")
+        return JudgeAnswer(status=Status.OK, label=label, reason=f"{self.answer.n_claims} claims")
 
 
 class ClaimDiscovery:
@@ -124,84 +123,100 @@ class ClaimDiscovery:
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
-        self.parameters = checked_parameters(entry, ClaimDiscoveryParameters)
-        self.version = version_of(entry, canonical_values(self.parameters, exclude_defaults=True))
+        self.parameters = parse_parameters(entry, ClaimDiscoveryParameters)
+        self.version = build_version(
+            entry, canonical_values(self.parameters, exclude_defaults=True)
+        )
 
-    def assesses(self, judge: Judge) -> bool:
+    def supports(self, judge: Judge) -> bool:
         return MatchClaims in judge.decides and GradeValues in judge.decides
 
-    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         if case.truth is None:
             raise ValueError(f"{case.report.assignment}: the question has no ground truth")
         truth, trace = case.truth, case.trace.trace if case.trace else None
-        posed = Posed(truth.category, truth.truths, truth.settings, case.report.text, trace)
-        decided = [Decided(step=ANSWER, item=FORM, answer=posed.read())]
+        posed = AnsweredQuestion(
+            truth.category, truth.truths, truth.settings, case.report.text, trace
+        )
+        decided = [ItemAnswer(step=ANSWER, item=FORM, answer=posed.parse_status())]
         needed = posed.settings.needed_queries
-        steps = [search_decisions(trace, needed, posed.question, judge)]
+        steps = [decide_search(trace, needed, posed.question, judge)]
         if posed.unreadable is None:
             steps.append(match_trees(judge, posed.question, posed.claims, posed.truths))
             if self.parameters.compat_profiles:
-                steps.append(profile_decisions(posed.marked(), posed.question, judge))
+                steps.append(decide_profile(posed.profile_input(), posed.question, judge))
         found = await asyncio.gather(*steps)
         return decided + [item for items in found for item in items]
 
-    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         done = judged.reports.filter(pl.col("state") == "done").select("assignment")
         answers = judged.answers.join(done, on="assignment", how="semi")
-        verdicts = _by_assignment(judged.verdicts)
+        verdicts = _group_by_assignment(judged.verdicts)
         rows = [
             row
             for record in answers.iter_rows(named=True)
-            for row in self._rows(record, verdicts.get(record["assignment"], {}), judged.redirects)
+            for row in self._build_rows(
+                record, verdicts.get(record["assignment"], {}), judged.redirects
+            )
         ]
-        return pl.DataFrame(rows, schema=FIGURES, orient="row")
+        return pl.DataFrame(rows, schema=FIGURE_SCHEMA, orient="row")
 
-    def _rows(
+    def _build_rows(
         self, record: dict[str, Any], verdicts: Verdicts, redirects: Redirects
     ) -> list[tuple[Any, ...]]:
-        posed = Posed(
+        posed = AnsweredQuestion(
             record["category"], record["truths"], record["settings"], record["text"],
             record["trace"],
         )  # fmt: skip
         answered = float(verdicts.get((ANSWER, FORM), (None, None))[1] == READ)
-        found: dict[str, Figure] = {
+        found: dict[str, FigureValues] = {
             "answered_share": (answered, 1, 0, None),
-            **_named("claim", _tree(posed, verdicts)),
-            **_named("compat", self._compat(posed, verdicts)),
-            "claim_leakage": _leakage(record["assignment"], posed, redirects),
-            **search_figures(posed.trace, posed.settings.needed_queries, verdicts),
+            **_name_figures("claim", _score_tree(posed, verdicts)),
+            **_name_figures("compat", self._compute_compat(posed, verdicts)),
+            "claim_leakage": _compute_leakage(record["assignment"], posed, redirects),
+            **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
         }
         return [
             (record["assignment"], metric, numerator, n_items, n_open, reason)
             for metric, (numerator, n_items, n_open, reason) in found.items()
         ]
 
-    def _compat(self, posed: Posed, verdicts: Verdicts) -> tuple[Figures | None, int, str | None]:
+    def _compute_compat(
+        self, posed: AnsweredQuestion, verdicts: Verdicts
+    ) -> tuple[ClaimScores | None, int, str | None]:
         if not self.parameters.compat_profiles:
             return None, 0, SWITCHED_OFF
-        found = profile_figures(posed.marked(), verdicts)
+        found = compute_profile_figures(posed.profile_input(), verdicts)
         return found.figures, found.n_open, found.reason
 
 
-def _tree(posed: Posed, verdicts: Verdicts) -> tuple[Figures | None, int, str | None]:
-    of_match = {item: said for (step, item), said in verdicts.items() if step == MATCH}
-    found = matching(posed.claims, posed.truths, of_match)
+def _score_tree(
+    posed: AnsweredQuestion, verdicts: Verdicts
+) -> tuple[ClaimScores | None, int, str | None]:
+    match_verdicts = {item: verdict for (step, item), verdict in verdicts.items() if step == MATCH}
+    found = resolve_matching(posed.claims, posed.truths, match_verdicts)
     if found.reason:
         return None, found.n_open, found.reason
-    figures = tree_figures(nodes(posed.claims), truth_nodes(posed.truths), found.pairs)
+    figures = score_claim_trees(
+        build_nodes(posed.claims), build_truth_nodes(posed.truths), found.pairs
+    )
     return figures, 0, None
 
 
-def _leakage(assignment: str, posed: Posed, redirects: Redirects) -> Figure:
+def _compute_leakage(
+    assignment: str, posed: AnsweredQuestion, redirects: Redirects
+) -> FigureValues:
     try:
-        return leakage_figure(posed.claims, posed.settings.banned, redirects)
-    except UnreadableBan as error:
-        raise UnreadableBan(f"assignment {assignment!r}: {error}") from None
+        return compute_leakage(posed.claims, posed.settings.banned, redirects)
+    except InvalidBan as error:
+        raise InvalidBan(f"assignment {assignment!r}: {error}") from None
 
 
-def _named(kind: str, said: tuple[Figures | None, int, str | None]) -> dict[str, Figure]:
-    """Precision, recall, F1, each of one question; F1 once more for the mean over questions."""
-    figures, n_open, reason = said
+def _name_figures(
+    kind: str, scored: tuple[ClaimScores | None, int, str | None]
+) -> dict[str, FigureValues]:
+    """Name precision, recall and F1 of one question; F1 twice, for the mean over questions."""
+    figures, n_open, reason = scored
     names = ("precision", "recall", "f1", "f1_by_task")
     if figures is None:
         return {f"{kind}_{name}": (None, 0, n_open, reason or NO_TRUE_CLAIMS) for name in names}
@@ -211,7 +226,7 @@ def _named(kind: str, said: tuple[Figures | None, int, str | None]) -> dict[str,
     }
 
 
-def _by_assignment(frame: pl.DataFrame) -> Mapping[str, Verdicts]:
+def _group_by_assignment(frame: pl.DataFrame) -> Mapping[str, Verdicts]:
     found: dict[str, Verdicts] = {}
     columns: Sequence[str] = ("assignment", "step", "item", "status", "label")
     for assignment, step, item, status, label in frame.select(columns).iter_rows():

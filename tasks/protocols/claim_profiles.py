@@ -1,8 +1,8 @@
-"""The published scoring of each category of LiveDRBench: what it asks a judge, and its figures.
+"""The published scoring of LiveDRBench's categories: the judge's decisions and the figures.
 
-Beside the recursive scoring of `claim_matching`, and with the same judge. Where the published
-code asks about one prediction after the other, one call here asks about all of a list, or about
-all values of a row; what is matched stays the same.
+It complements the recursive scoring of `claim_matching`, with the same judge. The published code
+asks about one prediction at a time; here one call asks about a whole list, or all values of a row.
+What is matched is the same.
 """
 
 import asyncio
@@ -11,266 +11,274 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tasks.extraction.answers import AgentAnswer
-from tasks.extraction.claim_forms import (
-    Form,
+from tasks.extraction.claim_layouts import (
     TruthItem,
-    Value,
-    answered_rows,
-    row_value,
+    TruthLayout,
+    TruthValue,
+    build_answered_rows,
+    get_row_value,
 )
-from tasks.judges.decisions import Answer, GradeValues, Judge, NamedValue
+from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, NamedValue
 from tasks.metrics.claim_profiles import (
     GradedRow,
-    class_figures,
-    graded_figures,
-    list_figures,
-    product,
+    multiply_scores,
+    score_classes,
+    score_graded_rows,
+    score_lists,
 )
-from tasks.metrics.claim_trees import Figures, one_to_one
-from tasks.protocols.case import Decided
+from tasks.metrics.claim_trees import ClaimScores, match_one_to_one
+from tasks.protocols.case import ItemAnswer
 from tasks.protocols.claim_matching import (
     SAME_WORDS,
-    Question,
-    Statement,
+    ComparedClaim,
+    MatchQuestion,
+    build_compared_claim,
+    find_partners,
+    format_undecided,
     match_level,
-    normalised,
-    partners,
-    statement,
-    undecided_reason,
+    normalise_value,
 )
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 COMPAT_MATCH, COMPAT_GRADE = "compat_match", "compat_grade"
 ABSENT = "the answer does not have it; no model was asked"
-NOTE_OF = {
+NOTE_BY_CATEGORY = {
     "entities": "Names of people may come in another order or without their middle names.",
 }
-"""What the published matcher of a category allows beyond the usual."""
+"""What the published matcher of a category tolerates in addition."""
 
 Verdicts = Mapping[tuple[str, str], tuple[str, str | None]]
 """(step, item) → status, label."""
 
 
 @dataclass(frozen=True)
-class Marked:
+class ProfileInput:
     """One question with its answer, in the published form."""
 
     category: str
-    form: Form
+    form: TruthLayout
     truth: tuple[TruthItem, ...]
     answer: AgentAnswer
     primary_keys: tuple[str, ...]
     main_claims: tuple[str, ...]
 
     def graded_keys(self, row: Iterable[str]) -> list[str]:
-        """Keys of a true row that a judge has to look at."""
+        """Return the keys of a true row that need a grade."""
         ignored = self.form.ignored - set(self.main_claims)
         return [key for key in row if key not in ignored]
 
     @cached_property
     def rows(self) -> tuple[tuple[dict[str, str], ...], ...]:
-        return answered_rows(self.answer, self.form)
+        return build_answered_rows(self.answer, self.form)
 
 
 @dataclass
-class Level:
-    """One list against another: what a single call of the judge decides."""
+class MatchLevel:
+    """One list of claims to match with another, in a single call."""
 
     prefix: str
-    """Of its items' names."""
-    truths: list[Statement]
-    answered: list[Statement]
+    """Prefix of the items' names."""
+    truths: list[ComparedClaim]
+    answered: list[ComparedClaim]
 
 
 @dataclass
 class ProfileFigures:
-    """The published figures of one answer, or what they still wait for."""
+    """The published figures of one answer, or why there are none yet."""
 
-    figures: Figures | None = None
+    figures: ClaimScores | None = None
     n_open: int = 0
     reason: str | None = None
 
 
-async def profile_decisions(marked: Marked, question: Question, judge: Judge) -> list[Decided]:
-    """Every decision that the published scoring of this category rests on."""
-    allowed = NOTE_OF.get(marked.category, "")
-    noted = Question(question.text, " ".join(filter(None, (question.note, allowed))))
-    decided: list[Decided] = []
-    for level in _levels(marked):
+async def decide_profile(
+    profile: ProfileInput, question: MatchQuestion, judge: Judge
+) -> list[ItemAnswer]:
+    """Make every decision that the category's published scoring needs."""
+    allowed = NOTE_BY_CATEGORY.get(profile.category, "")
+    noted = MatchQuestion(question.text, " ".join(filter(None, (question.note, allowed))))
+    decided: list[ItemAnswer] = []
+    for level in _build_levels(profile):
         answers = await match_level(judge, noted, level.truths, level.answered)
         decided += [
-            Decided(step=COMPAT_MATCH, item=f"{level.prefix}{index}", answer=answer)
+            ItemAnswer(step=COMPAT_MATCH, item=f"{level.prefix}{index}", answer=answer)
             for index, answer in enumerate(answers)
         ]
-    if not _is_graded(marked) or any(d.answer.status is not Status.OK for d in decided):
+    if not _is_graded(profile) or any(d.answer.status is not Status.OK for d in decided):
         return decided
-    said = {(d.step, d.item): (str(d.answer.status), d.answer.label) for d in decided}
+    verdicts = {(d.step, d.item): (str(d.answer.status), d.answer.label) for d in decided}
     graded = await asyncio.gather(
         *(
-            _graded(f"{group}.{row}", true, marked.rows[group][row], noted, judge, marked)
-            for (group, row), true in _partners(marked, said).items()
+            _grade_row(f"{group}.{row}", true, profile.rows[group][row], noted, judge, profile)
+            for (group, row), true in _pair_rows(profile, verdicts).items()
         )
     )
     return decided + [item for items in graded for item in items]
 
 
-def profile_figures(marked: Marked, verdicts: Verdicts) -> ProfileFigures:
-    """The published figures; null with the reason while a decision is missing."""
+def compute_profile_figures(profile: ProfileInput, verdicts: Verdicts) -> ProfileFigures:
+    """Compute the published figures; null, with the reason, while a decision is missing."""
     found = ProfileFigures()
-    if marked.category.startswith("scifacts-"):
-        by_key = {key: _class_figures(marked, key, verdicts, found) for key in _class_keys(marked)}
-        figures = list(by_key.values())
-        result = product(figures[0], figures[1]) if len(figures) == 2 else figures[0]
-    elif _is_graded(marked):
-        result = _graded_figures(marked, verdicts, found)
+    if profile.category.startswith("scifacts-"):
+        figures = [_score_class(profile, k, verdicts, found) for k in _get_class_keys(profile)]
+        result = multiply_scores(figures[0], figures[1]) if len(figures) == 2 else figures[0]
+    elif _is_graded(profile):
+        result = _score_graded(profile, verdicts, found)
     else:
-        result = _list_figures(marked, verdicts, found)
+        result = _score_list(profile, verdicts, found)
     if found.reason is None:
         found.figures = result
     return found
 
 
-def _is_graded(marked: Marked) -> bool:
-    return marked.category.startswith("novel-datasets-") or marked.category == "flights"
+def _is_graded(profile: ProfileInput) -> bool:
+    return profile.category.startswith("novel-datasets-") or profile.category == "flights"
 
 
-def _class_keys(marked: Marked) -> list[str]:
-    has_material = any("material" in row for item in marked.truth for row in item.rows)
+def _get_class_keys(profile: ProfileInput) -> list[str]:
+    has_material = any("material" in row for item in profile.truth for row in item.rows)
     return ["material", "paper_title"] if has_material else ["paper_title"]
 
 
-def _levels(marked: Marked) -> list[Level]:
-    """The lists that are matched: per key in scifacts, else per item of the truth."""
-    if marked.category.startswith("scifacts-"):
-        return [_class_level(marked, key) for key in _class_keys(marked)]
+def _build_levels(profile: ProfileInput) -> list[MatchLevel]:
+    """Return the lists to match: one per key in scifacts, else one per item of the truth."""
+    if profile.category.startswith("scifacts-"):
+        return [_build_class_level(profile, key) for key in _get_class_keys(profile)]
     return [
-        _row_level(marked, index)
-        for index, item in enumerate(marked.truth)
-        if not (_is_graded(marked) and item.form == "dict")
+        _build_row_level(profile, index)
+        for index, item in enumerate(profile.truth)
+        if not (_is_graded(profile) and item.form == "dict")
     ]
 
 
-def _class_level(marked: Marked, key: str) -> Level:
-    true = [row.get(key, Value("")) for item in marked.truth for row in item.rows]
-    said = [row_value(row, key) for rows in marked.rows for row in rows]
-    return Level(
+def _build_class_level(profile: ProfileInput, key: str) -> MatchLevel:
+    true = [row.get(key, TruthValue("")) for item in profile.truth for row in item.rows]
+    answered = [get_row_value(row, key) for rows in profile.rows for row in rows]
+    return MatchLevel(
         f"{key}:",
-        [statement("", value.text, value.also) for value in true],
-        [statement("", value) for value in said],
+        [build_compared_claim("", value.text, value.also) for value in true],
+        [build_compared_claim("", value) for value in answered],
     )
 
 
-def _row_level(marked: Marked, index: int) -> Level:
-    """Rows by what tells them apart alone."""
-    item = marked.truth[index]
-    keys = [k for k in marked.primary_keys if any(k in row for row in item.rows)]
-    keys = keys or list(marked.form.row_keys)
+def _build_row_level(profile: ProfileInput, index: int) -> MatchLevel:
+    """Build the level of one item's rows, identified by their primary keys."""
+    item = profile.truth[index]
+    keys = [k for k in profile.primary_keys if any(k in row for row in item.rows)]
+    keys = keys or list(profile.form.row_keys)
     only = len(keys) == 1
-    truths = [_identity({k: row.get(k, row.get("", Value(""))) for k in keys}, only)
+    truths = [_build_identity({k: row.get(k, row.get("", TruthValue(""))) for k in keys}, only)
               for row in item.rows]  # fmt: skip
-    answered = [_identity({k: Value(row_value(row, k)) for k in keys}, only)
-                for row in marked.rows[index]]  # fmt: skip
-    return Level(f"{index}.", truths, answered)
+    answered = [_build_identity({k: TruthValue(get_row_value(row, k)) for k in keys}, only)
+                for row in profile.rows[index]]  # fmt: skip
+    return MatchLevel(f"{index}.", truths, answered)
 
 
-def _identity(values: Mapping[str, Value], only: bool) -> Statement:
+def _build_identity(values: Mapping[str, TruthValue], only: bool) -> ComparedClaim:
     if only:
         [value] = values.values()
-        return statement("", value.text, value.also)
-    shown = {key: value.text for key, value in values.items() if normalised(value.text)}
-    text = "; ".join(f"{key}: {value}" for key, value in shown.items())
-    words = normalised(text)
-    return Statement(text, frozenset({words}) if words else frozenset())
+        return build_compared_claim("", value.text, value.also)
+    present = {key: value.text for key, value in values.items() if normalise_value(value.text)}
+    text = "; ".join(f"{key}: {value}" for key, value in present.items())
+    words = normalise_value(text)
+    return ComparedClaim(text, frozenset({words}) if words else frozenset())
 
 
-async def _graded(
+async def _grade_row(
     prefix: str,
-    true: Mapping[str, Value],
-    said: Mapping[str, str],
-    question: Question,
+    true: Mapping[str, TruthValue],
+    answered: Mapping[str, str],
+    question: MatchQuestion,
     judge: Judge,
-    marked: Marked,
-) -> list[Decided]:
-    """A grade per key of one true row; what is absent or in the same words needs no judge."""
-    wanted = {key: true[key] for key in marked.graded_keys(true)}
-    answers = {key: _without_judge(value, said.get(key)) for key, value in wanted.items()}
-    asked = [key for key, answer in answers.items() if answer is None]
-    if asked:
+    profile: ProfileInput,
+) -> list[ItemAnswer]:
+    """Grade each key of one true row; missing or equal values need no judge."""
+    wanted = {key: true[key] for key in profile.graded_keys(true)}
+    answers = {key: _grade_without_judge(value, answered.get(key)) for key, value in wanted.items()}
+    undecided = [key for key, answer in answers.items() if answer is None]
+    if undecided:
         values = tuple(
-            NamedValue(name=key, truth=wanted[key].text, answered=said[key]) for key in asked
+            NamedValue(name=key, truth=wanted[key].text, answered=answered[key])
+            for key in undecided
         )
         request = GradeValues(question=question.text, values=values, note=question.note)
-        answers |= dict(zip(asked, await judge.decide(request), strict=True))
+        answers |= dict(zip(undecided, await judge.decide(request), strict=True))
     return [
-        Decided(step=COMPAT_GRADE, item=f"{prefix} {key}", answer=answer)
+        ItemAnswer(step=COMPAT_GRADE, item=f"{prefix} {key}", answer=answer)
         for key, answer in answers.items()
         if answer is not None
     ]
 
 
-def _without_judge(true: Value, said: str | None) -> Answer | None:
-    if said is None or not normalised(said):
-        return Answer(status=Status.OK, label="0", reason=ABSENT)
-    if normalised(said) in {normalised(text) for text in (true.text, *true.also)}:
-        return Answer(status=Status.OK, label="3", reason=SAME_WORDS)
+def _grade_without_judge(true: TruthValue, answered: str | None) -> JudgeAnswer | None:
+    if answered is None or not normalise_value(answered):
+        return JudgeAnswer(status=Status.OK, label="0", reason=ABSENT)
+    if normalise_value(answered) in {normalise_value(text) for text in (true.text, *true.also)}:
+        return JudgeAnswer(status=Status.OK, label="3", reason=SAME_WORDS)
     return None
 
 
-def _partners(marked: Marked, verdicts: Verdicts) -> dict[tuple[int, int], Mapping[str, Value]]:
-    """(item of the truth, answered row) → the true row it is graded against."""
-    found: dict[tuple[int, int], Mapping[str, Value]] = {}
-    for index, item in enumerate(marked.truth):
+def _pair_rows(
+    profile: ProfileInput, verdicts: Verdicts
+) -> dict[tuple[int, int], Mapping[str, TruthValue]]:
+    """Return (item of the truth, answered row) → the true row to grade it against."""
+    found: dict[tuple[int, int], Mapping[str, TruthValue]] = {}
+    for index, item in enumerate(profile.truth):
         if item.form == "dict":
-            if marked.rows[index]:
+            if profile.rows[index]:
                 found[index, 0] = item.rows[0]
             continue
-        level = _row_level(marked, index)
-        for row, true in one_to_one(_edges(level, verdicts)).items():
+        level = _build_row_level(profile, index)
+        for row, true in match_one_to_one(_build_edges(level, verdicts)).items():
             found[index, row] = item.rows[true]
     return found
 
 
-def _edges(level: Level, verdicts: Verdicts) -> list[tuple[int, ...]]:
+def _build_edges(level: MatchLevel, verdicts: Verdicts) -> list[tuple[int, ...]]:
     return [
-        partners(claim, level.truths, verdicts.get(_item(level, index), ("", None))[1])
+        find_partners(claim, level.truths, verdicts.get(_item_key(level, index), ("", None))[1])
         for index, claim in enumerate(level.answered)
     ]
 
 
-def _item(level: Level, index: int) -> tuple[str, str]:
+def _item_key(level: MatchLevel, index: int) -> tuple[str, str]:
     return COMPAT_MATCH, f"{level.prefix}{index}"
 
 
-def _class_figures(
-    marked: Marked, key: str, verdicts: Verdicts, found: ProfileFigures
-) -> Figures | None:
-    level = _class_level(marked, key)
-    _note_missing(found, [_item(level, i) for i in range(len(level.answered))], verdicts)
+def _score_class(
+    profile: ProfileInput, key: str, verdicts: Verdicts, found: ProfileFigures
+) -> ClaimScores | None:
+    level = _build_class_level(profile, key)
+    _note_missing(found, [_item_key(level, i) for i in range(len(level.answered))], verdicts)
     n_truths = sum(bool(truth.values) for truth in level.truths)
-    return class_figures(_edges(level, verdicts), n_truths)
+    return score_classes(_build_edges(level, verdicts), n_truths)
 
 
-def _list_figures(marked: Marked, verdicts: Verdicts, found: ProfileFigures) -> Figures | None:
-    levels = _levels(marked)
+def _score_list(
+    profile: ProfileInput, verdicts: Verdicts, found: ProfileFigures
+) -> ClaimScores | None:
+    levels = _build_levels(profile)
     for level in levels:
-        _note_missing(found, [_item(level, i) for i in range(len(level.answered))], verdicts)
-    return list_figures(
-        sum(len(one_to_one(_edges(level, verdicts))) for level in levels),
+        _note_missing(found, [_item_key(level, i) for i in range(len(level.answered))], verdicts)
+    return score_lists(
+        sum(len(match_one_to_one(_build_edges(level, verdicts))) for level in levels),
         sum(len(level.answered) for level in levels),
         sum(len(level.truths) for level in levels),
     )
 
 
-def _graded_figures(marked: Marked, verdicts: Verdicts, found: ProfileFigures) -> Figures | None:
-    for level in _levels(marked):
-        _note_missing(found, [_item(level, i) for i in range(len(level.answered))], verdicts)
+def _score_graded(
+    profile: ProfileInput, verdicts: Verdicts, found: ProfileFigures
+) -> ClaimScores | None:
+    for level in _build_levels(profile):
+        _note_missing(found, [_item_key(level, i) for i in range(len(level.answered))], verdicts)
     if found.reason:
         return None
-    pairs = _partners(marked, verdicts)
+    pairs = _pair_rows(profile, verdicts)
     rows = []
-    for group, answered in enumerate(marked.rows):
+    for group, answered in enumerate(profile.rows):
         for index, row in enumerate(answered):
-            wanted = marked.graded_keys(pairs.get((group, index), ()))
+            wanted = profile.graded_keys(pairs.get((group, index), ()))
             items = {key: (COMPAT_GRADE, f"{group}.{index} {key}") for key in wanted}
             _note_missing(found, list(items.values()), verdicts)
             grades = {
@@ -278,15 +286,15 @@ def _graded_figures(marked: Marked, verdicts: Verdicts, found: ProfileFigures) -
                 for key, item in items.items()
                 if (label := verdicts.get(item, ("", None))[1])
             }
-            gates_all = marked.truth[group].form == "dict"
+            gates_all = profile.truth[group].form == "dict"
             rows.append(GradedRow(frozenset(row), grades, gates_all))
-    for group, item in enumerate(marked.truth):
-        if item.form == "dict" and not marked.rows[group]:
-            # Who leaves out the whole dict has not got its main claim right either.
-            missing = {key: 0 for key in marked.main_claims if key in item.rows[0]}
+    for group, item in enumerate(profile.truth):
+        if item.form == "dict" and not profile.rows[group]:
+            # An answer without the dict has its main claim wrong too.
+            missing = {key: 0 for key in profile.main_claims if key in item.rows[0]}
             rows.append(GradedRow(frozenset(), missing, gates_all=True))
-    true_keys = [row.keys() for item in marked.truth for row in item.rows]
-    return graded_figures(rows, true_keys, marked.main_claims, marked.form.ignored)
+    true_keys = [row.keys() for item in profile.truth for row in item.rows]
+    return score_graded_rows(rows, true_keys, profile.main_claims, profile.form.ignored)
 
 
 def _note_missing(
@@ -296,4 +304,4 @@ def _note_missing(
         status, _ = verdicts.get(item, (Status.JUDGE_ERROR, None))
         if status != Status.OK:
             found.n_open += status in OPEN_STATUSES
-            found.reason = found.reason or undecided_reason(status)
+            found.reason = found.reason or format_undecided(status)

@@ -1,11 +1,16 @@
-"""How an agent searched: what its trace covers of the queries a question needs."""
+"""Figures of an agent's search: coverage of the needed queries, depth and branching."""
 
 from collections.abc import Mapping, Sequence
 
 from tasks.judges.decisions import NO_TRUTH, Judge
-from tasks.metrics.traces import branching, depth
-from tasks.protocols.case import Decided
-from tasks.protocols.claim_matching import Question, match_level, statement, undecided_reason
+from tasks.metrics.traces import search_branching, search_depth
+from tasks.protocols.case import FigureValues, ItemAnswer
+from tasks.protocols.claim_matching import (
+    MatchQuestion,
+    build_compared_claim,
+    format_undecided,
+    match_level,
+)
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.traces import TRACE, SearchStep
 
@@ -17,72 +22,72 @@ NO_PARENTS = "not_assessed: the trace does not say which step follows from which
 
 Verdicts = Mapping[tuple[str, str], tuple[str, str | None]]
 """(step, item) → status, label."""
-Figure = tuple[float | None, int, int, str | None]
-"""Numerator, items, open items, why there is no value."""
 
 
-async def search_decisions(
-    trace: str | None, needed: Sequence[str], question: Question, judge: Judge
-) -> list[Decided]:
-    """Whether each needed query was made; in other words is for the judge to say."""
-    made = [step.query for step in steps_of(trace) if step.query.strip()]
+async def decide_search(
+    trace: str | None, needed: Sequence[str], question: MatchQuestion, judge: Judge
+) -> list[ItemAnswer]:
+    """Decide whether each needed query was made; the judge decides about other wordings."""
+    made = [step.query for step in parse_steps(trace) if step.query.strip()]
     if not made or not needed:
         return []
     answers = await match_level(
         judge,
         question,
-        [statement("", query) for query in made],
-        [statement("", query) for query in needed],
+        [build_compared_claim("", query) for query in made],
+        [build_compared_claim("", query) for query in needed],
         MATCH_QUERIES,
     )
     return [
-        Decided(step=QUERY, item=str(index), answer=answer) for index, answer in enumerate(answers)
+        ItemAnswer(step=QUERY, item=str(index), answer=answer)
+        for index, answer in enumerate(answers)
     ]
 
 
-def steps_of(trace: str | None) -> tuple[SearchStep, ...]:
-    """The steps of a stored trace; none where there is no trace."""
+def parse_steps(trace: str | None) -> tuple[SearchStep, ...]:
+    """Parse the steps of a stored trace; empty without a trace."""
     return TRACE.validate_json(trace) if trace else ()
 
 
-def search_figures(
+def compute_search_figures(
     trace: str | None,
     needed: Sequence[str],
     verdicts: Verdicts,
-) -> dict[str, Figure]:
-    """Coverage (a share of the needed queries), depth (steps), branching (steps per step)."""
-    steps = steps_of(trace)
+) -> dict[str, FigureValues]:
+    """Compute coverage (a share of the needed queries), depth (steps) and branching (steps per
+    step)."""
+    steps = parse_steps(trace)
     if not steps:
         return dict.fromkeys(
             ("query_coverage", "search_depth", "search_branching"), (None, 0, 0, NO_TRACE)
         )
     parents = [step.parent for step in steps]
     known = any(parent is not None for parent in parents)
-    deepest, wide = depth(parents), branching(parents)
-    unknown: Figure = (None, 0, 0, NO_PARENTS)
+    deepest, width = search_depth(parents), search_branching(parents)
+    unknown: FigureValues = (None, 0, 0, NO_PARENTS)
     return {
-        "query_coverage": _coverage(steps, needed, verdicts),
+        "query_coverage": _compute_coverage(steps, needed, verdicts),
         "search_depth": (float(deepest), 1, 0, None) if known and deepest else unknown,
-        "search_branching": (wide, 1, 0, None) if wide is not None else unknown,
+        "search_branching": (width, 1, 0, None) if width is not None else unknown,
     }
 
 
-def _coverage(
+def _compute_coverage(
     steps: Sequence[SearchStep],
     needed: Sequence[str],
     verdicts: Verdicts,
-) -> Figure:
+) -> FigureValues:
     if not needed:
         return None, 0, 0, NO_NEEDED
     if not any(step.query.strip() for step in steps):
         return 0.0, len(needed), 0, None
-    said = [
+    query_verdicts = [
         verdicts.get((QUERY, str(index)), (Status.JUDGE_ERROR, None))
         for index in range(len(needed))
     ]
-    labels = [label for status, label in said if status == Status.OK]
-    n_open = sum(status in OPEN_STATUSES for status, _ in said)
+    labels = [label for status, label in query_verdicts if status == Status.OK]
+    n_open = sum(status in OPEN_STATUSES for status, _ in query_verdicts)
     made = sum(label != NO_TRUTH for label in labels)
     if not labels:
-        return None, 0, n_open, undecided_reason(said[0][0])
+        return None, 0, n_open, format_undecided(query_verdicts[0][0])
     return float(made), len(labels), n_open, None

@@ -1,30 +1,29 @@
-"""Whether an answer rests on what was banned: the article its question was made of, or a copy."""
+"""Detect answers that cite banned sources: the article behind the question, or a copy of it."""
 
 from collections.abc import Sequence
 
 from tasks.extraction.answers import AnsweredClaim
-from tasks.extraction.banned import Banned, read_banned
-from tasks.protocols.redirects import Redirects, addresses
+from tasks.extraction.bans import BanList, parse_bans
+from tasks.protocols.case import FigureValues
+from tasks.protocols.redirects import Redirects, redirect_chain
 
 NOTHING_BANNED = "not_assessed: nothing is banned for this question"
 NO_SOURCES = "no claim of the answer names a source"
-Figure = tuple[float | None, int, int, str | None]
-"""Numerator, items, open items, why there is no value."""
 
 
-def leakage_figure(
+def compute_leakage(
     claims: Sequence[AnsweredClaim], banned: Sequence[str], redirects: Redirects
-) -> Figure:
-    """The claims that name a banned source, over those that name any; of the highest level.
+) -> FigureValues:
+    """Return top-level claims with a banned source over those with any source.
 
-    A claim answers for its sub-claims: their sources count as its own.
+    The sources of sub-claims count as their claim's own.
 
     Raises:
-        UnreadableBan: what is banned cannot be read.
+        InvalidBan: a ban cannot be parsed.
     """
     if not banned:
         return None, 0, 0, NOTHING_BANNED
-    sourced = [sources for claim in claims if (sources := _sources(claim))]
+    sourced = [sources for claim in claims if (sources := _collect_sources(claim))]
     if not sourced:
         return None, 0, 0, NO_SOURCES
     leaked = sum(any(is_banned(url, banned, redirects) for url in each) for each in sourced)
@@ -32,18 +31,18 @@ def leakage_figure(
 
 
 def is_banned(url: str, banned: Sequence[str], redirects: Redirects) -> bool:
-    """Whether an address is one of the banned pages or lies on a banned host, or redirects to such
-    an address, or to where a banned page redirects: of pages that were fetched this is known.
+    """Whether an address is a banned page or on a banned host, redirects to one, or redirects to
+    where a banned page does. Redirects are known for fetched pages only.
 
     Raises:
-        UnreadableBan: what is banned cannot be read.
+        InvalidBan: a ban cannot be parsed.
     """
-    named = read_banned(banned)
-    pages = tuple(each for page in named.pages for each in addresses(page, redirects))
-    all_of_it = Banned(pages=pages, hosts=named.hosts)
-    return any(all_of_it.names(each) for each in addresses(url, redirects))
+    named = parse_bans(banned)
+    pages = tuple(each for page in named.pages for each in redirect_chain(page, redirects))
+    bans = BanList(pages=pages, hosts=named.hosts)
+    return any(bans.matches(each) for each in redirect_chain(url, redirects))
 
 
-def _sources(claim: AnsweredClaim) -> tuple[str, ...]:
-    below = [url for sub_claim in claim.sub_claims for url in _sources(sub_claim)]
+def _collect_sources(claim: AnsweredClaim) -> tuple[str, ...]:
+    below = [url for sub_claim in claim.sub_claims for url in _collect_sources(sub_claim)]
     return (*claim.sources, *below)

@@ -1,9 +1,9 @@
-"""A rubric of one's own as a protocol: what its YAML file asks, item by item.
+"""A user's rubric as a protocol, defined by a YAML file.
 
-An item is graded by a model, or it is a sentence that the report should support, or it sets
-bounds to a style figure, which is counted and needs no judge. The score is Σ weight · (value −
-lowest) / (highest − lowest) / Σ weight over the items that were judged; `assessed_share` says how
-many of all items these are. Items that are still open leave it provisional.
+An item is graded by a model, is a sentence that the report should support, or bounds a style
+figure, which is counted without a judge. The score is Σ weight · (value − lowest) / (highest −
+lowest) / Σ weight over the judged items; `assessed_share` is their share of all items. While items
+are open it is provisional.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ import polars as pl
 from tasks.configuration.models import MetricEntry, ProtocolEntry
 from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, RubricEntry
 from tasks.configuration.words import load_words_to_watch
-from tasks.judges.decisions import Answer, Decision, Judge
+from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer
 from tasks.judges.research import SUPPORTED, CheckPoints, GradeItems, RubricItem
-from tasks.metrics.shares import SHARES, shares
-from tasks.metrics.weighted import weighted_mean
-from tasks.protocols.case import Case, Decided, Judged, figures_of
-from tasks.protocols.versions import version_of
+from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
+from tasks.metrics.weighted_means import weighted_mean
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures
+from tasks.protocols.versions import build_version
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 
 ITEMS, POINTS, COUNTED = "items", "points", "counted"
-"""Steps: what a model grades, what the report should support, what is counted."""
+"""Steps: graded by a model, supported by the report, counted."""
 WITHIN, OUTSIDE = "within", "outside"
-"""Of a style figure: whether it is in the bounds of its item."""
+"""Labels of a style figure: whether it is within its item's bounds."""
 SCORE, ASSESSED = f"rubric_{OVERALL}", "assessed_share"
 NO_TEXT = "not_assessed: the report is no text"
 KINDS = {
@@ -37,7 +37,7 @@ KINDS = {
 
 
 class OwnRubric:
-    """The protocol that a rubric's file describes."""
+    """The protocol defined by a rubric's file."""
 
     prompts = "own_rubric"
     inputs: tuple[str, ...] = ("report", "query", "files")
@@ -46,98 +46,105 @@ class OwnRubric:
         self.name = name
         self.rubric = rubric
         self.kinds = KINDS[rubric.assignments]
-        self.metrics = tuple(_metrics(rubric))
+        self.metrics = tuple(_list_metrics(rubric))
         entry = ProtocolEntry(
             name=name, version=1, title=rubric.title, source=name, metrics=self.metrics
         )
         counts = any(item.check not in (GRADE, KEY_POINT) for item in rubric.items)
-        said = canonical_values(rubric, exclude={"title"})
-        self.version = version_of(entry, said, *([_style_version()] if counts else []))
+        settings = canonical_values(rubric, exclude={"title"})
+        self.version = build_version(entry, settings, *([_get_style_version()] if counts else []))
 
-    def assesses(self, judge: Judge) -> bool:
+    def supports(self, judge: Judge) -> bool:
         needed = {GRADE: GradeItems, KEY_POINT: CheckPoints}
         return any(
             item.check not in needed or needed[item.check] in judge.decides
             for item in self.rubric.items
         )
 
-    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         found = await asyncio.gather(
-            self._graded(case, judge),
-            self._points(case, judge),
-            asyncio.to_thread(self._counted, case),
+            self._grade_items(case, judge),
+            self._check_points(case, judge),
+            asyncio.to_thread(self._count_styles, case),
         )
         return [decided for part in found for decided in part]
 
-    async def _graded(self, case: Case, judge: Judge) -> list[Decided]:
-        """A batch a call: the first alone, so that a provider's cache holds the report when the
-        others come."""
+    async def _grade_items(self, case: Case, judge: Judge) -> list[ItemAnswer]:
+        """Grade one batch per call; the first one alone, so that the provider has cached the report
+        for the others."""
         items = [item for item in self.rubric.items if item.check == GRADE]
         size = self.rubric.items_per_call
         batches = [items[start : start + size] for start in range(0, len(items), size)]
         if not batches:
             return []
-        answered = [await _grades(case, judge, batches[0])]
-        answered += await asyncio.gather(*(_grades(case, judge, each) for each in batches[1:]))
+        answered = [await _grade_batch(case, judge, batches[0])]
+        answered += await asyncio.gather(*(_grade_batch(case, judge, each) for each in batches[1:]))
         answers = [answer for each in answered for answer in each]
-        return _decided(ITEMS, items, answers)
+        return _pair_answers(ITEMS, items, answers)
 
-    async def _points(self, case: Case, judge: Judge) -> list[Decided]:
+    async def _check_points(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         items = [item for item in self.rubric.items if item.check == KEY_POINT]
         if not items:
             return []
         if case.attachments:
-            nothing = Answer(status=Status.NOT_ASSESSED, reason=NO_TEXT)
-            return _decided(POINTS, items, [nothing] * len(items))
+            nothing = JudgeAnswer(status=Status.NOT_ASSESSED, reason=NO_TEXT)
+            return _pair_answers(POINTS, items, [nothing] * len(items))
         request = CheckPoints(
             question=case.question,
             report=case.report.text,
             points=tuple(item.text for item in items),
             prompt="own_rubric/check_points",
         )
-        return _decided(POINTS, items, await _asked(judge, request))
+        return _pair_answers(POINTS, items, await _ask_judge(judge, request))
 
-    def _counted(self, case: Case) -> list[Decided]:
+    def _count_styles(self, case: Case) -> list[ItemAnswer]:
         items = [item for item in self.rubric.items if item.check not in (GRADE, KEY_POINT)]
         if not items:
             return []
-        # Only here: it takes half a second to import, and most commands count nothing.
-        from tasks.extraction.shape import style_figures
+        # This takes half a second to import, and most commands count nothing.
+        from tasks.extraction.shape import measure_styles
 
-        [figures] = style_figures([case.report.text], load_words_to_watch())
-        return _decided(COUNTED, items, [_bounded(i, figures[i.check].value) for i in items])
+        [figures] = measure_styles([case.report.text], load_words_to_watch())
+        return _pair_answers(
+            COUNTED, items, [_check_bounds(i, figures[i.check].value) for i in items]
+        )
 
-    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
-        valued = self._valued(judged.verdicts)
+    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
+        valued = self._add_worth(judged.verdicts)
         empty = "no item was judged"
         if not {GradeItems, CheckPoints} <= judge.decides:
             empty = f"not_assessed: the judge {judge.name} cannot decide its items"
         parts = {SCORE: valued} | {
-            _metric_of(dimension): valued.filter(pl.col("dimension") == dimension)
+            _metric_name(dimension): valued.filter(pl.col("dimension") == dimension)
             for dimension in self.rubric.dimensions
         }
         return pl.concat(
             [
-                *(figures_of(m, _weighted(rows), judged, empty) for m, rows in parts.items()),
-                figures_of(ASSESSED, _assessed(valued), judged, empty),
+                *(
+                    build_figures(m, _compute_score(rows), judged, empty)
+                    for m, rows in parts.items()
+                ),
+                build_figures(ASSESSED, _compute_assessed_share(valued), judged, empty),
             ]
         )
 
-    def _valued(self, verdicts: pl.DataFrame) -> pl.DataFrame:
-        """Verdicts with what each is worth, 0-1, and the weight and dimension of its item; those
-        of items that the rubric does not have are left out."""
+    def _add_worth(self, verdicts: pl.DataFrame) -> pl.DataFrame:
+        """Add to each verdict its worth, 0-1, and its item's weight and dimension. Verdicts on
+        items that the rubric does not have are left out."""
         items = {item.id: item for item in self.rubric.items}
         verdicts = verdicts.filter(pl.col("item").is_in([*items]))
         rows = [(items[item], label) for item, label in verdicts.select("item", "label").rows()]
         return verdicts.with_columns(
-            pl.Series("worth", [_worth(item, label) for item, label in rows], pl.Float64),
+            pl.Series("worth", [_compute_worth(item, label) for item, label in rows], pl.Float64),
             pl.Series("weight", [item.weight for item, _ in rows], pl.Float64),
             pl.Series("dimension", [item.dimension for item, _ in rows], pl.String),
         )
 
 
-async def _grades(case: Case, judge: Judge, items: Sequence[ItemEntry]) -> Sequence[Answer]:
-    asked = tuple(
+async def _grade_batch(
+    case: Case, judge: Judge, items: Sequence[ItemEntry]
+) -> Sequence[JudgeAnswer]:
+    rubric_items = tuple(
         RubricItem(
             id=item.id,
             text=item.text,
@@ -149,45 +156,49 @@ async def _grades(case: Case, judge: Judge, items: Sequence[ItemEntry]) -> Seque
     request = GradeItems(
         question=case.question,
         report=case.report.text,
-        items=asked,
+        items=rubric_items,
         attachments=case.attachments,
         prompt="own_rubric/grade_items",
     )
-    return await _asked(judge, request)
+    return await _ask_judge(judge, request)
 
 
-async def _asked(judge: Judge, request: Decision) -> Sequence[Answer]:
+async def _ask_judge(judge: Judge, request: DecisionRequest) -> Sequence[JudgeAnswer]:
     if type(request) in judge.decides:
         return await judge.decide(request)
-    cannot = f"not_assessed: the judge {judge.name} cannot {request.asks_to}"
-    return [Answer(status=Status.NOT_ASSESSED, reason=cannot)] * request.n_items
+    cannot = f"not_assessed: the judge {judge.name} cannot {request.action}"
+    return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=cannot)] * request.n_items
 
 
-def _decided(step: str, items: Sequence[ItemEntry], answers: Sequence[Answer]) -> list[Decided]:
+def _pair_answers(
+    step: str, items: Sequence[ItemEntry], answers: Sequence[JudgeAnswer]
+) -> list[ItemAnswer]:
     pairs = zip(items, answers, strict=True)
-    return [Decided(step=step, item=item.id, answer=answer) for item, answer in pairs]
+    return [ItemAnswer(step=step, item=item.id, answer=answer) for item, answer in pairs]
 
 
-def _bounded(item: ItemEntry, value: float | None) -> Answer:
-    """Whether a style figure is in the bounds of its item, which belong to it."""
+def _check_bounds(item: ItemEntry, value: float | None) -> JudgeAnswer:
+    """Check whether a style figure is within its item's bounds, inclusive."""
     if value is None:
-        return Answer(status=Status.NOT_ASSESSED, reason="not_assessed: the report has no words")
+        return JudgeAnswer(
+            status=Status.NOT_ASSESSED, reason="not_assessed: the report has no words"
+        )
     low = -inf if item.at_least is None else item.at_least
     high = inf if item.at_most is None else item.at_most
-    asked = " and ".join(
+    bounds = " and ".join(
         f"{word} {bound:g}"
         for word, bound in (("at least", item.at_least), ("at most", item.at_most))
         if bound is not None
     )
-    return Answer(
+    return JudgeAnswer(
         status=Status.OK,
         label=WITHIN if low <= value <= high else OUTSIDE,
-        reason=f"counted, no judge asked: {item.check} is {value:.4g}, wanted is {asked}",
+        reason=f"counted, no judge asked: {item.check} is {value:.4g}, wanted is {bounds}",
     )
 
 
-def _worth(item: ItemEntry, label: str | None) -> float | None:
-    """What a label is worth, 0-1; None without one."""
+def _compute_worth(item: ItemEntry, label: str | None) -> float | None:
+    """Return what a label is worth, 0-1; None without a label."""
     if label is None:
         return None
     if item.check != GRADE:
@@ -196,8 +207,8 @@ def _worth(item: ItemEntry, label: str | None) -> float | None:
     return (float(label) - low) / (high - low)
 
 
-def _weighted(valued: pl.DataFrame) -> pl.DataFrame:
-    """Per report the weighted mean of what its judged items are worth, as a frame of SHARES."""
+def _compute_score(valued: pl.DataFrame) -> pl.DataFrame:
+    """Return the weighted mean worth of each report's judged items, a frame of SHARE_SCHEMA."""
     rows = []
     for (assignment,), group in valued.group_by("assignment", maintain_order=True):
         judged = group.filter(pl.col("status") == "ok")
@@ -205,37 +216,43 @@ def _weighted(valued: pl.DataFrame) -> pl.DataFrame:
         n_open = group["status"].is_in(OPEN_STATUSES).sum()
         numerator = None if value is None else value * judged.height
         rows.append((assignment, numerator, judged.height, n_open))
-    return pl.DataFrame(rows, schema=SHARES, orient="row")
+    return pl.DataFrame(rows, schema=SHARE_SCHEMA, orient="row")
 
 
-def _assessed(valued: pl.DataFrame) -> pl.DataFrame:
-    """Per report the share of its items that were judged, those left out that are still open."""
+def _compute_assessed_share(valued: pl.DataFrame) -> pl.DataFrame:
+    """Return, per report, the share of its items that were judged, without open ones."""
     still_open = pl.col("status").is_in(OPEN_STATUSES)
     status = pl.when(still_open).then(pl.col("status")).otherwise(pl.lit("ok"))
-    return shares(valued.with_columns(status=status, was=pl.col("status")), pl.col("was") == "ok")
+    return compute_shares(
+        valued.with_columns(status=status, was=pl.col("status")), pl.col("was") == "ok"
+    )
 
 
-def _metric_of(dimension: str) -> str:
+def _metric_name(dimension: str) -> str:
     return f"rubric_{dimension}"
 
 
-def _metrics(rubric: RubricEntry) -> Iterator[MetricEntry]:
-    """The score, the share of the items that it rests on, and a score of each dimension."""
+def _list_metrics(rubric: RubricEntry) -> Iterator[MetricEntry]:
+    """Yield the score, the share of judged items, and a score for each dimension."""
     how = "by weight, of what each judged item is worth: 0 its lowest value, 1 its highest"
-    yield _metric(SCORE, "Score", f"Mean, {how}.")
-    yield _metric(ASSESSED, "Assessed", "Share of the items that were judged, on which all rests.")
+    yield _build_metric(SCORE, "Score", f"Mean, {how}.")
+    yield _build_metric(
+        ASSESSED, "Assessed", "Share of the items that were judged, on which all rests."
+    )
     for dimension in rubric.dimensions:
         title = dimension.replace("_", " ").capitalize()
-        yield _metric(_metric_of(dimension), title, f"The same over the items of {dimension}.")
+        yield _build_metric(
+            _metric_name(dimension), title, f"The same over the items of {dimension}."
+        )
 
 
-def _metric(name: str, title: str, description: str) -> MetricEntry:
+def _build_metric(name: str, title: str, description: str) -> MetricEntry:
     return MetricEntry(
         name=name, title=title, aggregate="macro", better="higher", description=description
     )
 
 
-def _style_version() -> str:
+def _get_style_version() -> str:
     from tasks.metrics.style import STYLE_VERSION
 
     return STYLE_VERSION

@@ -1,4 +1,4 @@
-"""Where cited addresses lead: who cites a page by a redirect cites the page."""
+"""Redirects of cited addresses: citing a redirect to a page is citing the page."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,21 +6,21 @@ from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Page
 
 Redirects = Mapping[str, str]
-"""By the key of a page that redirects: the key of the page that it led to when it was fetched."""
+"""Key of a redirecting page → key of the page it led to when it was fetched."""
 
 
-def redirects_of(pages: Iterable[Page]) -> Redirects:
-    """Of those pages that led to others."""
+def collect_redirects(pages: Iterable[Page]) -> Redirects:
+    """Return the redirects among these pages."""
     return {page.url: page.final_url for page in pages if page.final_url}
 
 
-def addresses(url: str, redirects: Redirects) -> tuple[str, ...]:
-    """An address, and in turn what it leads to where those are other pages'.
+def redirect_chain(url: str, redirects: Redirects) -> tuple[str, ...]:
+    """Return an address and the addresses that it redirects to, in turn.
 
-    Two addresses are one page's where these meet.
+    Two addresses name the same page if their chains intersect.
     """
     key = normalise_url(url) or url
-    way = {key: url}
-    while (key := redirects.get(key, "")) and key not in way:
-        way[key] = key
-    return tuple(way.values())
+    chain = {key: url}
+    while (key := redirects.get(key, "")) and key not in chain:
+        chain[key] = key
+    return tuple(chain.values())

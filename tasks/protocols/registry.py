@@ -1,4 +1,4 @@
-"""Every protocol there is, by name."""
+"""All protocols by name."""
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import ProtocolEntry, load_protocol
 from tasks.configuration.rubrics import (
-    FILES,
     RUBRIC_SUFFIXES,
-    listed_files,
+    RUBRICS_VARIABLE,
+    find_rubric_file,
+    list_rubric_files,
     load_rubric,
-    remember,
-    rubric_file,
+    register_rubric,
 )
 
 if TYPE_CHECKING:
     from tasks.protocols.case import Protocol
 
 
-def _later(name: str, of: str) -> Callable[[ProtocolEntry], "Protocol"]:
-    """What makes a protocol: the class `of` in the module that is called as it is. Who only looks
-    at names, titles and settings loads none."""
+def _lazy_protocol(name: str, of: str) -> Callable[[ProtocolEntry], "Protocol"]:
+    """Return a factory of the class `of` in the protocol's module, which is imported on first use:
+    names, titles and settings do not need it."""
 
-    def made(entry: ProtocolEntry) -> "Protocol":
+    def create(entry: ProtocolEntry) -> "Protocol":
         found: Protocol = getattr(import_module(f"tasks.protocols.{name}"), of)(entry)
         return found
 
-    return made
+    return create
 
 
 PROTOCOLS = {
-    name: _later(name, of)
+    name: _lazy_protocol(name, of)
     for name, of in {
         "claim_discovery": "ClaimDiscovery",
         "fact": "Fact",
@@ -45,70 +45,75 @@ PROTOCOLS = {
         "wiki_writing": "WikiWriting",
     }.items()
 }
-HOME = "wikipedia"
-"""An edition from anywhere else is judged as one of ours."""
+DEFAULT_SOURCE = "wikipedia"
+"""Editions of a source without protocols of its own are judged like this source's."""
 
 
-def by_default(source: str) -> tuple[str, ...]:
-    """The protocols that judge an edition of this source where none is named, by name."""
-    homes = {name: load_protocol(name).editions for name in sorted(PROTOCOLS)}
-    found = tuple(name for name, editions in homes.items() if source in editions)
-    return found or tuple(name for name, editions in homes.items() if HOME in editions)
+def default_protocols(source: str) -> tuple[str, ...]:
+    """Return the names of the protocols that judge an edition of this source by default."""
+    editions_of = {name: load_protocol(name).editions for name in sorted(PROTOCOLS)}
+    found = tuple(name for name, editions in editions_of.items() if source in editions)
+    return found or tuple(
+        name for name, editions in editions_of.items() if DEFAULT_SOURCE in editions
+    )
 
 
-def protocol(name: str) -> "Protocol":
-    """The protocol `name` with the settings of its file: a built-in one, or one's own rubric.
+def get_protocol(name: str) -> "Protocol":
+    """Return a protocol with the settings of its file: a built-in one or a user's rubric.
 
     Raises:
-        ConfigurationError: unknown, or its file is wrong.
+        ConfigurationError: the protocol is unknown or its file invalid.
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name](load_protocol(name))
-    if file := rubric_file(name):
+    if file := find_rubric_file(name):
         from tasks.protocols.own_rubric import OwnRubric
 
         return OwnRubric(name, load_rubric(file))
     raise ConfigurationError(
         f"Unknown protocol {name!r}; known: {', '.join(sorted(PROTOCOLS))}. A rubric of your own "
-        f"is named by its file (--protocol PATH.yaml), or lies in configs/rubrics.{_not_there()}"
+        "is named by its file (--protocol PATH.yaml), or lies in "
+        f"configs/rubrics.{_describe_missing_files()}"
     )
 
 
-def _not_there() -> str:
-    """What is wrong with the list of rubrics' files, after a blank; nothing if all are there."""
-    gone = [str(file) for file in listed_files() if not file.is_file()]
-    return f" {FILES} lists what is no file: {', '.join(gone)}." if gone else ""
+def _describe_missing_files() -> str:
+    """Return a sentence, after a space, about listed rubric files that do not exist; else ""."""
+    missing = [str(file) for file in list_rubric_files() if not file.is_file()]
+    if not missing:
+        return ""
+    return f" {RUBRICS_VARIABLE} lists files that do not exist: {', '.join(missing)}."
 
 
-def named(given: str) -> str:
-    """The name of a protocol as a user gives it: its name, or the file of a rubric, which is from
-    now on found by its name, here and in the processes that this one starts.
+def resolve_name(given: str) -> str:
+    """Resolve a protocol as a user gives it: a name, or the file of a rubric. The file is
+    remembered, so that this process and its children find the rubric by name.
 
     Raises:
-        ConfigurationError: the file is wrong, or its name is another protocol's.
+        ConfigurationError: the file is invalid, or its name is taken by another protocol.
     """
     if Path(given).suffix not in RUBRIC_SUFFIXES:
         return given
-    return remember(Path(given), taken=PROTOCOLS.keys())
+    return register_rubric(Path(given), taken=PROTOCOLS.keys())
 
 
-def at_hand(names: Iterable[str]) -> dict[str, "Protocol"]:
-    """Those of the protocols whose definition is there: a rubric's file may be gone, or wrong by
-    now, while its scores are kept.
+def available_protocols(names: Iterable[str]) -> dict[str, "Protocol"]:
+    """Return the protocols whose definition is available: scores are kept even if their rubric's
+    file has become invalid or is missing.
 
     Raises:
-        ConfigurationError: the file of a built-in one is wrong.
+        ConfigurationError: the file of a built-in protocol is invalid.
     """
     found = {}
     for name in sorted({*names}):
         with nullcontext() if name in PROTOCOLS else suppress(ConfigurationError):
-            found[name] = protocol(name)
+            found[name] = get_protocol(name)
     return found
 
 
-def title_of(name: str) -> str:
-    """What a protocol is called in its file; its name where that is not at hand."""
+def get_protocol_title(name: str) -> str:
+    """Return the title in the protocol's file, or its name if the file is missing."""
     if name in PROTOCOLS:
         return load_protocol(name).title
-    file = rubric_file(name)
+    file = find_rubric_file(name)
     return load_rubric(file).title if file else name

@@ -1,9 +1,9 @@
-"""DeepResearchGym: does a report make its query's key points, cite its claims, and read well?
+"""DeepResearchGym: does a report cover its query's key points, cite its claims, and read well?
 
 Source: DeepResearchGym (arXiv 2505.19253 and its published code). Each key point is checked
 against the report, each cited claim against all its pages together, and clarity and insight are
-rated from 0 to 10. One extraction of claims, the edition's own, feeds recall and precision of
-citations. Where paper and code differ both figures are published: see `research_gym_figures`.
+rated from 0 to 10. Recall and precision of citations use the edition's extraction of claims. Where
+paper and code differ, both figures are computed: see `research_gym_figures`.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tasks.configuration.loading import Configured
+from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import Answer, Criterion, Judge
+from tasks.judges.decisions import Criterion, Judge, JudgeAnswer
 from tasks.judges.research import CheckPoints, RateReport, VerifySupport
-from tasks.judges.text import ADDRESS, has_words, without_addresses
-from tasks.protocols.case import Case, Decided, Judged
+from tasks.judges.text import URL_PATTERN, has_words, strip_urls
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.research_gym_figures import (
     CITATION,
     CLARITY,
@@ -32,24 +32,24 @@ from tasks.protocols.research_gym_figures import (
     UNKNOWN,
     URLS,
     WITHOUT,
-    citation_figures,
-    point_figures,
-    quality_figures,
+    compute_citation_figures,
+    compute_point_figures,
+    compute_quality_figures,
 )
-from tasks.protocols.versions import checked_parameters, version_of
+from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Claim, Page, Status, canonical_values
 
-UNTRIED = "a page that it cites has never been fetched"
+PAGE_NEVER_FETCHED = "a page that it cites has never been fetched"
 
 
-class ResearchGymParameters(Configured):
+class ResearchGymParameters(ConfigModel):
     clarity: str
-    """What the judge is told of it."""
+    """The criterion's description for the judge."""
     insight: str
 
 
 class ResearchGym:
-    """One report against the key points of its query and the pages it cites."""
+    """Checks a report against the key points of its query and the pages it cites."""
 
     name = "research_gym"
     prompts = "research_gym"
@@ -58,24 +58,24 @@ class ResearchGym:
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
-        self.parameters = checked_parameters(entry, ResearchGymParameters)
-        self.version = version_of(entry, canonical_values(self.parameters))
+        self.parameters = parse_parameters(entry, ResearchGymParameters)
+        self.version = build_version(entry, canonical_values(self.parameters))
 
-    def assesses(self, judge: Judge) -> bool:
+    def supports(self, judge: Judge) -> bool:
         return bool({CheckPoints, VerifySupport, RateReport} & judge.decides)
 
-    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         steps = []
         if CheckPoints in judge.decides:
-            steps.append(_points(case, judge))
+            steps.append(_check_points(case, judge))
         if VerifySupport in judge.decides:
-            steps.append(_citations(case, judge))
+            steps.append(_check_citations(case, judge))
         if RateReport in judge.decides:
-            steps.append(self._quality(case, judge))
+            steps.append(self._rate_quality(case, judge))
         decided = [item for items in await asyncio.gather(*steps) for item in items]
-        return [*_given(case), *decided]
+        return [*_describe_inputs(case), *decided]
 
-    async def _quality(self, case: Case, judge: Judge) -> list[Decided]:
+    async def _rate_quality(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         texts = {CLARITY: self.parameters.clarity, INSIGHT: self.parameters.insight}
         answers = await judge.decide(
             RateReport(
@@ -85,22 +85,22 @@ class ResearchGym:
             )
         )
         return [
-            Decided(step=QUALITY, item=name, answer=answer)
+            ItemAnswer(step=QUALITY, item=name, answer=answer)
             for name, answer in zip(texts, answers, strict=True)
         ]
 
-    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(
             [
-                *point_figures(judged, judge),
-                *citation_figures(judged, judge),
-                *quality_figures(judged, judge),
+                *compute_point_figures(judged, judge),
+                *compute_citation_figures(judged, judge),
+                *compute_quality_figures(judged, judge),
             ]
         )
 
 
-def _given(case: Case) -> list[Decided]:
-    """What there is to measure: facts that no judge decides, on which the published rules rest."""
+def _describe_inputs(case: Case) -> list[ItemAnswer]:
+    """Record which inputs exist: the published rules depend on it, and it needs no judge."""
     if case.key_points:
         points = THERE
     elif case.point_set:
@@ -109,14 +109,14 @@ def _given(case: Case) -> list[Decided]:
         points = NOT_MADE if case.article and case.article.text else NO_TEXT
     else:
         points = UNKNOWN
-    urls = THERE if ADDRESS.search(case.report.text) else WITHOUT
+    urls = THERE if URL_PATTERN.search(case.report.text) else WITHOUT
     return [
-        Decided(step=GIVEN, item=item, answer=Answer(status=Status.OK, label=label))
+        ItemAnswer(step=GIVEN, item=item, answer=JudgeAnswer(status=Status.OK, label=label))
         for item, label in ((POINTS, points), (URLS, urls))
     ]
 
 
-async def _points(case: Case, judge: Judge) -> list[Decided]:
+async def _check_points(case: Case, judge: Judge) -> list[ItemAnswer]:
     if not case.key_points:
         return []
     points = sorted(case.key_points, key=lambda point: point.number)
@@ -128,14 +128,14 @@ async def _points(case: Case, judge: Judge) -> list[Decided]:
         )
     )
     return [
-        Decided(step=KEY_POINT, item=f"point:{point.number}", answer=answer)
+        ItemAnswer(step=KEY_POINT, item=f"point:{point.number}", answer=answer)
         for point, answer in zip(points, answers, strict=True)
     ]
 
 
-async def _citations(case: Case, judge: Judge) -> list[Decided]:
-    """One decision per cited claim, over all its pages that came, once all have been tried; claims
-    that cite the same ones are put to the judge together."""
+async def _check_citations(case: Case, judge: Judge) -> list[ItemAnswer]:
+    """Judge each cited claim by all its fetched pages, once all were tried; claims with the same
+    pages are judged together."""
     if case.extraction is None or not case.extraction.pairs_reliable:
         return []
     cited: dict[int, list[str]] = {}
@@ -147,28 +147,28 @@ async def _citations(case: Case, judge: Judge) -> list[Decided]:
     for number, urls in cited.items():
         groups.setdefault(tuple(urls), []).append(texts[number])
     answered = await asyncio.gather(
-        *(_supported(claims, urls, pages, judge) for urls, claims in groups.items())
+        *(_verify_support(claims, urls, pages, judge) for urls, claims in groups.items())
     )
     decided = [
-        Decided(step=CITATION, item=f"claim:{claim.number}", answer=answer)
+        ItemAnswer(step=CITATION, item=f"claim:{claim.number}", answer=answer)
         for claims, answers in zip(groups.values(), answered, strict=True)
         for claim, answer in zip(claims, answers, strict=True)
     ]
     return sorted(decided, key=lambda one: int(one.item.removeprefix("claim:")))
 
 
-async def _supported(
+async def _verify_support(
     claims: Sequence[Claim], urls: Sequence[str], pages: dict[str, Page], judge: Judge
-) -> Sequence[Answer]:
+) -> Sequence[JudgeAnswer]:
     found = [pages[url] for url in urls if url in pages]
-    if len(found) < len(urls):  # another page makes it another question: nothing is paid for this
-        return [Answer(status=Status.SKIPPED, reason=UNTRIED)] * len(claims)
-    # Addresses on the pages themselves say nothing; the published code leaves them out as well.
-    came = [page.text for page in found if page.status == "ok" and page.text]
-    texts = [without_addresses(text) for text in came if has_words(text)]
+    if len(found) < len(urls):  # a missing page would change the question: do not pay for this one
+        return [JudgeAnswer(status=Status.SKIPPED, reason=PAGE_NEVER_FETCHED)] * len(claims)
+    # Addresses on the pages say nothing; the published code removes them too.
+    texts_fetched = [page.text for page in found if page.status == "ok" and page.text]
+    texts = [strip_urls(text) for text in texts_fetched if has_words(text)]
     if not texts:
-        said = "; ".join(f"{page.status}: {page.error or 'no text'}" for page in found)
-        return [Answer(status=Status.UNFETCHABLE, reason=said[:500])] * len(claims)
+        reason = "; ".join(f"{page.status}: {page.error or 'no text'}" for page in found)
+        return [JudgeAnswer(status=Status.UNFETCHABLE, reason=reason[:500])] * len(claims)
     return await judge.decide(
         VerifySupport(
             claims=tuple(claim.text for claim in claims),

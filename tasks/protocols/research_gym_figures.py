@@ -1,7 +1,7 @@
-"""The figures of DeepResearchGym: the paper's, and beside them what the published code averages.
+"""The figures of DeepResearchGym: the paper's, and those that the published code averages.
 
-In the code's averages a report counts 0 that has nothing to be measured: its query has no key
-points, it has no claims, it names no URL. In the paper's it has no figure.
+The code counts a report as 0 if there is nothing to measure: the query has no key points, the
+report no claims or no URL. In the paper such a report has no figure.
 """
 
 import polars as pl
@@ -18,8 +18,8 @@ from tasks.judges.research import (
     RateReport,
     VerifySupport,
 )
-from tasks.metrics.shares import shares
-from tasks.protocols.case import Judged, figures_of, not_assessed
+from tasks.metrics.ratios import compute_shares
+from tasks.protocols.case import JudgedReports, build_figures, build_not_assessed
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 GIVEN, KEY_POINT, CITATION, QUALITY = "given", "key_point", "citation", "quality"
@@ -30,7 +30,7 @@ CLARITY, INSIGHT = "clarity", "insight"
 THERE, WITHOUT, NO_POINTS, NO_TEXT, NOT_MADE, UNKNOWN = (
     "there", "without", "no_points", "no_text", "not_made", "unknown",
 )  # fmt: skip
-"""Labels of `given`: something is there, or why it is not."""
+"""Labels of `given`: something exists, or why it does not."""
 WHY_NO_POINTS = {
     NO_POINTS: "the query's documents hold no key points",
     NO_TEXT: "the reference article has no text",
@@ -47,13 +47,13 @@ STILL_OPEN = "citations of this report are still to be decided"
 AS_ZERO = "0 as in the published code: "
 
 
-def point_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
-    """kpr, kpc and what the published code averages; open where this judge can still make the key
-    points."""
+def compute_point_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
+    """Compute kpr, kpc and the published code's variants; open if this judge can still extract the
+    key points."""
     if CheckPoints not in judge.decides:
-        return _none_of(judged, _cannot(judge, CheckPoints.asks_to), "kpr", "kpc")
-    verdicts = _step(judged, KEY_POINT)
-    labels = _given(judged, POINTS)
+        return _all_not_assessed(judged, _explain_cannot(judge, CheckPoints.action), "kpr", "kpc")
+    verdicts = _select_step(judged, KEY_POINT)
+    labels = _select_given(judged, POINTS)
     why = labels.select(
         "assignment", because=pl.col("label").replace_strict(WHY_NO_POINTS, default=None)
     )
@@ -65,27 +65,27 @@ def point_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
     ).select("assignment", n_open=pl.lit(1, pl.Int64))
 
     def figures(metric: str, label: str) -> list[pl.DataFrame]:
-        found = shares(verdicts, pl.col("label") == label)
-        rows = _because(figures_of(metric, found, judged, "no key point was decided"), why)
+        found = compute_shares(verdicts, pl.col("label") == label)
+        rows = _add_reasons(build_figures(metric, found, judged, "no key point was decided"), why)
         rows = rows.update(to_make, on="assignment", maintain_order="left")
-        return [rows, _published(f"{metric}_published", rows, none)]
+        return [rows, _to_published(f"{metric}_published", rows, none)]
 
     if not judge.sees_conflict:
         blind = f"not_assessed: the judge {judge.name} cannot see contradiction"
-        return [*figures("kpr", SUPPORTED), *_none_of(judged, blind, "kpc")]
+        return [*figures("kpr", SUPPORTED), *_all_not_assessed(judged, blind, "kpc")]
     return [*figures("kpr", SUPPORTED), *figures("kpc", CONTRADICTED)]
 
 
-def citation_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
-    """Recall and precision of citations."""
-    no_url = _given(judged, URLS).filter(pl.col("label") == WITHOUT).select("assignment")
+def compute_citation_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
+    """Compute recall and precision of citations."""
+    no_url = _select_given(judged, URLS).filter(pl.col("label") == WITHOUT).select("assignment")
     with_claims = judged.claims.select("assignment").unique()
     zeros = judged.reports.join(with_claims, on="assignment", how="anti").select(
         "assignment", zero=pl.lit(AS_ZERO + NO_CLAIMS)
     )
     return [
-        *_recall(judged, no_url, zeros),
-        *_precision(
+        *_compute_recall(judged, no_url, zeros),
+        *_compute_precision(
             judged,
             judge,
             pl.concat([zeros, no_url.with_columns(zero=pl.lit(AS_ZERO + NO_URL))]).unique(
@@ -95,40 +95,50 @@ def citation_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
     ]
 
 
-def quality_figures(judged: Judged, judge: Judge) -> list[pl.DataFrame]:
-    """Clarity and insight as shares of the best rating."""
+def compute_quality_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
+    """Compute clarity and insight as shares of the best rating."""
     if RateReport not in judge.decides:
-        reason = _cannot(judge, RateReport.asks_to)
-        return [not_assessed(metric, judged, reason) for metric in (CLARITY, INSIGHT)]
-    ratings = _step(judged, QUALITY)
+        reason = _explain_cannot(judge, RateReport.action)
+        return [build_not_assessed(metric, judged, reason) for metric in (CLARITY, INSIGHT)]
+    ratings = _select_step(judged, QUALITY)
     worth = pl.col("label").cast(pl.Float64) / BEST_RATING
     return [
-        figures_of(
-            metric, shares(ratings.filter(pl.col("item") == metric), worth), judged, "not rated"
+        build_figures(
+            metric,
+            compute_shares(ratings.filter(pl.col("item") == metric), worth),
+            judged,
+            "not rated",
         )
         for metric in (CLARITY, INSIGHT)
     ]
 
 
-def _recall(judged: Judged, no_url: pl.DataFrame, zeros: pl.DataFrame) -> list[pl.DataFrame]:
-    """A report without any URL cites nothing; of one whose markers lead nowhere nobody can tell."""
+def _compute_recall(
+    judged: JudgedReports, no_url: pl.DataFrame, zeros: pl.DataFrame
+) -> list[pl.DataFrame]:
+    """Compute recall. A report without any URL cites nothing; if its markers lead nowhere, its
+    citations are unknown."""
     reliable = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
-    told = judged.claims.join(pl.concat([reliable, no_url]), on="assignment", how="semi")
-    cited = shares(told.with_columns(status=pl.lit("ok")), pl.col("cited"))
-    rows = figures_of("citation_recall", cited, judged, NO_CLAIMS)
+    known = judged.claims.join(pl.concat([reliable, no_url]), on="assignment", how="semi")
+    cited = compute_shares(known.with_columns(status=pl.lit("ok")), pl.col("cited"))
+    rows = build_figures("citation_recall", cited, judged, NO_CLAIMS)
     claimless = zeros.select("assignment", because=pl.lit(NO_CLAIMS))
-    rows = _because(_because(rows, _unreliable(judged)), claimless)
-    return [rows, _published("citation_recall_published", rows, zeros)]
+    rows = _add_reasons(_add_reasons(rows, _unreliable_reasons(judged)), claimless)
+    return [rows, _to_published("citation_recall_published", rows, zeros)]
 
 
-def _precision(judged: Judged, judge: Judge, zeros: pl.DataFrame) -> list[pl.DataFrame]:
+def _compute_precision(
+    judged: JudgedReports, judge: Judge, zeros: pl.DataFrame
+) -> list[pl.DataFrame]:
     names = ("citation_precision", "citation_precision_strict")
     published, evaluated = "citation_precision_published", "citation_evaluated_share"
     if VerifySupport not in judge.decides:
-        reason = _cannot(judge, VerifySupport.asks_to)
-        return [not_assessed(metric, judged, reason) for metric in (*names, published, evaluated)]
-    # What was never tried is open, as is what the judge failed to answer.
-    claims = _step(judged, CITATION).with_columns(
+        reason = _explain_cannot(judge, VerifySupport.action)
+        return [
+            build_not_assessed(metric, judged, reason) for metric in (*names, published, evaluated)
+        ]
+    # Pages never tried are open, like failed answers of the judge.
+    claims = _select_step(judged, CITATION).with_columns(
         status=pl.when(pl.col("status") == Status.SKIPPED)
         .then(pl.lit(str(Status.JUDGE_ERROR)))
         .otherwise(pl.col("status")),
@@ -140,37 +150,37 @@ def _precision(judged: Judged, judge: Judge, zeros: pl.DataFrame) -> list[pl.Dat
         .otherwise(pl.col("status"))
     )
     found = {
-        names[0]: shares(claims, pl.col("worth")),
-        names[1]: shares(tried, pl.col("worth")),
-        evaluated: shares(tried, pl.col("label").is_not_null()),
+        names[0]: compute_shares(claims, pl.col("worth")),
+        names[1]: compute_shares(tried, pl.col("worth")),
+        evaluated: compute_shares(tried, pl.col("label").is_not_null()),
     }
-    to_come = claims.filter(pl.col("status").is_in(OPEN_STATUSES)).select(
+    open_reports = claims.filter(pl.col("status").is_in(OPEN_STATUSES)).select(
         pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
     )
     rows = {}
     for metric, table in found.items():
-        figures = _because(figures_of(metric, table, judged, NO_PAGES), to_come)
-        rows[metric] = _because(figures, _unreliable(judged))
-    return [*rows.values(), _published(published, rows[names[1]], zeros)]
+        figures = _add_reasons(build_figures(metric, table, judged, NO_PAGES), open_reports)
+        rows[metric] = _add_reasons(figures, _unreliable_reasons(judged))
+    return [*rows.values(), _to_published(published, rows[names[1]], zeros)]
 
 
-def _step(judged: Judged, step: str) -> pl.DataFrame:
+def _select_step(judged: JudgedReports, step: str) -> pl.DataFrame:
     return judged.verdicts.filter(pl.col("step") == step)
 
 
-def _given(judged: Judged, item: str) -> pl.DataFrame:
-    return _step(judged, GIVEN).filter(pl.col("item") == item).select("assignment", "label")
+def _select_given(judged: JudgedReports, item: str) -> pl.DataFrame:
+    return _select_step(judged, GIVEN).filter(pl.col("item") == item).select("assignment", "label")
 
 
-def _unreliable(judged: Judged) -> pl.DataFrame:
-    """assignment, because: why nothing is known of a report's citations."""
+def _unreliable_reasons(judged: JudgedReports) -> pl.DataFrame:
+    """Return assignment, because: why a report's citations are unknown."""
     return judged.reports.filter(~pl.col("pairs_reliable").fill_null(False)).select(
         "assignment", because=pl.col("pairs_reason")
     )
 
 
-def _because(figures: pl.DataFrame, why: pl.DataFrame) -> pl.DataFrame:
-    """The figures with these reasons (assignment, because) where there is no value."""
+def _add_reasons(figures: pl.DataFrame, why: pl.DataFrame) -> pl.DataFrame:
+    """Add these reasons (assignment, because) to figures without a value."""
     reason = pl.when(pl.col("n_items") == 0).then(pl.coalesce("because", "reason"))
     return (
         figures.join(why, on="assignment", how="left", maintain_order="left")
@@ -179,8 +189,8 @@ def _because(figures: pl.DataFrame, why: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _published(metric: str, figures: pl.DataFrame, zeros: pl.DataFrame) -> pl.DataFrame:
-    """The same, one value a report, and 0 for those of `zeros` (assignment, zero: why)."""
+def _to_published(metric: str, figures: pl.DataFrame, zeros: pl.DataFrame) -> pl.DataFrame:
+    """Return one value per report, 0 for those of `zeros` (assignment, zero: why)."""
     zero, some = pl.col("zero").is_not_null(), pl.col("n_items") > 0
     return (
         figures.join(zeros, on="assignment", how="left", maintain_order="left")
@@ -196,11 +206,11 @@ def _published(metric: str, figures: pl.DataFrame, zeros: pl.DataFrame) -> pl.Da
     )  # fmt: skip
 
 
-def _none_of(judged: Judged, reason: str, *metrics: str) -> list[pl.DataFrame]:
-    """Neither these metrics nor what the published code makes of them."""
+def _all_not_assessed(judged: JudgedReports, reason: str, *metrics: str) -> list[pl.DataFrame]:
+    """Return rows without a value for these metrics and their published variants."""
     names = [name for metric in metrics for name in (metric, f"{metric}_published")]
-    return [not_assessed(name, judged, reason) for name in names]
+    return [build_not_assessed(name, judged, reason) for name in names]
 
 
-def _cannot(judge: Judge, what: str) -> str:
+def _explain_cannot(judge: Judge, what: str) -> str:
     return f"not_assessed: the judge {judge.name} cannot {what}"

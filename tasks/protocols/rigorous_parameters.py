@@ -1,45 +1,45 @@
-"""What Rigorous Bench is set to: `parameters` of `configs/protocols/rigorous.yaml`."""
+"""The parameters of Rigorous Bench: `parameters` of `configs/protocols/rigorous.yaml`."""
 
 from typing import Annotated, NamedTuple
 
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints
 
-from tasks.configuration.loading import Configured
+from tasks.configuration.loading import ConfigModel
 from tasks.metrics.drift import Normalisation
-from tasks.metrics.integrated import BoostWeights, HostMode
+from tasks.metrics.integrated_score import BoostWeights, HostMode
 from tasks.protocols.rigorous_evidence import FREQUENCY, OCCURRENCES
 
 Share = Annotated[float, Field(ge=0, le=1)]
 DomainCode = Annotated[str, StringConstraints(pattern=r"^\d{2}$")]
 EPSILONS = (1, 3, 5)
-"""Thresholds whose figures stand beside the configured one's."""
+"""Thresholds for which figures are computed besides the configured ones."""
 CODE_EPSILONS = (2, 1)
-"""Of focus and deviation keywords in the authors' notebook."""
+"""Thresholds of focus and deviation keywords in the authors' notebook."""
 
 
-class RigorousParameters(Configured):
+class RigorousParameters(ConfigModel):
     query_weight: Share = 0.5
-    """α: of the query's own rubrics in the quality; β is what it lacks to 1."""
+    """α: weight of the query's own rubrics in the quality; β is 1 - α."""
     focus_weight: Share = 0.7
-    """Of the focus keywords in the drift; the deviation keywords' is what it lacks to 1."""
+    """Weight of the focus keywords in the drift; the deviation keywords have the rest to 1."""
     boost_most: Share = 0.2
     """η"""
     boost_exact: Share = 0.7
-    """θ: of trusted pages that are cited themselves."""
+    """θ: weight of cited trusted pages."""
     boost_host: Share = 0.3
-    """κ: of other cited pages on their hosts."""
+    """κ: weight of other cited pages on their hosts."""
     host_mode: HostMode = "algorithm"
     focus_epsilon: PositiveFloat = 3
-    """ε₊: occurrences from which on a focus keyword is fully there."""
+    """ε₊: occurrences from which on a focus keyword is fully present."""
     deviation_epsilon: PositiveFloat = 3
     """ε₋"""
     relevance: Normalisation = "ratio"
-    """N: how a relevance becomes a share."""
+    """N: how to map a relevance to a share."""
     rubrics_per_call: PositiveInt = 1
     keywords_per_call: PositiveInt = 1
     domains: dict[DomainCode, str] = Field(default_factory=dict)
-    """Names of the codes that uids begin with; a code without one is its own name. Read when
-    entries are imported, and no part of a verdict."""
+    """Names of the domain codes that uids begin with; a code without one is its own name. Used when
+    entries are imported; verdicts do not depend on it."""
 
     @property
     def boost_weights(self) -> BoostWeights:
@@ -47,23 +47,23 @@ class RigorousParameters(Configured):
 
 
 class KeywordRule(NamedTuple):
-    """How keywords count: all that the paper leaves open."""
+    """How keywords are counted, which the paper leaves open."""
 
     focus_epsilon: float
     deviation_epsilon: float
     relevance: Normalisation
     counted: str = FREQUENCY
-    """The step whose counts are taken."""
+    """The step whose counts are used."""
 
 
 def keyword_rule(parameters: RigorousParameters) -> KeywordRule:
-    """As it is configured."""
+    """Return the configured rule."""
     return KeywordRule(parameters.focus_epsilon, parameters.deviation_epsilon, parameters.relevance)
 
 
-def other_rules(parameters: RigorousParameters) -> dict[str, KeywordRule]:
-    """What else it could be set to, by the end of a metric's name: other thresholds, the other
-    normalisation, and all as in the authors' notebook."""
+def alternative_rules(parameters: RigorousParameters) -> dict[str, KeywordRule]:
+    """Return the alternatives by suffix of the metric's name: other thresholds, the other
+    normalisation, and the settings of the authors' notebook."""
     own = keyword_rule(parameters)
     other: Normalisation = "linear" if own.relevance == "ratio" else "ratio"
     return {

@@ -1,21 +1,21 @@
 """DeepResearch Bench II: which items of an expert's rubric does a report meet?
 
-Source: arXiv 2601.08536. The items of all dimensions are asked for in batches; each is given 1
-(met), 0 (not met) or -1 (met, but by citing the blocked work, which counts as not met). As
-published but for this:
+Source: arXiv 2601.08536. The items of all dimensions are asked in batches; each gets 1 (met), 0
+(not met) or -1 (met, but by citing the blocked work, which counts as not met). Differences from the
+published code:
 
-- Items are told apart by ids, not by texts repeated character by character (`compat_echo` does
-  that), and a score that is none of the three makes an answer unusable.
-- A batch without a usable answer leaves its own items open; there, the whole report is dropped.
-- The published results are kept by text, so that of the six items that the published rubrics hold
-  twice the first one's score is lost. Here both have their id and both count; only
-  `rubric_total_compat` leaves the first out.
-- A text longer than `max_chars` is cut there without a word. Here its verdicts, a step of their
-  own and a metric say so.
+- Items are identified by id, not by repeating their text exactly (`compat_echo` does that), and any
+  other score makes an answer unusable.
+- A batch without a usable answer leaves its items open; the published code drops the whole report.
+- The published code keys results by text, so that for the six items that its rubrics contain twice
+  the first score is lost. Here both have an id and both count; only `rubric_total_compat` leaves
+  the first out.
+- The published code cuts texts longer than `max_chars` silently. Here the verdicts, a step and a
+  metric record the cut.
 
-Beside the items' verdicts (a step for each dimension) a report has some that need no model:
-`evidence` (does what the judge quotes stand in the report?), `shown` (how much of the text was
-judged) and `double` (an item whose text another one has as well).
+Besides the items' verdicts (a step for each dimension) a report has some that need no model:
+`evidence` (is the judge's quotation in the report?), `shown` (how much of the text was judged) and
+`double` (an item with the same text as another).
 """
 
 import asyncio
@@ -24,21 +24,21 @@ from collections.abc import Sequence
 import polars as pl
 from pydantic import NonNegativeInt, PositiveInt
 
-from tasks.configuration.loading import Configured
+from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import Answer, Judge
-from tasks.judges.quotations import quoted_in
+from tasks.judges.decisions import Judge, JudgeAnswer
+from tasks.judges.quotations import is_quoted_in
 from tasks.judges.research import GradeItems, RubricItem
-from tasks.metrics.shares import shares
-from tasks.protocols.case import Case, Decided, Judged, figures_of
-from tasks.protocols.versions import checked_parameters, version_of
+from tasks.metrics.ratios import compute_shares
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures
+from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
-from tasks.warehouse.rubrics import ALLOWED, BundleSettings, Rubric
+from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
 
 MET, ABSENT, FROM_BLOCKED = "1", "0", "-1"
 DIMENSIONS = ("info_recall", "analysis", "presentation")
 EVIDENCE, SHOWN, DOUBLE = "evidence", "shown", "double"
-"""The steps that need no model."""
+"""Steps that need no model."""
 FOUND, NOT_FOUND = "found", "not_found"
 WHOLE, CUT = "whole", "cut"
 EMPTY = "no such item was decided"
@@ -46,19 +46,19 @@ SCAN = "not_assessed: the report is a scan, its text is not known"
 NO_EVIDENCE = "no evidence to look for: the judge gave none, or the report is a scan"
 
 
-class RubricBenchParameters(Configured):
+class RubricBenchParameters(ConfigModel):
     chunk_size: NonNegativeInt = 50
-    """Items asked for in one call; 0: all at once."""
+    """Items per call; 0: all in one call."""
     max_chars: PositiveInt = 150_000
-    """Of a report's text; no scan is cut."""
+    """Longest report text; scans are not cut."""
     compat_echo: bool = False
-    """Items are told apart by their text, repeated exactly; published: yes."""
+    """Whether answers identify items by repeating their text exactly; published: yes."""
     attachments: bool = False
-    """Reports that came as scans are shown to judges that see, in place of the text."""
+    """Whether to show scanned reports, instead of their text, to judges that read images."""
 
 
 class RubricBench:
-    """One report against the rubric of its task."""
+    """Grades a report by the rubric of its task."""
 
     name = "rubric_bench"
     prompts = "rubric_bench"
@@ -66,52 +66,56 @@ class RubricBench:
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
-        self.parameters = checked_parameters(entry, RubricBenchParameters)
+        self.parameters = parse_parameters(entry, RubricBenchParameters)
         self.inputs: tuple[str, ...] = ("query", "report", "rubric")
         if self.parameters.attachments:
             self.inputs += ("files",)
-        # Whether scans are judged is no setting of how texts are: their cells stay what they are.
+        # Judging scans does not affect how texts are judged: it must not change their cells.
         settings = canonical_values(self.parameters, exclude={"attachments"})
-        self.version = version_of(entry, settings)
+        self.version = build_version(entry, settings)
 
-    def assesses(self, judge: Judge) -> bool:
+    def supports(self, judge: Judge) -> bool:
         return GradeItems in judge.decides
 
-    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         text = case.report.text[: self.parameters.max_chars]
-        grades = await self._graded(case, text, judge)
+        grades = await self._grade_items(case, text, judge)
         return [
             *grades,
             *(
-                _quoted(grade, None if case.attachments else text)
+                _check_quotation(grade, None if case.attachments else text)
                 for grade in grades
-                if _says(grade)
+                if _has_evidence(grade)
             ),
-            *_doubles(case.rubric),
-            *([] if case.attachments else [_shown(case, text)]),
+            *_find_duplicates(case.rubric),
+            *([] if case.attachments else [_record_shown(case, text)]),
         ]
 
-    async def _graded(self, case: Case, text: str, judge: Judge) -> list[Decided]:
-        """All items: the first batch alone, so that a provider's cache holds the report when the
-        others come. Published: one after the other."""
-        first, *others = batches(
+    async def _grade_items(self, case: Case, text: str, judge: Judge) -> list[ItemAnswer]:
+        """Grade all items; the first batch alone, so that the provider has cached the report for
+        the others. Published: one batch after the other."""
+        first, *others = split_batches(
             case.rubric, self.parameters.chunk_size, apart=self.parameters.compat_echo
         )
-        graded = await self._batch(case, text, judge, first)
-        for more in await asyncio.gather(*(self._batch(case, text, judge, b) for b in others)):
+        graded = await self._grade_batch(case, text, judge, first)
+        for more in await asyncio.gather(
+            *(self._grade_batch(case, text, judge, b) for b in others)
+        ):
             graded += more
         return graded
 
-    async def _batch(
+    async def _grade_batch(
         self, case: Case, text: str, judge: Judge, batch: Sequence[Rubric]
-    ) -> list[Decided]:
+    ) -> list[ItemAnswer]:
         settings = case.bundle.settings if case.bundle else "{}"
         answers = await judge.decide(
             GradeItems(
                 question=case.question,
                 report=text,
                 items=tuple(
-                    RubricItem(id=r.item, text=r.text, allowed=ALLOWED.validate_json(r.allowed))
+                    RubricItem(
+                        id=r.item, text=r.text, allowed=ALLOWED_VALUES.validate_json(r.allowed)
+                    )
                     for r in batch
                 ),
                 blocked=BundleSettings.model_validate_json(settings).blocked,
@@ -122,7 +126,7 @@ class RubricBench:
         )
         share = len(text) / len(case.report.text) if len(text) < len(case.report.text) else None
         return [
-            Decided(
+            ItemAnswer(
                 step=rubric.dimension,
                 item=rubric.item,
                 answer=answer.model_copy(update={"shown_share": share}),
@@ -130,34 +134,35 @@ class RubricBench:
             for rubric, answer in zip(batch, answers, strict=True)
         ]
 
-    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         grades = judged.verdicts.filter(pl.col("step").is_in(DIMENSIONS))
         doubles = judged.verdicts.filter(pl.col("step") == DOUBLE)
         once = grades.join(doubles, on=["assignment", "item"], how="anti")
         met, blocked = pl.col("label") == MET, pl.col("label") == FROM_BLOCKED
         return pl.concat(
             [
-                figures_of("rubric_total", shares(grades, met), judged, EMPTY),
+                build_figures("rubric_total", compute_shares(grades, met), judged, EMPTY),
                 *(
-                    figures_of(
+                    build_figures(
                         f"rubric_{dimension}",
-                        shares(grades.filter(pl.col("step") == dimension), met),
+                        compute_shares(grades.filter(pl.col("step") == dimension), met),
                         judged,
                         EMPTY,
                     )
                     for dimension in DIMENSIONS
                 ),
-                figures_of("rubric_blocked", shares(grades, blocked), judged, EMPTY),
-                figures_of("rubric_total_compat", shares(once, met), judged, EMPTY),
-                *_checks(judged, grades),
+                build_figures("rubric_blocked", compute_shares(grades, blocked), judged, EMPTY),
+                build_figures("rubric_total_compat", compute_shares(once, met), judged, EMPTY),
+                *_compute_checks(judged, grades),
             ]
         )
 
 
-def batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[list[Rubric]]:
-    """Items in batches of at most `size` (0: one batch), in order; at least one batch.
+def split_batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[list[Rubric]]:
+    """Split items into batches of at most `size` (0: one batch), in order; at least one batch.
 
-    apart: an item whose text stands in a batch already goes to a later one.
+    Args:
+        apart: Whether to put items with the same text into different batches.
     """
     found: list[list[Rubric]] = [[]]
     for item in items:
@@ -174,60 +179,60 @@ def batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[list[Rub
     return found
 
 
-def _says(grade: Decided) -> bool:
+def _has_evidence(grade: ItemAnswer) -> bool:
     return grade.answer.status is Status.OK and grade.answer.evidence is not None
 
 
-def _quoted(grade: Decided, text: str | None) -> Decided:
-    """Whether the evidence of an item stands in the report's text; None: there is none."""
+def _check_quotation(grade: ItemAnswer, text: str | None) -> ItemAnswer:
+    """Check whether an item's evidence is in the report's text; None for a report without text."""
     if text is None:
-        answer = Answer(status=Status.NOT_ASSESSED, reason=SCAN)
+        answer = JudgeAnswer(status=Status.NOT_ASSESSED, reason=SCAN)
     else:
-        found = FOUND if quoted_in(grade.answer.evidence or "", text) else NOT_FOUND
-        answer = Answer(status=Status.OK, label=found)
-    return Decided(step=EVIDENCE, item=grade.item, answer=answer)
+        found = FOUND if is_quoted_in(grade.answer.evidence or "", text) else NOT_FOUND
+        answer = JudgeAnswer(status=Status.OK, label=found)
+    return ItemAnswer(step=EVIDENCE, item=grade.item, answer=answer)
 
 
-def _shown(case: Case, text: str) -> Decided:
+def _record_shown(case: Case, text: str) -> ItemAnswer:
     whole = len(case.report.text)
-    answer = Answer(
+    answer = JudgeAnswer(
         status=Status.OK,
         label=CUT if len(text) < whole else WHOLE,
         score=len(text) / whole if whole else 1.0,
         reason=f"{len(text):,} of {whole:,} characters" if len(text) < whole else None,
     )
-    return Decided(step=SHOWN, item="report", answer=answer)
+    return ItemAnswer(step=SHOWN, item="report", answer=answer)
 
 
-def _doubles(rubric: Sequence[Rubric]) -> list[Decided]:
-    """Each item whose text a later one of its dimension has as well, with that one's id."""
+def _find_duplicates(rubric: Sequence[Rubric]) -> list[ItemAnswer]:
+    """Return each item whose text occurs again in its dimension, with the id of the last one."""
     last = {(item.dimension, item.text): item.item for item in rubric}
     return [
-        Decided(
+        ItemAnswer(
             step=DOUBLE,
             item=item.item,
-            answer=Answer(status=Status.OK, label=last[item.dimension, item.text]),
+            answer=JudgeAnswer(status=Status.OK, label=last[item.dimension, item.text]),
         )
         for item in rubric
         if last[item.dimension, item.text] != item.item
     ]
 
 
-def _evaluated(grades: pl.DataFrame) -> pl.DataFrame:
-    """How many of the items were graded; those that never will be count here, and only here."""
+def _compute_evaluated(grades: pl.DataFrame) -> pl.DataFrame:
+    """Compute the share of graded items; items that cannot be graded count only here."""
     final = ~pl.col("status").is_in([str(s) for s in OPEN_STATUSES])
     every = pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
-    return shares(grades.with_columns(status=every), pl.col("label").is_not_null())
+    return compute_shares(grades.with_columns(status=every), pl.col("label").is_not_null())
 
 
-def _checks(judged: Judged, grades: pl.DataFrame) -> list[pl.DataFrame]:
-    """How far evidence and texts can be relied upon. A grade that is open may yet bring some."""
+def _compute_checks(judged: JudgedReports, grades: pl.DataFrame) -> list[pl.DataFrame]:
+    """Compute how reliable evidence and texts are. Open grades are open evidence."""
     evidence = judged.verdicts.filter(pl.col("step") == EVIDENCE)
     still_open = grades.filter(pl.col("status").is_in([str(s) for s in OPEN_STATUSES]))
     cut = judged.verdicts.filter(pl.col("step") == SHOWN)
-    missing = shares(pl.concat([evidence, still_open]), pl.col("label") == NOT_FOUND)
+    missing = compute_shares(pl.concat([evidence, still_open]), pl.col("label") == NOT_FOUND)
     return [
-        figures_of("rubric_evidence_not_found", missing, judged, NO_EVIDENCE),
-        figures_of("rubric_evaluated_share", _evaluated(grades), judged, EMPTY),
-        figures_of("rubric_cut", shares(cut, pl.col("label") == CUT), judged, SCAN),
+        build_figures("rubric_evidence_not_found", missing, judged, NO_EVIDENCE),
+        build_figures("rubric_evaluated_share", _compute_evaluated(grades), judged, EMPTY),
+        build_figures("rubric_cut", compute_shares(cut, pl.col("label") == CUT), judged, SCAN),
     ]

@@ -1,22 +1,22 @@
-"""A protocol's version: its number and the sha of what it is set to."""
+"""A protocol's version: its number and the sha of its settings."""
 
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import Configured
+from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.warehouse.rows import content_sha
 
-ParametersT = TypeVar("ParametersT", bound=Configured)
+ParametersT = TypeVar("ParametersT", bound=ConfigModel)
 
 
-def checked_parameters(entry: ProtocolEntry, model: type[ParametersT]) -> ParametersT:
-    """The `parameters` of a protocol's file as its own model.
+def parse_parameters(entry: ProtocolEntry, model: type[ParametersT]) -> ParametersT:
+    """Parse the `parameters` of a protocol's file as its own model.
 
     Raises:
-        ConfigurationError: naming file, key and what was expected.
+        ConfigurationError: they are invalid; names file, key and what was expected.
     """
     try:
         return model.model_validate(entry.parameters)
@@ -29,6 +29,6 @@ def checked_parameters(entry: ProtocolEntry, model: type[ParametersT]) -> Parame
         ) from None
 
 
-def version_of(entry: ProtocolEntry, *settings: str) -> str:
-    """E.g. `1-3fa85f64`: changes when the number or any setting does."""
+def build_version(entry: ProtocolEntry, *settings: str) -> str:
+    """Build a version such as `1-3fa85f64`, which changes with the number and with any setting."""
     return f"{entry.version}-{content_sha(*settings)[:8]}"

@@ -1,4 +1,4 @@
-"""The site's content, read from the warehouse: a module for each kind of page and download.
+"""The site's content, read from the warehouse: one module per kind of page or download.
 
 Application: renders by `site`. Writes no table.
 """

@@ -1,36 +1,48 @@
-"""How far judges agree with each other and with people, as tables of ready words."""
+"""The agreement of judges with each other and with people, as tables of formatted text."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from tasks.annotation.agreement import judge_agreement
-from tasks.annotation.labels import stored_labels
-from tasks.publishing.material import Material
-from tasks.site.content import Table
-from tasks.site.wording import figure, number
+from tasks.annotation.agreement import compare_judges_and_people
+from tasks.annotation.labels import load_labels
+from tasks.publishing.material import SiteMaterial
+from tasks.site.content import SiteTable
+from tasks.site.wording import format_figure, format_number
 
-HEADS = (("Protocol", False), ("Step", False), ("One", False), ("Other", False), ("Alike", True),
-         ("95 % interval", True), ("Kappa", True), ("95 % interval", True), ("Items", True),
-         ("Assignments", True))  # fmt: skip
-READ = (
-    "Alike: percent of the items that both decided and labelled alike. Kappa: Cohen's, agreement "
-    "beyond chance. Intervals by drawing assignments again."
+COLUMNS = (("Protocol", False), ("Step", False), ("First", False), ("Second", False),
+           ("Alike", True), ("95 % interval", True), ("Kappa", True), ("95 % interval", True),
+           ("Items", True), ("Assignments", True))  # fmt: skip
+NOTE = (
+    "Alike: percent of the items decided by both that have the same label. Kappa: Cohen's kappa, "
+    "agreement beyond chance. Intervals: bootstrap over assignments."
 )
 
 
-def agreement_tables(material: Material) -> list[Table]:
-    """Judge against judge, and judges against people; only what there is."""
-    people = stored_labels(material.source, material.edition)
-    found = judge_agreement(material.source, material.edition, people, judges=material.judges)
-    tables = (
-        ("Judges with each other", _rows(material, found.between_judges, "judge_a", "judge_b")),
-        ("Judges with people", _rows(material, found.with_people, "judge", "person")),
-        ("People with each other", _rows(material, found.between_people, "person_a", "person_b")),
+def make_agreement_tables(material: SiteMaterial) -> list[SiteTable]:
+    """Make the tables that have rows: judges and people with each other."""
+    people = load_labels(material.source, material.edition)
+    found = compare_judges_and_people(
+        material.source, material.edition, people, judges=material.judges
     )
-    return [Table(title, HEADS, rows, READ) for title, lines in tables if (rows := tuple(lines))]
+    tables = (
+        (
+            "Judges with each other",
+            _format_rows(material, found.between_judges, "judge_a", "judge_b"),
+        ),
+        ("Judges with people", _format_rows(material, found.with_people, "judge", "person")),
+        (
+            "People with each other",
+            _format_rows(material, found.between_people, "person_a", "person_b"),
+        ),
+    )
+    return [
+        SiteTable(title, COLUMNS, rows, NOTE) for title, lines in tables if (rows := tuple(lines))
+    ]
 
 
-def _rows(material: Material, frame: Any, one: str, other: str) -> Iterator[tuple[str, ...]]:
+def _format_rows(
+    material: SiteMaterial, frame: Any, one: str, other: str
+) -> Iterator[tuple[str, ...]]:
     for row in frame.iter_rows(named=True):
         if not row["n_items"]:
             continue
@@ -39,14 +51,14 @@ def _rows(material: Material, frame: Any, one: str, other: str) -> Iterator[tupl
             row["step"].replace("_", " "),
             material.judge_titles.get(row[one], row[one]),
             material.judge_titles.get(row[other], row[other]),
-            figure(row["alike"]),
-            _between(figure(row["alike_low"]), figure(row["alike_high"])),
-            number(row["kappa"]),
-            _between(number(row["kappa_low"]), number(row["kappa_high"])),
-            number(row["n_items"]),
-            number(row["n_assignments"]),
+            format_figure(row["alike"]),
+            _format_range(format_figure(row["alike_low"]), format_figure(row["alike_high"])),
+            format_number(row["kappa"]),
+            _format_range(format_number(row["kappa_low"]), format_number(row["kappa_high"])),
+            format_number(row["n_items"]),
+            format_number(row["n_assignments"]),
         )
 
 
-def _between(low: str, high: str) -> str:
+def _format_range(low: str, high: str) -> str:
     return "–" if low == "–" or high == "–" else f"{low} to {high}"

@@ -1,5 +1,5 @@
-"""The boards of a site's leaderboard, and the same figures for parts of the edition: an article's
-category, the quarter it was created in, or both."""
+"""The boards of a site's leaderboard, and their figures for parts of the edition: by the articles'
+category, their quarter of creation, or both."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,59 +10,61 @@ import orjson
 import polars as pl
 
 from tasks.configuration.models import MetricEntry
-from tasks.protocols.registry import title_of
-from tasks.publishing.costs import Price, prices
-from tasks.publishing.material import Material, best_first, cell_of
-from tasks.scoring.boards import Board, boards_of
-from tasks.scoring.standings import Standing, standings
+from tasks.protocols.registry import get_protocol_title
+from tasks.publishing.costs import AgentCosts, load_costs
+from tasks.publishing.material import SiteMaterial, make_cell, sort_key
+from tasks.scoring.boards import Board, select_boards
+from tasks.scoring.standings import Standing, compute_standings
 from tasks.site import wording
-from tasks.site.charts import ranking
-from tasks.site.content import BoardView, Cell, Column, Entry, Option
-from tasks.site.harmless import visible
+from tasks.site.charts import draw_ranking
+from tasks.site.content import BoardEntry, BoardView, FigureCell, FilterOption, MetricColumn
+from tasks.site.escaping import escape_invisible
 from tasks.warehouse.results import OUTDATED, UNREVIEWED
 
 QUARTERS = ("Jan–Mar", "Apr–Jun", "Jul–Sep", "Oct–Dec")
 
 
-def board_views(material: Material) -> list[BoardView]:
-    """Every board of every judge; those of the judge that pages mark by come first."""
+def make_board_views(material: SiteMaterial) -> list[BoardView]:
+    """Make every board of every judge, in the order of the judges."""
     views: list[BoardView] = []
-    price = prices(material)
+    price = load_costs(material)
     for judge in material.judges:
         rows = material.leaderboard.filter(pl.col("judge") == judge)
-        for board in boards_of(rows):
+        for board in select_boards(rows):
             of_board = rows.filter(pl.col("protocol").is_in(list(board.protocols)))
             if of_board["value"].is_not_null().any():
-                views.append(_view(material, board, of_board, judge, price, f"board-{len(views)}"))
+                views.append(
+                    _make_view(material, board, of_board, judge, price, f"board-{len(views)}")
+                )
     return views
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What the figures of a board's parts are made from."""
+class BoardParts:
+    """The data for the figures of a board's parts."""
 
     view: BoardView
     scores: pl.DataFrame
-    """Of its judge and metrics."""
+    """The scores by the board's judge, for its metrics."""
     metrics: dict[str, MetricEntry]
     chosen: tuple[tuple[str, str, list[str]], ...]
-    """(category, quarter, assignments) of every part that has articles; empty: any."""
+    """(category, quarter, assignments) of every part with articles; empty: any."""
     category_of: dict[str, str]
     article_of: dict[str, str | None]
     unsettled: frozenset[tuple[str, str]]
-    """(agent, metric) of figures that are provisional for more than open items: another version
-    judged them, or nobody has reviewed what they rest on."""
+    """(agent, metric) of figures that are provisional for other reasons than open items: another
+    version judged them, or their basis has not been reviewed."""
 
 
-def parts_of(material: Material, view: BoardView) -> Parts:
+def load_board_parts(material: SiteMaterial, view: BoardView) -> BoardParts:
     names = [column.metric for column in view.columns]
     scores = material.scores.filter((pl.col("judge") == view.judge) & pl.col("metric").is_in(names))
     pairs = scores.select("protocol", "metric").unique().iter_rows()
-    return Parts(
+    return BoardParts(
         view=view,
         scores=scores,
         metrics={metric: material.metric(protocol, metric) for protocol, metric in pairs},
-        chosen=tuple(_parts(material)),
+        chosen=tuple(_find_parts(material)),
         category_of={name: a.category or "" for name, a in material.assignments.items()},
         article_of={name: a.article for name, a in material.assignments.items()},
         unsettled=frozenset(
@@ -75,44 +77,48 @@ def parts_of(material: Material, view: BoardView) -> Parts:
     )
 
 
-def parts_file(parts: Parts) -> str:
-    """A script that hands the page the board's figures for every category and quarter that has
-    articles; as words, so that the page says them as they are said here."""
-    # Keys and agents are compared with what the page says, which is made visible.
-    content = {"parts": {f"{visible(category)}|{window}": _part(parts, chosen)
+def render_parts(parts: BoardParts) -> str:
+    """Render a script with the board's figures, as formatted text, for every category and quarter
+    that has articles."""
+    # The page looks up keys and agents in this escaped form.
+    content = {"parts": {f"{escape_invisible(category)}|{window}": _render_part(parts, chosen)
                          for category, window, chosen in parts.chosen}}  # fmt: skip
-    # Inside a script `<` could begin `</script>`; U+2028 and U+2029 ended lines in older ones.
-    said = orjson.dumps(content).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
-    said = said.replace("\u2029", "\\u2029")
-    return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {said});\n"
+    # Inside a script, `<` could begin `</script>`; older engines end lines at U+2028 and U+2029.
+    literal = orjson.dumps(content).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    literal = literal.replace("\u2029", "\\u2029")
+    return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
 
 
-def category_options(material: Material) -> list[Option]:
+def list_categories(material: SiteMaterial) -> list[FilterOption]:
     names = sorted({a.category for a in material.assignments.values() if a.category})
-    return [Option(name, visible(name)) for name in names]
+    return [FilterOption(name, escape_invisible(name)) for name in names]
 
 
-def window_options(material: Material) -> list[Option]:
-    """The quarters that articles of the edition were created in."""
-    found = {_quarter(a.created_at) for a in material.assignments.values()} - {None}
-    return [Option(q, f"{q[:4]} {QUARTERS[int(q[-1]) - 1]}") for q in sorted(filter(None, found))]
+def list_quarters(material: SiteMaterial) -> list[FilterOption]:
+    """List the quarters in which articles of the edition were created."""
+    found = {_format_quarter(a.created_at) for a in material.assignments.values()} - {None}
+    return [
+        FilterOption(q, f"{q[:4]} {QUARTERS[int(q[-1]) - 1]}") for q in sorted(filter(None, found))
+    ]
 
 
-def _view(
-    material: Material,
+def _make_view(
+    material: SiteMaterial,
     board: Board,
     rows: pl.DataFrame,
     judge: str,
-    price: Mapping[tuple[str, str], Price],
+    price: Mapping[tuple[str, str], AgentCosts],
     key: str,
 ) -> BoardView:
-    columns = tuple(_columns(material, board, rows))
+    columns = tuple(_find_columns(material, board, rows))
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     of_judge = {agent: p for (name, agent), p in price.items() if name == judge}
-    entries = tuple(_entries(material, board, columns, figures, of_judge))
-    chart = ranking(_first(entries), columns[0].title, columns[0].unit) if columns else None
-    # By every judge the same, whichever of the board's protocols it has judged.
-    names = sorted(map(title_of, board.protocols))
+    entries = tuple(_make_entries(material, board, columns, figures, of_judge))
+    chart = (
+        draw_ranking(_drop_empty(entries), columns[0].title, columns[0].unit) if columns else None
+    )
+    # The title is the same for every judge, whichever of the board's protocols it has judged.
+    names = sorted(map(get_protocol_title, board.protocols))
     return BoardView(
         key=key,
         title=board.title or " and ".join(names),
@@ -120,50 +126,52 @@ def _view(
         judge_title=material.judge_title(judge),
         columns=columns,
         entries=entries,
-        note=" ".join(filter(None, (board.note, _without(material, board, rows)))),
+        note=" ".join(filter(None, (board.note, _describe_missing(material, board, rows)))),
         chart=chart,
         has_parts=any(a.category or a.created_at for a in material.assignments.values()),
     )
 
 
-def _columns(material: Material, board: Board, rows: pl.DataFrame) -> Iterator[Column]:
-    """The metrics of the board that have any value; first the one that ranks, which is the first
-    of `ranked_by` among them."""
+def _find_columns(
+    material: SiteMaterial, board: Board, rows: pl.DataFrame
+) -> Iterator[MetricColumn]:
+    """Yield the board's metrics with any value, the ranking metric (the first of `ranked_by` with
+    a value) first."""
     there = dict(rows.select("metric", "protocol").iter_rows())
     valued = set(rows.drop_nulls("value")["metric"])
     ranking_first = [m for m in board.ranked_by if m in valued][:1]
     for metric in dict.fromkeys((*ranking_first, *board.columns)):
         if metric in valued and metric in board.columns:
             entry = material.metric(there[metric], metric)
-            yield Column(metric, board.columns[metric], entry.title, entry.description,
+            yield MetricColumn(metric, board.columns[metric], entry.title, entry.description,
                          entry.better, entry.unit)  # fmt: skip
 
 
-def _without(material: Material, board: Board, rows: pl.DataFrame) -> str:
-    """Which of the board's metrics have no value of anybody."""
+def _describe_missing(material: SiteMaterial, board: Board, rows: pl.DataFrame) -> str:
+    """Name the board's metrics without any value."""
     there = dict(rows.select("metric", "protocol").iter_rows())
     valued = set(rows.drop_nulls("value")["metric"])
     titles = [material.metric(there[metric], metric).title
               for metric in board.columns if metric in there and metric not in valued]  # fmt: skip
-    return f"Without any figure by this judge: {', '.join(titles)}." if titles else ""
+    return f"No figures by this judge: {', '.join(titles)}." if titles else ""
 
 
-def _entries(
-    material: Material,
+def _make_entries(
+    material: SiteMaterial,
     board: Board,
-    columns: Sequence[Column],
+    columns: Sequence[MetricColumn],
     figures: Mapping[tuple[str, str], Mapping[str, Any]],
-    price: Mapping[str, Price],
-) -> list[Entry]:
-    """Agents, the best first; those without a figure last."""
+    price: Mapping[str, AgentCosts],
+) -> list[BoardEntry]:
+    """Make the agents' entries, the best first; those without a figure last."""
     entries = []
     for agent in sorted({agent for agent, _ in figures}):
-        cells = tuple(cell_of(figures.get((agent, c.metric)), c.unit) for c in columns)
-        lead = cells[0] if cells else Cell(None)
+        cells = tuple(make_cell(figures.get((agent, c.metric)), c.unit) for c in columns)
+        lead = cells[0] if cells else FigureCell(None)
         counted = figures.get((agent, board.counted_by))
         paid = price.get(agent)
         entries.append(
-            Entry(
+            BoardEntry(
                 agent=agent,
                 name=material.agents.get(agent, agent),
                 href=material.agent_href(agent),
@@ -176,22 +184,22 @@ def _entries(
             )
         )
     better = columns[0].better if columns else "higher"
-    return sorted(entries, key=lambda entry: (*best_first(entry.cells[0], better), entry.agent))
+    return sorted(entries, key=lambda entry: (*sort_key(entry.cells[0], better), entry.agent))
 
 
-def _first(entries: Sequence[Entry]) -> list[Entry]:
+def _drop_empty(entries: Sequence[BoardEntry]) -> list[BoardEntry]:
     return [entry for entry in entries if entry.cells[0].value is not None]
 
 
-def _quarter(created: datetime | None) -> str | None:
+def _format_quarter(created: datetime | None) -> str | None:
     return f"{created.year}Q{(created.month + 2) // 3}" if created else None
 
 
-def _parts(material: Material) -> Iterator[tuple[str, str, list[str]]]:
-    """(category, quarter, assignments) of every choice that has articles; empty: any."""
+def _find_parts(material: SiteMaterial) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (category, quarter, assignments) of every part with articles; empty: any."""
     chosen: dict[tuple[str, str], list[str]] = {}
     for name, assigned in sorted(material.assignments.items()):
-        quarter = _quarter(assigned.created_at) or ""
+        quarter = _format_quarter(assigned.created_at) or ""
         category = assigned.category or ""
         for key in {(category, quarter), (category, ""), ("", quarter)} - {("", "")}:
             chosen.setdefault(key, []).append(name)
@@ -199,7 +207,7 @@ def _parts(material: Material) -> Iterator[tuple[str, str, list[str]]]:
         yield category, quarter, names
 
 
-def _part(parts: Parts, assignments: Sequence[str]) -> dict[str, Any]:
+def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any]:
     view = parts.view
     scores = parts.scores.filter(pl.col("assignment").is_in(list(assignments)))
     by_metric: list[dict[str, Standing]] = []
@@ -209,37 +217,39 @@ def _part(parts: Parts, assignments: Sequence[str]) -> dict[str, Any]:
             by_metric.append({})
             continue
         entry = parts.metrics[column.metric]
-        found = standings(rows, entry, parts.category_of, parts.article_of, pair_intervals=False)
+        found = compute_standings(
+            rows, entry, parts.category_of, parts.article_of, pair_intervals=False
+        )
         by_metric.append({row.agent: row for row in found.rows})
     order = by_metric[0] if by_metric else {}
     last = [entry.agent for entry in view.entries if entry.agent not in order]
     n = len(assignments)
     return {
-        "said": f"{n} {'article' if n == 1 else 'articles'}. Intervals and rank ranges are made "
-        "anew for them; fewer than five articles have no interval.",
-        "rows": [_part_row(agent, by_metric, parts) for agent in [*order, *last]],
+        "said": f"{n} {'article' if n == 1 else 'articles'}. Intervals and rank ranges are "
+        "recomputed for these articles; fewer than five articles have no interval.",
+        "rows": [_render_row(agent, by_metric, parts) for agent in [*order, *last]],
     }
 
 
-def _part_row(
-    agent: str, by_metric: Sequence[Mapping[str, Standing]], parts: Parts
+def _render_row(
+    agent: str, by_metric: Sequence[Mapping[str, Standing]], parts: BoardParts
 ) -> dict[str, Any]:
     lead = by_metric[0].get(agent) if by_metric else None
     return {
-        "agent": visible(agent),
-        "rank": wording.ranks(lead.rank_from, lead.rank_to) if lead else "–",
+        "agent": escape_invisible(agent),
+        "rank": wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–",
         "sort": str(lead.rank_from) if lead and lead.rank_from else "9999",
         "reports": str(lead.n_reports if lead else 0),
-        "cells": [_part_cell(rows.get(agent), column, (agent, column.metric) in parts.unsettled)
+        "cells": [_render_cell(rows.get(agent), column, (agent, column.metric) in parts.unsettled)
                   for rows, column in zip(by_metric, parts.view.columns, strict=True)],
     }  # fmt: skip
 
 
-def _part_cell(row: Standing | None, column: Column, unsettled: bool) -> list[str]:
-    """Value, what to sort by, interval, items, and what else there is to say."""
+def _render_cell(row: Standing | None, column: MetricColumn, unsettled: bool) -> list[str]:
+    """Return value, sort key, interval, items and a remark, as text."""
     if row is None or row.value is None:
-        return ["–", "", "", "", "not assessed, or nothing to assess"]
-    span = wording.interval(row.low, row.high, column.unit) or "no interval"
+        return ["–", "", "", "", "not assessed or nothing to assess"]
+    span = wording.format_interval(row.low, row.high, column.unit) or "no interval"
     star = "*" if row.n_open or unsettled else ""
-    return [wording.figure(row.value, column.unit) + star, str(row.value), span,
-            wording.items(row.n_items), row.interval_reason or ""]  # fmt: skip
+    return [wording.format_figure(row.value, column.unit) + star, str(row.value), span,
+            wording.format_items(row.n_items), row.interval_reason or ""]  # fmt: skip

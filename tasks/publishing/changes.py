@@ -1,4 +1,4 @@
-"""What differs between two published sites and between the leaderboards they were made of."""
+"""Differences between two sites of an edition, and between their leaderboards."""
 
 import hashlib
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 
 from tasks.base import Frozen
-from tasks.site.mark import OURS, UnwritableSite, check_target
+from tasks.site.mark import WORK_PREFIX, UnwritableSite, check_target
 from tasks.warehouse.store import Readable
 
 BEFORE, AFTER, FIGURES, CHANGES = "before", "after", "before.json", "changes.json"
-"""What lies in a folder in which an edition was published before and after a change."""
+"""The contents of a folder with an edition's sites before and after a change."""
 BOARD_KEY = ("protocol", "agent", "metric", "judge")
 BOARD_SQL = (
     f"SELECT {', '.join(BOARD_KEY)}, value, n_items, n_reports, provisional FROM leaderboard "
@@ -20,15 +20,15 @@ BOARD = {
     **dict.fromkeys(BOARD_KEY, pl.String), "value": pl.Float64, "n_items": pl.Int64,
     "n_reports": pl.Int64, "provisional": pl.Boolean,
 }  # fmt: skip
-"""The columns that it gives."""
+"""The columns of BOARD_SQL."""
 
 
-class Begun(Frozen):
-    """What a change began with: kept, as a run that goes on later could not see it any more."""
+class ComparisonStart(Frozen):
+    """The state before a change, stored for runs that continue it later."""
 
     edition: str
     judge: str
-    """The one that judges again."""
+    """The judge that judges again."""
     figures: list[dict[str, str | float | int | bool | None]]
     """Rows of BOARD_SQL."""
 
@@ -38,7 +38,7 @@ class Begun(Frozen):
 
 
 class FileChange(Frozen):
-    """One file that is not the same in both sites."""
+    """A file that differs between the two sites."""
 
     path: str
     change: str
@@ -48,41 +48,41 @@ class FileChange(Frozen):
 
 
 class FigureChange(Frozen):
-    """One figure of the leaderboard that is not the same in both; shares 0-1."""
+    """A figure that differs between the two leaderboards; shares 0-1."""
 
     protocol: str
     agent: str
     metric: str
     judge: str
     before: float | None
-    """Null: not there, or without a value."""
+    """Null: missing, or without a value."""
     after: float | None
     items_before: int
     items_after: int
     reports_before: int
     reports_after: int
     provisional: bool
-    """Whether it is now."""
+    """Whether the figure is provisional now."""
 
 
 class SiteChanges(Frozen):
-    """What publishing again has changed."""
+    """The differences between the two sites."""
 
     figures: tuple[FigureChange, ...]
     files: tuple[FileChange, ...]
     n_files: int
-    """Of the site as it is now."""
+    """Files of the site after the change."""
     complete: bool = True
-    """Whether nothing was left to judge; otherwise the next run is compared with the same."""
+    """Whether nothing is pending; otherwise the next run compares with the same state."""
 
 
 def check_changes_folder(folder: Path) -> None:
-    """Raise UnwritableSite where the folder cannot be written to, or holds something else than an
-    earlier comparison."""
+    """Raise UnwritableSite if the folder cannot be written to, or holds anything but an earlier
+    comparison."""
     if folder.is_file():
         raise UnwritableSite(f"{folder} is a file. Name a folder with --publish.")
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if {name for name in there if OURS not in name} - {BEFORE, AFTER, FIGURES, CHANGES}:
+    if {name for name in there if WORK_PREFIX not in name} - {BEFORE, AFTER, FIGURES, CHANGES}:
         raise UnwritableSite(
             f"{folder} holds other files than {BEFORE}/, {AFTER}/, {FIGURES} and {CHANGES}. Name "
             "an empty or a new folder with --publish."
@@ -94,15 +94,15 @@ def check_changes_folder(folder: Path) -> None:
         raise UnwritableSite(str(error).replace("--to", "--publish")) from error
 
 
-def board_of(source: Readable, edition: str) -> pl.DataFrame:
-    """The figures of an edition as they stand now, to be compared later."""
+def load_figures(source: Readable, edition: str) -> pl.DataFrame:
+    """Load the current figures of an edition, to compare them later."""
     return source.frame(BOARD_SQL, [edition])
 
 
-def figure_changes(before: pl.DataFrame, after: pl.DataFrame) -> tuple[FigureChange, ...]:
-    """Figures that are new, gone, or have another value or number of items, in the board's order.
+def compare_figures(before: pl.DataFrame, after: pl.DataFrame) -> tuple[FigureChange, ...]:
+    """Return the figures that are new, gone, or changed in value or numbers, in the board's order.
 
-    before, after: as `board_of` gives them.
+    before, after: frames of `load_figures`.
     """
     joined = before.join(after, on=BOARD_KEY, how="full", coalesce=True, suffix="_after")
     rows = []
@@ -123,9 +123,9 @@ def figure_changes(before: pl.DataFrame, after: pl.DataFrame) -> tuple[FigureCha
     return tuple(rows)
 
 
-def file_changes(before: Path, after: Path) -> tuple[tuple[FileChange, ...], int]:
-    """The files that differ between two folders, by path, and how many files the later one has."""
-    old, new = _contents(before), _contents(after)
+def compare_files(before: Path, after: Path) -> tuple[tuple[FileChange, ...], int]:
+    """Return the files that differ between two folders, and the file count of the second."""
+    old, new = _hash_files(before), _hash_files(after)
     changes = []
     for path in sorted({*old, *new}):
         one, other = old.get(path), new.get(path)
@@ -141,46 +141,46 @@ def file_changes(before: Path, after: Path) -> tuple[tuple[FileChange, ...], int
     return tuple(changes), len(new)
 
 
-def begun_before(folder: Path, edition: str, judge: str) -> Begun | None:
-    """What an earlier run began with that was to do the same and did not come to its end."""
-    kept, changes = folder / FIGURES, read_changes(folder)
-    if not kept.exists() or not (folder / BEFORE).is_dir() or (changes and changes.complete):
+def load_unfinished(folder: Path, edition: str, judge: str) -> ComparisonStart | None:
+    """Load the start of an unfinished comparison of this edition and judge; None without one."""
+    start, changes = folder / FIGURES, load_changes(folder)
+    if not start.exists() or not (folder / BEFORE).is_dir() or (changes and changes.complete):
         return None
-    begun = Begun.model_validate_json(kept.read_text("utf-8"))
+    begun = ComparisonStart.model_validate_json(start.read_text("utf-8"))
     return begun if (begun.edition, begun.judge) == (edition, judge) else None
 
 
-def begin_anew(folder: Path) -> None:
-    """Forget an earlier comparison: its sites are written over."""
+def clear_comparison(folder: Path) -> None:
+    """Delete the files of an earlier comparison; its sites will be overwritten."""
     for name in (FIGURES, CHANGES):
         (folder / name).unlink(missing_ok=True)
 
 
-def keep_begun(folder: Path, begun: Begun) -> None:
-    """Write it once the site before is there: both together are what a later run goes on with."""
-    _write(folder / FIGURES, begun)
+def save_start(folder: Path, begun: ComparisonStart) -> None:
+    """Store the start; call it after writing the first site, because later runs need both."""
+    _write_atomically(folder / FIGURES, begun)
 
 
-def keep_changes(folder: Path, changes: SiteChanges) -> None:
-    """Write what differs beside both sites."""
-    _write(folder / CHANGES, changes)
+def save_changes(folder: Path, changes: SiteChanges) -> None:
+    """Store the differences beside both sites."""
+    _write_atomically(folder / CHANGES, changes)
 
 
-def read_changes(folder: Path) -> SiteChanges | None:
-    """What differs between the sites of a folder; None where they were not compared."""
+def load_changes(folder: Path) -> SiteChanges | None:
+    """Load the differences between a folder's sites; None if they were not compared."""
     path = folder / CHANGES
     return SiteChanges.model_validate_json(path.read_text("utf-8")) if path.exists() else None
 
 
-def _write(path: Path, value: Frozen) -> None:
-    """Whole or not at all."""
-    written = path.with_name(f"{OURS}{path.name}")
+def _write_atomically(path: Path, value: Frozen) -> None:
+    """Write the file completely or not at all."""
+    written = path.with_name(f"{WORK_PREFIX}{path.name}")
     written.write_text(value.model_dump_json(indent=1), "utf-8")
     written.replace(path)
 
 
-def _contents(folder: Path) -> dict[str, tuple[int, str]]:
-    """Size and sha-256 of every file, by its path in the folder."""
+def _hash_files(folder: Path) -> dict[str, tuple[int, str]]:
+    """Return the size and sha-256 of every file, by its path in the folder."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -1,95 +1,101 @@
-"""The page of every cited page: what it was when it was fetched, and what verdicts quote of it."""
+"""The cited pages: how each one was fetched, and the passages that verdicts quote."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tasks.publishing.material import Material
-from tasks.publishing.reports import Cited, Gathered
-from tasks.site.content import Site
-from tasks.site.environment import page
+from tasks.publishing.material import SiteMaterial
+from tasks.publishing.reports import CitedPage, CrossReferences
+from tasks.site.content import SiteInfo
+from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
 from tasks.site.report_page import snapshot_href
 
-AT_ONCE = 200
-"""Pages read together: their texts can be long."""
-AROUND = 160
-"""Characters shown before and after what a verdict quotes."""
-MOST_PASSAGES = 60
-LONGEST_TEXT = 400_000
-"""Characters of a page that is published whole; the rest is cut, and said to be."""
+BATCH_SIZE = 200
+"""Pages loaded at once; their texts can be long."""
+CONTEXT = 160
+"""Characters before and after a quotation."""
+MAX_PASSAGES = 60
+MAX_TEXT = 400_000
+"""Characters of a page shown whole; longer texts are cut, with a note."""
 PAGES = """
 SELECT url, status, title, final_url, fetched_at, source, text_sha, error,
     length(text) AS n_chars, text
 FROM pages WHERE edition = $1 AND list_contains($2, url) ORDER BY url
 """
 Passage = tuple[str, str, str]
-"""What stands before, what is quoted, what stands after."""
+"""Text before, quotation, text after."""
 
 
-def cited_pages(
-    material: Material,
-    site: Site,
+def write_cited_pages(
+    material: SiteMaterial,
+    site: SiteInfo,
     folder: SiteFolder,
-    gathered: Gathered,
+    gathered: CrossReferences,
     on_progress: Callable[[str, int, int], None],
 ) -> None:
-    """Write them; addresses that nobody has asked for have none."""
+    """Write a page for each cited page in the archive."""
     done, every = 0, sorted(gathered.cited)
-    for start in range(0, len(every), AT_ONCE):
-        urls = every[start : start + AT_ONCE]
+    for start in range(0, len(every), BATCH_SIZE):
+        urls = every[start : start + BATCH_SIZE]
         for row in material.source.frame(PAGES, [material.edition, urls]).iter_rows(named=True):
-            folder.add(snapshot_href(row["url"]), _cited_page(material, site, row, gathered))
+            folder.add(snapshot_href(row["url"]), _render_cited_page(material, site, row, gathered))
             done += 1
             on_progress("cited pages", done, len(gathered.cited))
 
 
-def _cited_page(material: Material, site: Site, row: dict[str, Any], gathered: Gathered) -> str:
+def _render_cited_page(
+    material: SiteMaterial, site: SiteInfo, row: dict[str, Any], gathered: CrossReferences
+) -> str:
     cited = gathered.cited[row["url"]]
     whole = material.snapshots == "whole"
     text = row["text"] or ""
-    shown: list[Passage]
+    passages: list[Passage]
     if whole:
-        cut = f"\n[cut here: {len(text) - LONGEST_TEXT:,} more characters]"
-        shown = [(text[:LONGEST_TEXT], "", cut if len(text) > LONGEST_TEXT else "")] if text else []
+        cut = f"\n[cut here: {len(text) - MAX_TEXT:,} more characters]"
+        passages = [(text[:MAX_TEXT], "", cut if len(text) > MAX_TEXT else "")] if text else []
     else:
-        shown = quoted(text, sorted(cited.evidence))
+        passages = find_passages(text, sorted(cited.evidence))
     about = {name: row[name] for name in row if name != "text"}
-    return page(
+    return render_page(
         "page.html",
         depth=1,
         site=site,
-        p=about | {"address": cited.raw_url, "passages": shown, "whole": whole,
-                   "cited_by": list(_cited_by(cited, gathered))},
-        claim_href=lambda report, number: gathered.parts[report].claim(number),
+        p=about | {"address": cited.raw_url, "passages": passages, "whole": whole,
+                   "cited_by": list(_list_citing_reports(cited, gathered))},
+        claim_href=lambda report, number: gathered.parts[report].claim_href(number),
     )  # fmt: skip
 
 
-def _cited_by(cited: Cited, gathered: Gathered) -> Iterator[tuple[str, str, str, list[int]]]:
+def _list_citing_reports(
+    cited: CitedPage, gathered: CrossReferences
+) -> Iterator[tuple[str, str, str, list[int]]]:
     for report, numbers in sorted(cited.by.items(), key=lambda item: gathered.reports[item[0]]):
         yield report, *gathered.reports[report], sorted(numbers)
 
 
-def quoted(text: str, evidence: Sequence[str]) -> list[Passage]:
-    """What verdicts quote, in the order of the text with a little of what stands around it; what
-    does not stand there word for word (a judge's own words, a cut quotation) by its beginning, or
-    else alone."""
+def find_passages(text: str, evidence: Sequence[str]) -> list[Passage]:
+    """Find the passages that verdicts quote, in the order of the text, with their context.
+
+    A quotation that does not occur word for word is found by its beginning, else returned without
+    context.
+    """
     found: list[tuple[int, Passage]] = []
-    for said in evidence:
-        start, end = _place(text, said)
+    for quotation in evidence:
+        start, end = _locate(text, quotation)
         if start < 0:
-            found.append((len(text), ("", said, "")))
+            found.append((len(text), ("", quotation, "")))
             continue
-        before = text[max(0, start - AROUND) : start]
-        after = text[end : end + AROUND]
-        found.append((start, (("… " if start > AROUND else "") + before, text[start:end],
-                              after + (" …" if end + AROUND < len(text) else ""))))  # fmt: skip
-    return [passage for _, passage in sorted(found)][:MOST_PASSAGES]
+        before = text[max(0, start - CONTEXT) : start]
+        after = text[end : end + CONTEXT]
+        found.append((start, (("… " if start > CONTEXT else "") + before, text[start:end],
+                              after + (" …" if end + CONTEXT < len(text) else ""))))  # fmt: skip
+    return [passage for _, passage in sorted(found)][:MAX_PASSAGES]
 
 
-def _place(text: str, said: str) -> tuple[int, int]:
-    start = text.find(said)
+def _locate(text: str, quotation: str) -> tuple[int, int]:
+    start = text.find(quotation)
     if start >= 0:
-        return start, start + len(said)
-    beginning = said[:80].rstrip(" …")
+        return start, start + len(quotation)
+    beginning = quotation[:80].rstrip(" …")
     start = text.find(beginning) if len(beginning) > 20 else -1
     return start, start + len(beginning)

@@ -1,52 +1,54 @@
-"""What reports cost and what judging them did, in the words of the pages."""
+"""The costs of reports and of judging them, as text."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.costs.editions import costs, judging
-from tasks.publishing.material import Material
-from tasks.site.wording import dollars
+from tasks.costs.editions import load_agent_costs, load_judging_costs
+from tasks.publishing.material import SiteMaterial
+from tasks.site.wording import format_dollars
 
 
 @dataclass(frozen=True)
-class Price:
-    """Of one agent's reports by one judge, over the whole edition."""
+class AgentCosts:
+    """The costs of one agent's reports and of judging them by one judge, for the edition."""
 
     usd_per_report: float | None
-    """None where nobody says of all its reports."""
+    """None if the cost of any report is unknown."""
     reports: str
-    """In all."""
+    """Total cost of the reports."""
     judging: str
-    """In all, over all protocols."""
+    """Total cost of judging, over all protocols."""
     judging_each: str
-    """The same for each report that was judged."""
+    """Cost of judging per judged report."""
 
 
-def prices(material: Material) -> dict[tuple[str, str], Price]:
-    """By judge and agent."""
-    of_judging = judging(material.source, material.edition)
-    each = {(row["judge"], row["agent"]): row for row in of_judging.iter_rows(named=True)}
+def load_costs(material: SiteMaterial) -> dict[tuple[str, str], AgentCosts]:
+    """Load the costs by (judge, agent)."""
+    judging_costs = load_judging_costs(material.source, material.edition)
+    each = {(row["judge"], row["agent"]): row for row in judging_costs.iter_rows(named=True)}
     return {
-        (judge, row["agent"]): _price(row, each.get((judge, row["agent"]), {}))
+        (judge, row["agent"]): _make_costs(row, each.get((judge, row["agent"]), {}))
         for judge in material.judges
-        for row in costs(material.source, material.edition, judge, of_judging).iter_rows(named=True)
+        for row in load_agent_costs(
+            material.source, material.edition, judge, judging_costs
+        ).iter_rows(named=True)
     }
 
 
-def _price(row: dict[str, Any], judged: dict[str, Any]) -> Price:
+def _make_costs(row: dict[str, Any], judged: dict[str, Any]) -> AgentCosts:
     known = row["judging_cost"]
     usd, n_judged = judged.get("usd"), judged.get("n_judged")
-    return Price(
+    return AgentCosts(
         usd_per_report=row["usd_per_report"],
-        reports=_said(row["reports_usd"], row["reports_cost"]),
-        judging=_said(row["judging_usd"], known),
-        judging_each=_said(usd / n_judged if usd is not None and n_judged else None, known),
+        reports=_format_cost(row["reports_usd"], row["reports_cost"]),
+        judging=_format_cost(row["judging_usd"], known),
+        judging_each=_format_cost(usd / n_judged if usd is not None and n_judged else None, known),
     )
 
 
-def _said(usd: float | None, known: str) -> str:
+def _format_cost(usd: float | None, known: str) -> str:
     if known == "free":
         return "free"
     if usd is None:
         return "not known"
-    return f"{'at least ' if known == 'at least' else ''}{dollars(usd)}"
+    return f"{'at least ' if known == 'at least' else ''}{format_dollars(usd)}"

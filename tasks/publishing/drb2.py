@@ -1,7 +1,7 @@
-"""An edition's verdicts under DeepResearch Bench II's protocol, written as that bench writes them.
+"""Export of an edition's verdicts in the result format of DeepResearch Bench II.
 
-A report that is not done (items are open, it is empty, the judge cannot see it) has a line with
-its reason and no figure in the tables.
+A report without a result (open items, empty report, not visible to the judge) gets a line with the
+reason and no figure in the tables.
 """
 
 import json
@@ -15,15 +15,15 @@ from tasks.benchmarks.drb2_results import (
     DIMENSIONS,
     TABLES,
     BatchUsage,
-    Figures,
+    FailedResult,
     ItemScore,
-    Line,
-    NoResult,
-    Result,
-    Told,
-    figures,
-    table,
-    usage_summary,
+    ReportResult,
+    ResultLine,
+    TableFigures,
+    TaskInfo,
+    compute_figures,
+    render_table,
+    sum_usage,
 )
 from tasks.benchmarks.errors import EditionError
 from tasks.warehouse.rubrics import BundleSettings
@@ -54,52 +54,51 @@ _KEY = re.compile(r"idx-(\d{1,6})")
 
 
 class ExportSummary(Frozen):
-    """What was written."""
+    """The exported files' contents, counted."""
 
     agents: int
     reports: int
     without: tuple[str, ...]
-    """Reports that have no figures, each with its reason."""
+    """Reports without figures, each with the reason."""
 
 
 def export_drb2(source: Readable, edition: str, judge: str, folder: Path) -> ExportSummary:
-    """Write `result.jsonl` and the five `agg_scores_*.csv` into a folder; what is there of the
-    same names is replaced.
+    """Write `result.jsonl` and the five `agg_scores_*.csv` into a folder, replacing existing ones.
 
     Raises:
-        EditionError: the edition is not of this bench, or nothing of it has been judged.
+        EditionError: the edition is not of this bench, or has not been judged.
         OSError: the folder cannot be written to.
     """
-    _refuse_others(source, edition)
+    _check_layout(source, edition)
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[tuple[str, int], Figures] = {}
+    found: dict[tuple[str, int], TableFigures] = {}
     without = []
     with (folder / LINES).open("w", encoding="utf-8", newline="\n") as file:
-        for line in _lines(source, edition, judge):
+        for line in _make_lines(source, edition, judge):
             file.write(json.dumps(line.model_dump(), ensure_ascii=False) + "\n")
-            found[line.model, line.idx] = figures(line.result)
-            if isinstance(line.result, NoResult):
+            found[line.model, line.idx] = compute_figures(line.result)
+            if isinstance(line.result, FailedResult):
                 without.append(f"{line.model}, idx-{line.idx}: {line.result.error}")
-    tasks = _tasks(source, edition)
+    tasks = _load_tasks(source, edition)
     for name in TABLES:
-        text = table(name, found, tasks)
+        text = render_table(name, found, tasks)
         (folder / f"agg_scores_{name}.csv").write_text(text, "utf-8", newline="")
     return ExportSummary(
         agents=len({agent for agent, _ in found}), reports=len(found), without=tuple(without)
     )
 
 
-def _refuse_others(source: Readable, edition: str) -> None:
+def _check_layout(source: Readable, edition: str) -> None:
     known = source.frame("SELECT source FROM editions WHERE edition = $1", [edition])["source"]
     if known[0] != LAYOUT:
         raise EditionError(
-            f"{edition} comes from {known[0]}: only editions of `evergreen import {LAYOUT}` have "
-            "the tasks that its results speak of."
+            f"{edition} comes from {known[0]}: only editions of `evergreen import {LAYOUT}` can be "
+            "exported in this format."
         )
 
 
-def _lines(source: Readable, edition: str, judge: str) -> Iterator[Line]:
-    """A line for each report that was scored, by agent and task."""
+def _make_lines(source: Readable, edition: str, judge: str) -> Iterator[ResultLine]:
+    """Yield a line for each scored report, by agent and task."""
     reports = source.frame(REPORTS, [edition, PROTOCOL, judge])
     if reports.is_empty():
         raise EditionError(
@@ -107,20 +106,20 @@ def _lines(source: Readable, edition: str, judge: str) -> Iterator[Line]:
             f"`evergreen evaluate --edition {edition} --judge {judge}`."
         )
     for (agent,), rows in reports.group_by("agent", maintain_order=True):
-        results = _Results(source, edition, judge, str(agent))
+        results = _AgentVerdicts(source, edition, judge, str(agent))
         for row in rows.iter_rows(named=True):
             idx = int(_KEY.fullmatch(row["assignment"])[1])  # type: ignore[index]
-            yield Line(
+            yield ResultLine(
                 model=str(agent),
                 idx=idx,
-                result=results.of(row["assignment"], row["query"])
+                result=results.make_result(row["assignment"], row["query"])
                 if row["cell_id"]
-                else NoResult(error=row["reason"] or "it has not been judged"),
+                else FailedResult(error=row["reason"] or "it has not been judged"),
             )
 
 
-class _Results:
-    """The verdicts of one agent, by assignment."""
+class _AgentVerdicts:
+    """One agent's verdicts, by assignment."""
 
     def __init__(self, source: Readable, edition: str, judge: str, agent: str) -> None:
         verdicts = source.frame(VERDICTS, [edition, PROTOCOL, judge, agent])
@@ -136,9 +135,9 @@ class _Results:
             for call, prompt, output, thoughts in calls.iter_rows()
         }
 
-    def of(self, assignment: str, query: str) -> Result | NoResult:
+    def make_result(self, assignment: str, query: str) -> ReportResult | FailedResult:
         if (assignment,) not in self._verdicts:
-            return NoResult(error="no item was decided")
+            return FailedResult(error="no item was decided")
         verdicts = self._verdicts[assignment,]
         scores: dict[str, dict[str, ItemScore]] = {dimension: {} for dimension in DIMENSIONS}
         for row in verdicts.iter_rows(named=True):
@@ -147,15 +146,15 @@ class _Results:
             )
         calls = dict.fromkeys(verdicts["call_id"].drop_nulls().to_list())
         batches = tuple(self._usage[call] for call in calls if call in self._usage)
-        return Result(
+        return ReportResult(
             task=query,
             scores=scores,
-            usage_summary=usage_summary(batches),
+            usage_summary=sum_usage(batches),
             usage_metadata_per_batch=batches,
         )
 
 
-def _tasks(source: Readable, edition: str) -> dict[int, Told]:
+def _load_tasks(source: Readable, edition: str) -> dict[int, TaskInfo]:
     frame = source.frame(
         "SELECT assignment, settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2",
         [edition, PROTOCOL],
@@ -164,5 +163,5 @@ def _tasks(source: Readable, edition: str) -> dict[int, Told]:
     for assignment, stored in frame.iter_rows():
         settings = BundleSettings.model_validate_json(stored)
         idx = int(_KEY.fullmatch(assignment)[1])  # type: ignore[index]
-        tasks[idx] = Told(language=settings.language or "", theme=settings.theme or "")
+        tasks[idx] = TaskInfo(language=settings.language or "", theme=settings.theme or "")
     return tasks

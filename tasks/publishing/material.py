@@ -1,4 +1,4 @@
-"""What a site is made of: an edition's names, figures and links, read once."""
+"""The data of a site, loaded once: an edition's names, figures and links."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ import polars as pl
 from tasks.configuration.models import MetricEntry, OfflineJudgeEntry, load_judges
 from tasks.editions.names import check_known, check_scored
 from tasks.protocols.case import Protocol
-from tasks.protocols.registry import at_hand, title_of
-from tasks.scoring.boards import boards_of
-from tasks.site.content import Cell
-from tasks.site.folder import file_name
+from tasks.protocols.registry import available_protocols, get_protocol_title
+from tasks.scoring.boards import select_boards
+from tasks.site.content import FigureCell
+from tasks.site.folder import safe_file_name
 from tasks.warehouse.store import Readable
 
 Snapshots = Literal["passages", "whole"]
-"""Of archived pages: the passages that verdicts rest on, or their whole text."""
+"""What to include of archived pages: the passages that verdicts rest on, or the whole text."""
 
 ASSIGNMENTS = """
 SELECT a.assignment, a.article, a.kind, a.prompt, a.query, r.title, r.url, r.category, r.created_at,
@@ -42,8 +42,8 @@ GROUP BY judge ORDER BY count(*) FILTER (status = 'ok') DESC, judge
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
-    """An assignment with what is known of its article."""
+class SiteAssignment:
+    """An assignment with the data of its article."""
 
     assignment: str
     article: str | None
@@ -64,38 +64,38 @@ class Assigned:
 
     @property
     def href(self) -> str:
-        """Its page within the site."""
-        return f"articles/{file_name(self.assignment)}.html"
+        """The path of its page within the site."""
+        return f"articles/{safe_file_name(self.assignment)}.html"
 
 
 @dataclass(frozen=True)
-class Material:
-    """An edition as it is published: `judges[0]` is the one that pages mark by."""
+class SiteMaterial:
+    """The data of an edition's site. Pages mark facts and claims by `judges[0]`."""
 
     source: Readable
     edition: str
     title: str
     origin: str
-    """Where it comes from: wikipedia, wlc, …"""
+    """The edition's source: wikipedia, wlc, …"""
     judges: tuple[str, ...]
     judge_titles: dict[str, str]
     offline: tuple[str, ...]
-    """Those of the judges that use no language model."""
+    """The judges that use no language model."""
     protocols: Mapping[str, Protocol]
-    """By name, of those whose definition is at hand."""
+    """By name; only those whose definition is available."""
     protocol_titles: Mapping[str, str]
-    """Of all that have figures."""
+    """By name, for all that have figures."""
     agents: dict[str, str]
     """Id → name."""
-    assignments: dict[str, Assigned]
+    assignments: dict[str, SiteAssignment]
     reports: pl.DataFrame
     """agent, assignment, status, words."""
     scores: pl.DataFrame
-    """All columns of the table, of these judges."""
+    """The table's rows by these judges."""
     leaderboard: pl.DataFrame
-    """The same of the leaderboard."""
+    """The table's rows by these judges."""
     main: tuple[str, str] | None
-    """Protocol and metric that lists are sorted by; null where nothing has a value."""
+    """The protocol and metric that lists are sorted by; None if no metric has a value."""
     snapshots: Snapshots
 
     @property
@@ -109,10 +109,10 @@ class Material:
         return self.judge_titles.get(judge, judge)
 
     def agent_href(self, agent: str) -> str:
-        return f"agents/{file_name(agent)}.html"
+        return f"agents/{safe_file_name(agent)}.html"
 
     def metric(self, protocol: str, metric: str) -> MetricEntry:
-        """A metric by its names, also where its protocol (somebody's rubric) is not at hand."""
+        """Return a metric, also if the definition of its protocol (a rubric) is missing."""
         for entry in self.protocols[protocol].metrics if protocol in self.protocols else ():
             if entry.name == metric:
                 return entry
@@ -121,18 +121,18 @@ class Material:
             title=metric.removeprefix("rubric_").replace("_", " ").capitalize(),
             aggregate="macro",
             better="higher",
-            description="The protocol's definition is not at hand.",
+            description="The protocol's definition is missing.",
         )
 
 
-def read_material(
+def load_material(
     source: Readable, edition: str, judges: Sequence[str], snapshots: Snapshots
-) -> Material:
-    """Read what a site is made of.
+) -> SiteMaterial:
+    """Load the data of a site.
 
     Args:
-        judges: only theirs, the first being the one that pages mark by; all that have figures,
-            the one that decided most first, if empty.
+        judges: the judges to show; pages mark facts and claims by the first. If empty, all with
+            figures, the one with the most decided items first.
 
     Raises:
         UnknownName: no such edition, nothing judged, or a judge without figures.
@@ -143,11 +143,11 @@ def read_material(
     board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
     decided = source.frame(BY_DECIDED, [edition])["judge"].to_list()
     there = board["judge"].unique().sort().to_list()
-    usual = sorted(there, key=lambda name: _place(decided, name))
-    chosen = tuple(dict.fromkeys(judges or usual))  # one that is named twice is published once
+    usual = sorted(there, key=lambda name: _judge_order(decided, name))
+    chosen = tuple(dict.fromkeys(judges or usual))  # without duplicates
     board = board.filter(pl.col("judge").is_in(chosen)).sort("protocol", "judge", "agent", "metric")
     known = load_judges().judges
-    protocols = at_hand(board["protocol"].unique().sort().to_list())
+    protocols = available_protocols(board["protocol"].unique().sort().to_list())
     origin, title = source.frame(
         "SELECT source, title FROM editions WHERE edition = $1", [edition]
     ).row(0)
@@ -156,7 +156,7 @@ def read_material(
         "ORDER BY protocol, judge, metric, agent, assignment",
         [edition],
     )
-    return Material(
+    return SiteMaterial(
         source=source,
         edition=edition,
         title=f"Evergreen: {title or edition}",
@@ -165,46 +165,48 @@ def read_material(
         judge_titles={n: known[n].title if n in known else n for n in chosen},
         offline=tuple(n for n in chosen if isinstance(known.get(n), OfflineJudgeEntry)),
         protocols=protocols,
-        protocol_titles={name: title_of(name) for name in board["protocol"].unique().sort()},
-        agents=_agents(source, edition),
-        assignments=_assignments(source, edition),
-        reports=_reports(source, edition),
+        protocol_titles={
+            name: get_protocol_title(name) for name in board["protocol"].unique().sort()
+        },
+        agents=_load_agents(source, edition),
+        assignments=_load_assignments(source, edition),
+        reports=_load_reports(source, edition),
         scores=scores.filter(pl.col("judge").is_in(chosen)),
         leaderboard=board,
-        main=_main(board, chosen[0]),
+        main=_find_main_metric(board, chosen[0]),
         snapshots=snapshots,
     )
 
 
-def _place(decided: Sequence[str], judge: str) -> tuple[int, str]:
+def _judge_order(decided: Sequence[str], judge: str) -> tuple[int, str]:
     return (decided.index(judge) if judge in decided else len(decided), judge)
 
 
-def _agents(source: Readable, edition: str) -> dict[str, str]:
-    """Id → name of those with reports; where several are called alike, with their ids."""
+def _load_agents(source: Readable, edition: str) -> dict[str, str]:
+    """Map the ids of agents with reports to names; equal names get the id appended."""
     named = source.frame("SELECT agent, name FROM agents WHERE edition = $1", [edition])
     ids = source.frame(
         "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
     )["agent"]
     names = {agent: name or agent for agent, name in named.iter_rows()}
-    shown = [names.get(agent, agent) for agent in ids]
+    titles = [names.get(agent, agent) for agent in ids]
     return {
-        agent: f"{name} ({agent})" if shown.count(name) > 1 else name
-        for agent, name in zip(ids, shown, strict=True)
+        agent: f"{name} ({agent})" if titles.count(name) > 1 else name
+        for agent, name in zip(ids, titles, strict=True)
     }
 
 
-def _reports(source: Readable, edition: str) -> pl.DataFrame:
+def _load_reports(source: Readable, edition: str) -> pl.DataFrame:
     frame = source.frame(REPORTS, [edition])
     words = [len(text.split()) for text in frame["text"]]
     return frame.drop("text").with_columns(words=pl.Series(words, dtype=pl.Int64))
 
 
-def _assignments(source: Readable, edition: str) -> dict[str, Assigned]:
+def _load_assignments(source: Readable, edition: str) -> dict[str, SiteAssignment]:
     found = {}
     for row in source.frame(ASSIGNMENTS, [edition]).iter_rows(named=True):
         title = row["title"] or row["assignment"].replace("_", " ")
-        found[row["assignment"]] = Assigned(
+        found[row["assignment"]] = SiteAssignment(
             assignment=row["assignment"],
             article=row["article"] or None,
             kind=row["kind"],
@@ -225,11 +227,11 @@ def _assignments(source: Readable, edition: str) -> dict[str, Assigned]:
     return found
 
 
-def _main(board: pl.DataFrame, judge: str) -> tuple[str, str] | None:
-    """What ranks the first board of the judge that has any value: (protocol, metric)."""
+def _find_main_metric(board: pl.DataFrame, judge: str) -> tuple[str, str] | None:
+    """Return (protocol, metric) of the ranking metric of the judge's first board with values."""
     rows = board.filter((pl.col("judge") == judge) & pl.col("value").is_not_null())
     there = set(rows.select("protocol", "metric").iter_rows())
-    for shown in boards_of(rows):
+    for shown in select_boards(rows):
         for metric in (*shown.ranked_by, *shown.columns):
             for name in sorted(shown.protocols):
                 if (name, metric) in there:
@@ -237,17 +239,17 @@ def _main(board: pl.DataFrame, judge: str) -> tuple[str, str] | None:
     return None
 
 
-def best_first(cell: Cell, better: str) -> tuple[bool, float]:
-    """What to sort figures by, the best first and those without a value last."""
+def sort_key(cell: FigureCell, better: str) -> tuple[bool, float]:
+    """Return a sort key: the best figures first, those without a value last."""
     value = cell.value if cell.value is not None else 0.0
     return cell.value is None, -value if better == "higher" else value
 
 
-def cell_of(row: Mapping[str, object] | None, unit: Literal["share", "number"]) -> Cell:
-    """A row of the leaderboard or of the scores as it is shown; an empty one for none."""
+def make_cell(row: Mapping[str, object] | None, unit: Literal["share", "number"]) -> FigureCell:
+    """Make a figure cell from a row of the leaderboard or the scores; an empty one from None."""
     if row is None:
-        return Cell(None, unit=unit)
+        return FigureCell(None, unit=unit)
     names = ("value", "low", "high", "n_items", "n_reports", "n_articles", "n_open", "provisional",
              "reason", "rank_from", "rank_to", "interval_reason")  # fmt: skip
     given = {name: row[name] for name in names if row.get(name) is not None}
-    return Cell(**{"value": None, **given}, unit=unit)  # type: ignore[arg-type]
+    return FigureCell(**{"value": None, **given}, unit=unit)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How the figures were made: protocols, prompts, judges, prices, statistics, dates."""
+"""The method page: protocols, prompts, judges, prices, statistics, dates."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,12 +9,12 @@ from tasks.judges.llm.prompts import Prompt
 from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.models.prices import load_prices
 from tasks.protocols.registry import PROTOCOLS
-from tasks.publishing.agreement import agreement_tables
-from tasks.publishing.material import Material
-from tasks.site.content import Site, Table
-from tasks.site.environment import page
+from tasks.publishing.agreement import make_agreement_tables
+from tasks.publishing.material import SiteMaterial
+from tasks.site.content import SiteInfo, SiteTable
+from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
-from tasks.site.wording import dollars, moment, number
+from tasks.site.wording import format_dollars, format_moment, format_number
 from tasks.warehouse.rows import utc_now
 
 JUDGED = """
@@ -36,43 +36,43 @@ LEFT JOIN pages AS p USING (edition, url)
 WHERE c.edition = $1 GROUP BY ALL ORDER BY pages DESC, status
 """
 SHARED_PROMPTS = ("extraction",)
-"""Folders of prompts that belong to no protocol."""
+"""Prompt folders that belong to no protocol."""
 
 
-def method_page(material: Material, site: Site, folder: SiteFolder) -> None:
+def write_method_page(material: SiteMaterial, site: SiteInfo, folder: SiteFolder) -> None:
     folder.add(
         "method.html",
-        page(
+        render_page(
             "method.html",
             site=site,
             here="method.html",
-            protocols=[_protocol(material, name) for name in material.protocols],
-            prompts=list(_prompts(material)),
-            judges=list(_judges(material)),
-            judged=_judged(material),
-            fetched=_fetched(material),
-            agreement=agreement_tables(material),
+            protocols=[_describe_protocol(material, name) for name in material.protocols],
+            prompts=list(_list_prompts(material)),
+            judges=list(_describe_judges(material)),
+            judged=_make_judged_table(material),
+            fetched=_make_fetched_table(material),
+            agreement=make_agreement_tables(material),
             resamples=RESAMPLES,
             seed=SEED,
         ),
     )
 
 
-def _protocol(material: Material, name: str) -> dict[str, Any]:
+def _describe_protocol(material: SiteMaterial, name: str) -> dict[str, Any]:
     protocol = material.protocols[name]
     built_in = load_protocol(name) if name in PROTOCOLS else None
     return {
         "name": name,
         "title": built_in.title if built_in else name,
-        "source": built_in.source if built_in else "a rubric of the maintainer's own",
+        "source": built_in.source if built_in else "a rubric by the site's maintainer",
         "version": protocol.version,
         "parameters": sorted(built_in.parameters.items()) if built_in else [],
         "metrics": protocol.metrics,
     }
 
 
-def _prompts(material: Material) -> Iterator[dict[str, str]]:
-    """Every prompt that the protocols have, with its sha and its text, as it is now."""
+def _list_prompts(material: SiteMaterial) -> Iterator[dict[str, str]]:
+    """Yield the current prompts of the protocols, each with sha and text."""
     for folder in (*sorted(material.protocols), *SHARED_PROMPTS):
         for path in sorted((CONFIGS / "prompts" / folder).glob("*.md")):
             prompt = Prompt(path)
@@ -80,7 +80,7 @@ def _prompts(material: Material) -> Iterator[dict[str, str]]:
             yield {"name": f"{folder}/{path.stem}", "sha": prompt.sha, "text": text}
 
 
-def _judges(material: Material) -> Iterator[dict[str, Any]]:
+def _describe_judges(material: SiteMaterial) -> Iterator[dict[str, Any]]:
     known, prices = load_judges().judges, load_prices()
     for name in material.judges:
         entry = known.get(name)
@@ -89,55 +89,56 @@ def _judges(material: Material) -> Iterator[dict[str, Any]]:
             price = prices.of(entry.provider, entry.model, utc_now().date())
             about = [
                 ("Model", f"{entry.provider}/{entry.model}"),
-                ("Answers as", entry.answers_as or "set by its first answer"),
-                ("Temperature", number(entry.temperature)),
+                ("Model version", entry.answers_as or "set by its first answer"),
+                ("Temperature", format_number(entry.temperature)),
                 ("Source", entry.source),
                 ("Checked", str(entry.checked)),
-                ("Price", _price(price)),
+                ("Price", _format_price(price)),
             ]
         elif entry is not None:
-            about = [("Kind", "embedded, lexical; no language model is used"),
+            about = [("Kind", "embedded, lexical, without a language model"),
                      ("Weights", entry.weights), ("Price", "free")]  # fmt: skip
         yield {"name": name, "title": material.judge_title(name), "about": about}
 
 
-def _price(price: Any) -> str:
+def _format_price(price: Any) -> str:
     if price is None:
         return "not known"
     live = price.live
     return (
-        f"{dollars(live.input)} a million tokens in, {dollars(live.output)} out, since "
-        f"{price.since} ({price.source}; checked {price.checked})"
+        f"{format_dollars(live.input)} per million tokens in, {format_dollars(live.output)} out, "
+        f"since {price.since} ({price.source}, checked {price.checked})"
     )
 
 
-def _judged(material: Material) -> Table:
+def _make_judged_table(material: SiteMaterial) -> SiteTable:
     frame = material.source.frame(JUDGED, [material.edition, list(material.judges)])
     heads = (("Protocol", False), ("Judge", False), ("Model version", False),
-             ("Prompts or weights", False), ("Protocol's version", False), ("Reports", True),
+             ("Prompts or weights", False), ("Protocol version", False), ("Reports", True),
              ("Verdicts", True), ("First", False), ("Last", False))  # fmt: skip
     rows = tuple(
         (material.protocol_title(r["protocol"]), material.judge_title(r["judge"]),
-         r["model_version"], r["prompt_sha"][:16], r["protocol_version"], number(r["reports"]),
-         number(r["verdicts"]), moment(r["first"]), moment(r["last"]))
+         r["model_version"], r["prompt_sha"][:16], r["protocol_version"],
+         format_number(r["reports"]), format_number(r["verdicts"]), format_moment(r["first"]),
+         format_moment(r["last"]))
         for r in frame.iter_rows(named=True)
     )  # fmt: skip
-    return Table("What the published verdicts were made with, and when", heads, rows)
+    return SiteTable("Versions and dates of the verdicts", heads, rows)
 
 
-def _fetched(material: Material) -> Table:
+def _make_fetched_table(material: SiteMaterial) -> SiteTable:
     frame = material.source.frame(FETCHED, [material.edition])
-    heads = (("Status", False), ("Who had it", False), ("Pages", True), ("Citations", True),
+    heads = (("Status", False), ("Fetched from", False), ("Pages", True), ("Citations", True),
              ("First", False), ("Last", False))  # fmt: skip
     rows = tuple(
         (
             r["status"],
             r["source"] or "–",
-            number(r["pages"]),
-            number(r["citations"]),
-            moment(r["first"]),
-            moment(r["last"]),
+            format_number(r["pages"]),
+            format_number(r["citations"]),
+            format_moment(r["first"]),
+            format_moment(r["last"]),
         )
         for r in frame.iter_rows(named=True)
     )
-    return Table("Cited pages, by what became of them", heads, rows)
+    return SiteTable("Cited pages by status", heads, rows)

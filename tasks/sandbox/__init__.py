@@ -1,5 +1,5 @@
-"""A search engine over archived pages, for agents: an index, and a server without the answers.
+"""A search engine over archived pages for agents: an index, and a server that bans the answers.
 
-Pure: reads snapshots, not the warehouse; may import protocols, web and what lies below. Writes
-no table.
+Pure: reads snapshots, not the warehouse; may import protocols, web and the packages
+below them. Writes no table.
 """

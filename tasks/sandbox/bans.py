@@ -1,86 +1,87 @@
-"""What an assignment must not use: encyclopedias, its article wherever it is copied, and what its
-ground truth bans."""
+"""What an assignment must not use: encyclopedias, copies of its article, and what its ground truth
+bans."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tasks.base import Frozen
-from tasks.extraction.banned import read_banned
+from tasks.extraction.bans import parse_bans
 from tasks.warehouse.rows import content_sha
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 class Ban(Frozen):
-    """What one assignment must not use, beside the encyclopedias that none may use."""
+    """What one assignment must not use, in addition to encyclopedias."""
 
     articles: tuple[str, ...] = ()
-    """Pages that hold much of these articles are copies of them."""
+    """Articles whose copies are banned."""
     pages: tuple[str, ...] = ()
-    """Keys of pages."""
+    """Keys of banned pages."""
     hosts: tuple[str, ...] = ()
-    """With all below them."""
+    """Banned hosts, including their subdomains."""
 
 
-def ban_of(article: str, banned: Iterable[str]) -> Ban:
-    """The ban of an assignment on an article.
+def make_ban(article: str, banned: Iterable[str]) -> Ban:
+    """Make the ban of an assignment on an article.
 
-    banned: addresses of pages, and hosts, as a ground truth names them.
+    banned: URLs of pages and hosts, as in a ground truth.
 
     Raises:
-        UnreadableBan: one of them is neither.
+        InvalidBan: an entry is neither.
     """
-    named = read_banned(banned)
+    named = parse_bans(banned)
     articles = (article,) if article else ()
     return Ban(articles=articles, pages=named.pages, hosts=named.hosts)
 
 
-def united(bans: Iterable[Ban]) -> Ban:
-    """What any of them bans."""
-    listed = list(bans)
+def merge_bans(bans: Iterable[Ban]) -> Ban:
+    """Merge bans into one that bans everything that any of them does."""
+    all_bans = list(bans)
     return Ban(
-        articles=tuple(sorted({name for ban in listed for name in ban.articles})),
-        pages=tuple(sorted({page for ban in listed for page in ban.pages})),
-        hosts=tuple(sorted({host for ban in listed for host in ban.hosts})),
+        articles=tuple(sorted({name for ban in all_bans for name in ban.articles})),
+        pages=tuple(sorted({page for ban in all_bans for page in ban.pages})),
+        hosts=tuple(sorted({host for ban in all_bans for host in ban.hosts})),
     )
 
 
-class Copies:
-    """Recognises pages that are largely one of some articles, or hold one largely.
+class CopyDetector:
+    """A detector of pages that consist largely of one of the articles, or contain most of one.
 
-    By the runs of words that both have; the bounds are those of `configs/inversion.yaml`.
+    It compares word n-grams, with the bounds in `configs/inversion.yaml`.
     """
 
     def __init__(self, articles: Mapping[str, str], n_words: int, share: float) -> None:
-        """articles: name to text. n_words: of a run. share: of either one's runs, 0-1."""
+        """articles: name to text. n_words: the n of the n-grams. share: the minimum share of
+        common n-grams in the smaller of the two texts, 0-1."""
         self._n = n_words
         self._share = share
         self._sizes: dict[str, int] = {}
         self._articles: dict[int, list[str]] = {}
         for name in sorted(articles):
-            runs = self._runs(articles[name])
-            self._sizes[name] = len(runs)
-            for run in runs:
-                self._articles.setdefault(run, []).append(name)
+            ngrams = self._ngrams(articles[name])
+            self._sizes[name] = len(ngrams)
+            for ngram in ngrams:
+                self._articles.setdefault(ngram, []).append(name)
         self.sha = content_sha(
             str(n_words), str(share), *(part for pair in sorted(articles.items()) for part in pair)
         )
 
-    def of(self, text: str) -> list[str]:
-        """The articles that a text is a copy of, by name."""
+    def find_articles(self, text: str) -> list[str]:
+        """Return the sorted names of the articles that a text copies."""
         if not self._articles:
             return []
-        runs = self._runs(text)
+        ngrams = self._ngrams(text)
         common = Counter(
-            name for run in runs & self._articles.keys() for name in self._articles[run]
+            name for ngram in ngrams & self._articles.keys() for name in self._articles[ngram]
         )
         return sorted(
             name
             for name, n in common.items()
-            if n >= self._share * min(len(runs), self._sizes[name])
+            if n >= self._share * min(len(ngrams), self._sizes[name])
         )
 
-    def _runs(self, text: str) -> set[int]:
+    def _ngrams(self, text: str) -> set[int]:
         words: Sequence[str] = _WORD.findall(text.lower())
-        return {hash(run) for run in zip(*(words[i:] for i in range(self._n)), strict=False)}
+        return {hash(ngram) for ngram in zip(*(words[i:] for i in range(self._n)), strict=False)}

@@ -1,4 +1,4 @@
-"""Which pages there are, under which addresses, and which of them may be seen."""
+"""The catalogue of all pages in an index: their URLs, and which of them a request may see."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -8,24 +8,24 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from tasks.base import Frozen
-from tasks.extraction.banned import is_below
+from tasks.extraction.bans import is_host_or_subdomain
 from tasks.extraction.urls import normalise_url
-from tasks.protocols.redirects import addresses
+from tasks.protocols.redirects import redirect_chain
 from tasks.sandbox.bans import Ban
-from tasks.sandbox.lance import is_one_of, until
+from tasks.sandbox.lance import sql_in, sql_until
 
 
-class Allowed(Frozen):
-    """What a request may see."""
+class PageFilter(Frozen):
+    """Which pages a request may see."""
 
     as_of: date | None = None
-    """Pages as of a later day are left out."""
+    """Pages of later days are left out."""
     ban: Ban | None = None
-    """What an assignment must not use; with one, encyclopedias are left out too."""
+    """What the assignment must not use; with a ban, encyclopedias are left out too."""
 
 
 class NotServed(Exception):
-    """A page that is not given; says why."""
+    """A page is not served; the message says why."""
 
     def __init__(self, reason: Literal["not_archived", "banned", "later"], message: str) -> None:
         super().__init__(message)
@@ -33,19 +33,19 @@ class NotServed(Exception):
 
 
 class Catalogue:
-    """All pages of an index by their keys, in memory: some 300 bytes each."""
+    """All pages of an index by key, in memory: some 300 bytes each."""
 
     def __init__(self, pages: pa.Table, *, keep_undated: bool) -> None:
-        """pages: url, final_url, day, encyclopedia, copies and _rowid. keep_undated: pages of
-        which nobody knows the day count as of any."""
+        """pages: url, final_url, day, encyclopedia, copies and _rowid. keep_undated: whether pages
+        without a day pass every `as_of`."""
         self._keep_undated = keep_undated
         self.rows: dict[str, int] = {}
-        """Key of a page to its row."""
+        """Page key to row id."""
         self._days: dict[str, date | None] = {}
         self._encyclopedias: set[str] = set()
         self._copies: dict[str, list[str]] = {}
-        self._leads_to: dict[str, str] = {}
-        self._leading_to: dict[str, list[str]] = {}
+        self._redirects: dict[str, str] = {}
+        self._redirected_from: dict[str, list[str]] = {}
         self._on_host: dict[str, list[str]] = {}
         self._banned: dict[Ban, frozenset[str]] = {}
         for page in sorted(pages.to_pylist(), key=lambda page: str(page["url"])):
@@ -60,85 +60,87 @@ class Catalogue:
         for article in page["copies"] or ():
             self._copies.setdefault(article, []).append(url)
         if final_url:
-            self._leads_to[url] = final_url
-            self._leading_to.setdefault(final_url, []).append(url)
+            self._redirects[url] = final_url
+            self._redirected_from.setdefault(final_url, []).append(url)
         for host in {urlsplit(place).hostname or "" for place in (url, final_url) if place}:
             self._on_host.setdefault(host, []).append(url)
 
     @property
     def n_undated(self) -> int:
-        """Pages of which nobody knows the day."""
+        """The number of pages without a day."""
         return sum(day is None for day in self._days.values())
 
-    def n_served(self, allowed: Allowed) -> int:
-        """Pages that may be seen."""
+    def count_served(self, page_filter: PageFilter) -> int:
+        """Count the pages that pass a filter."""
         return sum(
-            self._is_in_time(url, allowed) and not self._is_banned(url, allowed)
+            self._is_in_time(url, page_filter) and not self._is_banned(url, page_filter)
             for url in self.rows
         )
 
-    def banned(self, ban: Ban) -> frozenset[str]:
-        """The pages that a ban names, without encyclopedias: its pages and copies of its articles
-        with what they lead to, what lies on its hosts, and what leads to any of these."""
+    def find_banned(self, ban: Ban) -> frozenset[str]:
+        """Find the pages of a ban, except encyclopedias: its pages and copies of its articles with
+        their redirect targets, the pages on its hosts, and all pages that redirect to these."""
         if ban not in self._banned:
             copies = [url for article in ban.articles for url in self._copies.get(article, ())]
             pages = (*ban.pages, *copies)
-            named = [each for page in pages for each in addresses(page, self._leads_to)]
+            banned = [each for page in pages for each in redirect_chain(page, self._redirects)]
             for host, urls in self._on_host.items():
-                if is_below(host, ban.hosts):
-                    named += urls
-            found = self._with_those_leading_to(named) & self.rows.keys()
+                if is_host_or_subdomain(host, ban.hosts):
+                    banned += urls
+            found = self._add_redirecting(banned) & self.rows.keys()
             self._banned[ban] = frozenset(found - self._encyclopedias)
         return self._banned[ban]
 
-    def _with_those_leading_to(self, pages: Sequence[str]) -> set[str]:
+    def _add_redirecting(self, pages: Sequence[str]) -> set[str]:
         found: set[str] = set()
         left = [*pages]
         while left:
             page = left.pop()
             if page not in found:
                 found.add(page)
-                left += self._leading_to.get(page, ())
+                left += self._redirected_from.get(page, ())
         return found
 
-    def condition(self, allowed: Allowed) -> str | None:
-        """For a search over passages: SQL; None where everything may be seen."""
+    def sql_condition(self, page_filter: PageFilter) -> str | None:
+        """Return a filter as an SQL condition on passages; None if all pages pass."""
         parts = []
-        if allowed.as_of:
-            day = until(allowed.as_of)
+        if page_filter.as_of:
+            day = sql_until(page_filter.as_of)
             parts.append(f"({day} OR day IS NULL)" if self._keep_undated else day)
-        if allowed.ban:
+        if page_filter.ban:
             parts.append("NOT encyclopedia")
-            if banned := self.banned(allowed.ban):
-                parts.append(f"NOT ({is_one_of('url', sorted(banned))})")
+            if banned := self.find_banned(page_filter.ban):
+                parts.append(f"NOT ({sql_in('url', sorted(banned))})")
         return " AND ".join(parts) or None
 
-    def served(self, address: str, allowed: Allowed) -> str:
-        """The key of the page that an address names, or whose redirects led there.
+    def find_page(self, address: str, page_filter: PageFilter) -> str:
+        """Return the key of the page at an address, or of one that redirects there.
 
         Raises:
-            NotServed: there is none, or it may not be seen.
+            NotServed: there is no such page, or it does not pass the filter.
         """
         key: str | None = normalise_url(address)
-        named: list[str] = [key, *self._leading_to.get(key, ())] if key else []
-        pages = [page for page in named if page in self.rows]
+        candidates: list[str] = [key, *self._redirected_from.get(key, ())] if key else []
+        pages = [page for page in candidates if page in self.rows]
         if not pages:
             raise NotServed("not_archived", f"{address[:500]} is not in the archive.")
-        may = [page for page in pages if not self._is_banned(page, allowed)]
-        if not may:
+        permitted = [page for page in pages if not self._is_banned(page, page_filter)]
+        if not permitted:
             raise NotServed("banned", f"{address[:500]} must not be used for this assignment.")
-        for page in may:
-            if self._is_in_time(page, allowed):
+        for page in permitted:
+            if self._is_in_time(page, page_filter):
                 return page
-        raise NotServed("later", f"{address[:500]} is not known to be as old as {allowed.as_of}.")
+        raise NotServed(
+            "later", f"{address[:500]} is not known to be as old as {page_filter.as_of}."
+        )
 
-    def _is_banned(self, page: str, allowed: Allowed) -> bool:
-        if allowed.ban is None:
+    def _is_banned(self, page: str, page_filter: PageFilter) -> bool:
+        if page_filter.ban is None:
             return False
-        return page in self._encyclopedias or page in self.banned(allowed.ban)
+        return page in self._encyclopedias or page in self.find_banned(page_filter.ban)
 
-    def _is_in_time(self, page: str, allowed: Allowed) -> bool:
+    def _is_in_time(self, page: str, page_filter: PageFilter) -> bool:
         day = self._days[page]
-        if allowed.as_of is None:
+        if page_filter.as_of is None:
             return True
-        return self._keep_undated if day is None else day <= allowed.as_of
+        return self._keep_undated if day is None else day <= page_filter.as_of

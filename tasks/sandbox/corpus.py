@@ -1,8 +1,8 @@
-"""Any other corpus: JSONL and WARC files, one or a folder of them, packed or not.
+"""Reading a corpus: JSONL and WARC files, one or a folder of them, compressed or not.
 
-They are read as they come, never all at once. A JSONL file holds a page a line: `url` and `text`,
-and where known `title`, `date` (the day the page is as of), `language` and `final_url`; ClueWeb22's
-names and those of `evergreen pages export` are understood too.
+Files are streamed. A JSONL file has one page per line: `url` and `text`, and optionally `title`,
+`date` (the day of the page's content), `language` and `final_url`; the names of ClueWeb22 and of
+`evergreen pages export` are accepted too.
 """
 
 import gzip
@@ -14,15 +14,15 @@ from typing import IO, Any
 
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
-from tasks.sandbox.dates import read_day
+from tasks.sandbox.dates import parse_day
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MOST_CHARACTERS, OnMessage, ServedPage, title_of
-from tasks.warehouse.rows import content_sha, storable
+from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title
+from tasks.warehouse.rows import content_sha, replace_surrogates
 
-JSONL = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
-WARC = (".warc", ".warc.gz")
-MOST_LINE_BYTES = 64 << 20
-NAMES = {
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+WARC_SUFFIXES = (".warc", ".warc.gz")
+MAX_LINE_BYTES = 64 << 20
+FIELD_NAMES = {
     "url": ("url", "URL"),
     "text": ("text", "Clean-Text"),
     "title": ("title", "Title"),
@@ -32,83 +32,88 @@ NAMES = {
 }
 
 
-def corpus_files(path: Path) -> list[Path]:
-    """The files of a corpus, by name.
+def find_corpus_files(path: Path) -> list[Path]:
+    """Return the files of a corpus, sorted by name.
 
     Raises:
         SandboxError: there are none.
     """
-    known = (*JSONL, *WARC)
+    known = (*JSONL_SUFFIXES, *WARC_SUFFIXES)
     found = [path] if path.is_file() else sorted(path.rglob("*")) if path.is_dir() else []
     files = [file for file in found if file.name.lower().endswith(known) and file.is_file()]
     if not files:
         raise SandboxError(
-            f"{path}: there is no corpus; expected a file, or a folder of files, ending in "
+            f"{path} is not a corpus; expected a file, or a folder of files, ending in "
             f"{', '.join(known)}."
         )
     return files
 
 
 def corpus_name(path: Path) -> str:
-    """A name for the index of a corpus: the path's last part, and what tells it from others."""
+    """Return a name for the index of a corpus: the path's last part and a hash of the path."""
     whole = path.resolve()
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in whole.name.partition(".")[0])
     return f"{stem[:60] or 'corpus'}-{content_sha(str(whole))[:6]}"
 
 
-async def corpus_pages(
-    path: Path, bounds: ReadingBounds, left_out: OnMessage, no_day: OnMessage = lambda _: None
+async def read_corpus(
+    path: Path,
+    bounds: ReadingBounds,
+    on_skipped: OnMessage,
+    on_bad_date: OnMessage = lambda _: None,
 ) -> AsyncIterator[ServedPage]:
-    """The pages of a corpus, file by file.
+    """Yield the pages of a corpus, file by file.
 
-    bounds: of reading one page of a WARC file. left_out: told of what cannot be served. no_day:
-    told of dates that cannot be read; their pages are served without.
+    bounds: for reading one page of a WARC file. on_skipped: receives what cannot be served.
+    on_bad_date: receives unreadable dates; their pages are served without a date.
 
     Raises:
         SandboxError: there are no files, or one cannot be read.
     """
-    for file in corpus_files(path):
+    for file in find_corpus_files(path):
         try:
-            if file.name.lower().endswith(WARC):
-                from tasks.sandbox.warc import warc_pages  # readers of pages take a second to load
+            if file.name.lower().endswith(WARC_SUFFIXES):
+                from tasks.sandbox.warc import read_warc  # readers of pages take a second to load
 
-                async for page in warc_pages(file, bounds, left_out, no_day):
+                async for page in read_warc(file, bounds, on_skipped, on_bad_date):
                     yield page
             else:
-                for page in _jsonl_pages(file, left_out, no_day):
+                for page in _read_jsonl(file, on_skipped, on_bad_date):
                     yield page
         except (OSError, EOFError, zlib.error) as error:
             raise SandboxError(
-                f"{file} cannot be read to its end ({error}). Fetch it again, or take it out of "
-                "the corpus."
+                f"{file} cannot be read to its end ({error}). Download it again, or remove it "
+                "from the corpus."
             ) from None
 
 
-def _jsonl_pages(file: Path, left_out: OnMessage, no_day: OnMessage) -> Iterator[ServedPage]:
+def _read_jsonl(file: Path, on_skipped: OnMessage, on_bad_date: OnMessage) -> Iterator[ServedPage]:
     with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as lines:
-        for number, line in enumerate(_lines(lines), start=1):
+        for number, line in enumerate(_read_lines(lines), start=1):
             where = f"{file.name}:{number}"
-            said = _record(line) if line is not None else f"longer than {MOST_LINE_BYTES:,} bytes"
-            page = _page(said, where, no_day) if isinstance(said, dict) else said
+            record = (
+                _parse_line(line) if line is not None else f"longer than {MAX_LINE_BYTES:,} bytes"
+            )
+            page = _parse_page(record, where, on_bad_date) if isinstance(record, dict) else record
             if isinstance(page, ServedPage):
                 yield page
             elif page:
-                left_out(f"{where}: {page}")
+                on_skipped(f"{where}: {page}")
 
 
-def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes | None]:
-    """Lines; None for one that is too long, of which no more is kept than is read at once."""
-    while line := file.readline(MOST_LINE_BYTES):
-        if line.endswith(b"\n") or len(line) < MOST_LINE_BYTES:
+def _read_lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes | None]:
+    """Yield lines, and None for each line that is too long, which is not kept in memory."""
+    while line := file.readline(MAX_LINE_BYTES):
+        if line.endswith(b"\n") or len(line) < MAX_LINE_BYTES:
             yield line
             continue
         while line and not line.endswith(b"\n"):
-            line = file.readline(MOST_LINE_BYTES)
+            line = file.readline(MAX_LINE_BYTES)
         yield None
 
 
-def _record(line: bytes) -> dict[str, Any] | str | None:
-    """The object of one line, or why there is none; None for an empty line."""
+def _parse_line(line: bytes) -> dict[str, Any] | str | None:
+    """Return the object in a line, or why it has none; None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -118,39 +123,39 @@ def _record(line: bytes) -> dict[str, Any] | str | None:
     return record if isinstance(record, dict) else "not a JSON object"
 
 
-def _page(record: dict[str, Any], where: str, no_day: OnMessage) -> ServedPage | str:
-    """The page that an object describes, or why it is none."""
-    url, text = _text(record, "url"), _text(record, "text")
+def _parse_page(record: dict[str, Any], where: str, on_bad_date: OnMessage) -> ServedPage | str:
+    """Return the page that an object describes, or why it is not a page."""
+    url, text = _find_text(record, "url"), _find_text(record, "text")
     key = normalise_url(url)
     if key is None:
-        return f"`url` is no http(s) address: {url[:100]!r}"
+        return f"`url` is not an http(s) URL: {url[:100]!r}"
     if not text.strip():
         return "`text` is empty"
-    final_url = normalise_url(_text(record, "final_url"))
-    said = _date(record)
-    day = read_day(said) if said is not None else None
-    if said is not None and day is None:
-        no_day(f"{where}: {str(said)[:100]!r}")
+    final_url = normalise_url(_find_text(record, "final_url"))
+    value = _find_date(record)
+    day = parse_day(value) if value is not None else None
+    if value is not None and day is None:
+        on_bad_date(f"{where}: {str(value)[:100]!r}")
     return ServedPage(
         url=key,
-        title=title_of(_text(record, "title")),
-        text=text[:MOST_CHARACTERS],
-        language=_text(record, "language")[:20] or None,
+        title=clean_title(_find_text(record, "title")),
+        text=text[:MAX_TEXT_CHARS],
+        language=_find_text(record, "language")[:20] or None,
         final_url=final_url if final_url != key else None,
         published_on=day,
     )
 
 
-def _text(record: dict[str, Any], what: str) -> str:
-    values = (record[name] for name in NAMES[what] if isinstance(record.get(name), str))
-    return storable(next(values, ""))
+def _find_text(record: dict[str, Any], what: str) -> str:
+    values = (record[name] for name in FIELD_NAMES[what] if isinstance(record.get(name), str))
+    return replace_surrogates(next(values, ""))
 
 
-def _date(record: dict[str, Any]) -> str | int | None:
-    """What stands where the date is expected, if anything does."""
-    values = (record[name] for name in NAMES["date"] if record.get(name) not in (None, ""))
-    said = next(values, None)
-    if isinstance(said, str):
-        return storable(said)
-    whole = isinstance(said, int) and not isinstance(said, bool)
-    return said if said is None or whole else f"a {type(said).__name__}"
+def _find_date(record: dict[str, Any]) -> str | int | None:
+    """Return the value of the date field, if there is one."""
+    values = (record[name] for name in FIELD_NAMES["date"] if record.get(name) not in (None, ""))
+    value = next(values, None)
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if value is None or is_integer else f"a {type(value).__name__}"

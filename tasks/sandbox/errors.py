@@ -1,7 +1,7 @@
-"""What stops a sandbox; the messages are for people."""
+"""The sandbox's error for people."""
 
 from tasks.errors import ExpectedError
 
 
 class SandboxError(ExpectedError):
-    """The pages cannot be read, indexed or served; says why, and what to do."""
+    """The pages cannot be read, indexed or served; the message says why, and what to do."""

@@ -1,9 +1,8 @@
-"""Building the index of an archive: only what is new or has changed is read, cut and embedded.
+"""Building the index of an archive; only new and changed pages are split and embedded.
 
-A build that is killed leaves what readers see as it was, and the next one goes on from the pages
-that it had done. Words are counted anew at each change: what stays in an index of words after
-pages have gone would change the others' scores, and so the order of results by the way in which
-an archive came to be.
+A build that is killed does not change what readers see, and the next one continues from the pages
+that it had finished. Each change rebuilds the full-text index: remains of removed pages would
+change the scores of other pages, so that the order of results would depend on past builds.
 """
 
 import asyncio
@@ -19,74 +18,76 @@ from filelock import AsyncFileLock, Timeout
 
 from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
-from tasks.extraction.banned import on_hosts
-from tasks.sandbox.bans import Copies
-from tasks.sandbox.embedding import embedded
+from tasks.extraction.bans import is_on_host
+from tasks.sandbox.bans import CopyDetector
+from tasks.sandbox.embedding import embed
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import (
-    CURRENT,
+    CURRENT_FILE,
     PAGES,
     PASSAGES,
-    Current,
-    connected,
-    is_one_of,
+    IndexVersion,
+    connect,
     page_schema,
     passage_schema,
-    read_current,
+    read_index_version,
+    sql_in,
 )
 from tasks.sandbox.page import ServedPage
-from tasks.sandbox.passages import passages
+from tasks.sandbox.passages import split_passages
 
 BATCH_PAGES = 2_000
 BATCH_CHARACTERS = 20_000_000
 BATCH_EMBEDDED = 2_000_000
-"""Of text that goes in at once; a tenth where it is embedded, so that little is lost in a kill."""
-TITLE = 200
-"""Characters of a page's title that are indexed with each passage."""
+"""Characters per batch; fewer where they are embedded, so that little is lost in a kill."""
+MAX_TITLE_CHARS = 200
+"""How much of a page's title is indexed with each passage."""
 
 
-class Built(Frozen):
-    """What a build did."""
+class BuildResult(Frozen):
+    """The result of a build."""
 
-    current: Current
-    new: int
-    """Pages that are new or changed."""
-    gone: int
+    version: IndexVersion
+    n_changed: int
+    """New and changed pages."""
+    n_removed: int
 
 
 class IndexProgress(Frozen):
-    """How far a build is."""
+    """The progress of a build."""
 
-    doing: str
-    pages: int
+    step: str
+    n_pages: int
 
 
-class Builder:
-    """Builds and updates the index in one folder."""
+class IndexBuilder:
+    """A builder that creates or updates the index in one folder."""
 
     def __init__(
         self,
         folder: Path,
         settings: SandboxSettings,
-        copies: Copies,
+        copies: CopyDetector,
         mirror_hosts: tuple[str, ...],
         on_progress: Callable[[IndexProgress], None] = lambda _: None,
-        left_out: Callable[[str], None] = lambda _: None,
+        on_skipped: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """mirror_hosts: of encyclopedias. copies: recognises the articles of the edition.
-        left_out: told of pages whose address another page before them has."""
+        """copies: recognises copies of the edition's articles. mirror_hosts: encyclopedias.
+        on_skipped: receives pages whose URL an earlier page already has."""
         self._folder = folder
         self._settings = settings
         self._copies = copies
         self._hosts = mirror_hosts
         self._on_progress = on_progress
-        self._left_out = left_out
+        self._on_skipped = on_skipped
         self._vectors = settings.ranking != "bm25"
 
-    async def build(self, source: AsyncIterable[ServedPage], wait: Callable[[], None]) -> Built:
-        """Make the index hold what the source holds. The first page of an address counts.
+    async def build(
+        self, source: AsyncIterable[ServedPage], on_wait: Callable[[], None]
+    ) -> BuildResult:
+        """Bring the index up to date with the source. The first page of a URL counts.
 
-        wait: called once if another process is building; this one then waits for it.
+        on_wait: called once if another process is building, before waiting for it.
 
         Raises:
             SandboxError: the folder cannot be written.
@@ -94,49 +95,53 @@ class Builder:
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            async with _locked(self._folder, wait):
+            async with _build_lock(self._folder, on_wait):
                 return await self._build(source)
-        except (OSError, RuntimeError) as error:  # LanceDB's are of both kinds
+        except (OSError, RuntimeError) as error:  # LanceDB raises both
             raise SandboxError(
                 f"{self._folder}: the index could not be written ({error}). Free some space or "
-                "fix the permissions, then run again; if it is damaged, delete the folder: it is "
-                "made again."
+                "fix the permissions, then run again. If it is damaged, delete the folder; it is "
+                "rebuilt."
             ) from error
 
-    async def _build(self, source: AsyncIterable[ServedPage]) -> Built:
-        before = read_current(self._folder)
-        pages, passages_ = await _opened(self._folder, self._vectors)
-        known = await _known(pages)
-        lost = await _lost(pages, passages_, before, known)
+    async def _build(self, source: AsyncIterable[ServedPage]) -> BuildResult:
+        before = read_index_version(self._folder)
+        pages, passages = await _open_tables(self._folder, self._vectors)
+        known = await _read_hashes(pages)
+        orphans = await _find_orphans(pages, passages, before, known)
         seen: set[str] = set()
-        new = 0
+        n_changed = 0
         async for batch in self._batches(source, known, seen):
-            await self._replace(pages, passages_, batch, known)
-            new += len(batch)
-            self._on_progress(IndexProgress(doing="indexing pages", pages=len(seen)))
-        gone = sorted(known.keys() - seen)
-        for some in _in_parts(sorted({*gone, *lost} - seen), 500):
-            await pages.delete(is_one_of("url", some))
-            await passages_.delete(is_one_of("url", some))
-        if before and await _is(pages, passages_, before):
-            return Built(current=before, new=0, gone=0)
-        return Built(current=await self._finish(pages, passages_, before), new=new, gone=len(gone))
+            await self._replace(pages, passages, batch, known)
+            n_changed += len(batch)
+            self._on_progress(IndexProgress(step="indexing pages", n_pages=len(seen)))
+        removed = sorted(known.keys() - seen)
+        for part in _split(sorted({*removed, *orphans} - seen), 500):
+            await pages.delete(sql_in("url", part))
+            await passages.delete(sql_in("url", part))
+        if before and await _have_versions(pages, passages, before):
+            return BuildResult(version=before, n_changed=0, n_removed=0)
+        return BuildResult(
+            version=await self._finish(pages, passages, before),
+            n_changed=n_changed,
+            n_removed=len(removed),
+        )
 
     async def _batches(
         self, source: AsyncIterable[ServedPage], known: dict[str, str], seen: set[str]
     ) -> AsyncIterator[list[ServedPage]]:
-        """The pages that are not in the index as they are, some at a time; fills `seen`."""
+        """Yield batches of new and changed pages; add the URLs of all pages to `seen`."""
         most = BATCH_EMBEDDED if self._vectors else BATCH_CHARACTERS
         batch: list[ServedPage] = []
         size = 0
         async for page in source:
             if page.url in seen:
-                self._left_out(f"{page.url}: another page before it has this address")
+                self._on_skipped(f"{page.url}: an earlier page has this URL")
                 continue
             seen.add(page.url)
             if len(seen) % 100 == 0:
-                self._on_progress(IndexProgress(doing="reading pages", pages=len(seen)))
-                await asyncio.sleep(0)  # so that Ctrl-C is noticed where nothing is to be done
+                self._on_progress(IndexProgress(step="reading pages", n_pages=len(seen)))
+                await asyncio.sleep(0)  # so that Ctrl-C is noticed if no page has changed
             if known.get(page.url) == page.sha:
                 continue
             batch.append(page)
@@ -148,17 +153,21 @@ class Builder:
             yield batch
 
     async def _replace(
-        self, pages: Any, passages_: Any, batch: list[ServedPage], known: dict[str, str]
+        self, pages: Any, passages: Any, batch: list[ServedPage], known: dict[str, str]
     ) -> None:
-        """A page's row is taken out first and put in last: one that is there has its passages."""
-        for some in _in_parts(sorted(page.url for page in batch if page.url in known), 500):
-            await pages.delete(is_one_of("url", some))
-        for some in _in_parts(sorted(page.url for page in batch), 500):
-            await passages_.delete(is_one_of("url", some))  # also of a build that was killed
+        """Replace pages. A page's row is deleted first and added last, so that every page in the
+        table has its passages."""
+        for part in _split(sorted(page.url for page in batch if page.url in known), 500):
+            await pages.delete(sql_in("url", part))
+        for part in _split(sorted(page.url for page in batch), 500):
+            await passages.delete(sql_in("url", part))  # including those of a killed build
         rows = [self._page_row(page) for page in batch]
-        cut = [row for page, its in zip(batch, rows, strict=True) for row in self._cut(page, its)]
-        if cut:
-            await passages_.add(pa.Table.from_pylist(cut, passage_schema(vectors=self._vectors)))
+        pairs = zip(batch, rows, strict=True)
+        passage_rows = [passage for page, row in pairs for passage in self._split_page(page, row)]
+        if passage_rows:
+            await passages.add(
+                pa.Table.from_pylist(passage_rows, passage_schema(vectors=self._vectors))
+            )
         await pages.add(pa.Table.from_pylist(rows, page_schema()))
 
     def _page_row(self, page: ServedPage) -> dict[str, Any]:
@@ -171,57 +180,59 @@ class Builder:
             "language": page.language,
             "final_url": page.final_url,
             "day": page.day,
-            "encyclopedia": any(on_hosts(place, self._hosts) for place in places),
-            "copies": self._copies.of(page.text),
+            "encyclopedia": any(is_on_host(place, self._hosts) for place in places),
+            "copies": self._copies.find_articles(page.text),
         }
 
-    def _cut(self, page: ServedPage, row: dict[str, Any]) -> list[dict[str, Any]]:
-        title = page.title[:TITLE]
-        said = [f"{title}\n{text}" for text in passages(page.text, self._settings.passage_words)]
-        found: list[dict[str, Any]] = [
+    def _split_page(self, page: ServedPage, row: dict[str, Any]) -> list[dict[str, Any]]:
+        title = page.title[:MAX_TITLE_CHARS]
+        texts = [
+            f"{title}\n{text}" for text in split_passages(page.text, self._settings.passage_words)
+        ]
+        rows: list[dict[str, Any]] = [
             {"url": page.url, "number": number, "said": text, "day": row["day"],
              "encyclopedia": row["encyclopedia"]}
-            for number, text in enumerate(said)
+            for number, text in enumerate(texts)
         ]  # fmt: skip
         if self._vectors:
-            for one, vector in zip(found, embedded(said), strict=True):
+            for one, vector in zip(rows, embed(texts), strict=True):
                 one["vector"] = vector
-        return found
+        return rows
 
-    async def _finish(self, pages: Any, passages_: Any, before: Current | None) -> Current:
-        """Index, tidy up, and make it what readers open."""
+    async def _finish(self, pages: Any, passages: Any, before: IndexVersion | None) -> IndexVersion:
+        """Create the search indexes, compact the tables, and publish the new version to readers."""
         from lancedb.index import FTS, HnswSq
 
-        n_pages, n_passages = await pages.count_rows(), await passages_.count_rows()
-        self._on_progress(IndexProgress(doing="indexing words", pages=n_pages))
-        await _tidy(passages_, before.passages_version if before else None)
+        n_pages, n_passages = await pages.count_rows(), await passages.count_rows()
+        self._on_progress(IndexProgress(step="indexing words", n_pages=n_pages))
+        await _compact(passages, before.passages_version if before else None)
         if n_passages:
-            await passages_.create_index("said", config=FTS(), replace=True)
+            await passages.create_index("said", config=FTS(), replace=True)
         if self._vectors and n_passages >= self._settings.approximate_from:
-            self._on_progress(IndexProgress(doing="indexing vectors", pages=n_pages))
-            await passages_.create_index("vector", config=HnswSq(distance_type="dot"), replace=True)
-        await _tidy(pages, before.pages_version if before else None)
-        made = Current(
+            self._on_progress(IndexProgress(step="indexing vectors", n_pages=n_pages))
+            await passages.create_index("vector", config=HnswSq(distance_type="dot"), replace=True)
+        await _compact(pages, before.pages_version if before else None)
+        version = IndexVersion(
             pages_version=await pages.version(),
-            passages_version=await passages_.version(),
+            passages_version=await passages.version(),
             n_pages=n_pages,
             n_passages=n_passages,
             built_at=datetime.now(UTC),
         )
-        fresh = self._folder / f".{CURRENT}-{os.getpid()}"
-        fresh.write_text(made.model_dump_json(indent=1), "utf-8")
-        fresh.replace(self._folder / CURRENT)
-        return made
+        fresh = self._folder / f".{CURRENT_FILE}-{os.getpid()}"
+        fresh.write_text(version.model_dump_json(indent=1), "utf-8")
+        fresh.replace(self._folder / CURRENT_FILE)
+        return version
 
 
 @asynccontextmanager
-async def _locked(folder: Path, wait: Callable[[], None]) -> AsyncIterator[None]:
-    """One process builds; the kernel frees the lock of one that was killed."""
+async def _build_lock(folder: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
+    """Hold the build lock of a folder; the kernel releases the lock of a killed process."""
     lock = AsyncFileLock(folder.with_name(f"{folder.name}.lock"))
     try:
         await lock.acquire(timeout=0)
     except Timeout:
-        wait()
+        on_wait()
         await lock.acquire()
     try:
         yield
@@ -229,9 +240,9 @@ async def _locked(folder: Path, wait: Callable[[], None]) -> AsyncIterator[None]
         await lock.release()
 
 
-async def _opened(folder: Path, vectors: bool) -> tuple[Any, Any]:
-    """The tables of pages and of passages as the last build left them, finished or not."""
-    database = await connected(folder)
+async def _open_tables(folder: Path, vectors: bool) -> tuple[Any, Any]:
+    """Open the tables of pages and passages as the last build left them, finished or not."""
+    database = await connect(folder)
     return (
         await database.create_table(PAGES, schema=page_schema(), exist_ok=True),
         await database.create_table(
@@ -240,33 +251,30 @@ async def _opened(folder: Path, vectors: bool) -> tuple[Any, Any]:
     )
 
 
-async def _known(pages: Any) -> dict[str, str]:
+async def _read_hashes(pages: Any) -> dict[str, str]:
     rows = await pages.query().select(["url", "sha"]).to_arrow()
     return dict(zip(rows["url"].to_pylist(), rows["sha"].to_pylist(), strict=True))
 
 
-async def _lost(
-    pages: Any, passages_: Any, before: Current | None, known: dict[str, str]
+async def _find_orphans(
+    pages: Any, passages: Any, before: IndexVersion | None, known: dict[str, str]
 ) -> set[str]:
-    """Pages of which a build that was killed has left nothing but passages."""
-    if before and await _is(pages, passages_, before):
+    """Return the pages of which a killed build has left nothing but passages."""
+    if before and await _have_versions(pages, passages, before):
         return set()
-    rows = await passages_.query().select(["url"]).to_arrow()
+    rows = await passages.query().select(["url"]).to_arrow()
     return set(rows["url"].unique().to_pylist()) - known.keys()
 
 
-async def _is(pages: Any, passages_: Any, current: Current) -> bool:
-    """Whether the tables are as that build left them."""
-    versions = (await pages.version(), await passages_.version())
+async def _have_versions(pages: Any, passages: Any, current: IndexVersion) -> bool:
+    """Whether the tables have the versions of a finished build."""
+    versions = (await pages.version(), await passages.version())
     return versions == (current.pages_version, current.passages_version)
 
 
-async def _tidy(table: Any, before: int | None) -> None:
-    """Put small files together, and take away what is older than the version `before`.
-
-    That one is kept: somebody may be reading it.
-    """
-    # Its times are naive and local.
+async def _compact(table: Any, before: int | None) -> None:
+    """Merge small files, and remove versions older than `before`, which may still be read."""
+    # LanceDB's timestamps are naive and local.
     made = [
         v["timestamp"].astimezone() for v in await table.list_versions() if v["version"] == before
     ]
@@ -274,6 +282,6 @@ async def _tidy(table: Any, before: int | None) -> None:
     await table.optimize(cleanup_older_than=age, delete_unverified=True)
 
 
-def _in_parts(values: list[str], size: int) -> Iterator[list[str]]:
+def _split(values: list[str], size: int) -> Iterator[list[str]]:
     for start in range(0, len(values), size):
         yield values[start : start + size]

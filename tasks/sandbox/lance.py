@@ -1,4 +1,4 @@
-"""LanceDB, of the extra `sandbox`: one folder holds the pages and their passages."""
+"""The LanceDB tables of pages and passages, which need the extra `sandbox`."""
 
 from datetime import date, datetime
 from pathlib import Path
@@ -12,34 +12,34 @@ from tasks.sandbox.embedding import DIMENSION
 
 PAGES = "pages"
 PASSAGES = "passages"
-SAID = "said"
-"""The column of a passage's text, under its page's title."""
-CURRENT = "current.json"
-"""Which versions of the two tables belong together: what readers open. Written last, in one
-step, so that they see the index before a build or after it."""
+TEXT_COLUMN = "said"
+"""The column with a passage's text, after its page's title."""
+CURRENT_FILE = "current.json"
+"""The file with the IndexVersion that readers open. It is written last and atomically, so that they
+see the index before a build or after it."""
 
 
-class Current(Frozen):
-    """A finished build."""
+class IndexVersion(Frozen):
+    """A finished build: the versions of the two tables that belong together."""
 
     pages_version: int
     passages_version: int
     n_pages: int
     n_passages: int
     built_at: datetime
-    """Of the last build that changed anything."""
+    """The time of the last build that changed anything."""
 
 
-def read_current(folder: Path) -> Current | None:
-    """The index in a folder; None where none has been finished."""
+def read_index_version(folder: Path) -> IndexVersion | None:
+    """Read the finished build in a folder; None if there is none."""
     try:
-        return Current.model_validate_json((folder / CURRENT).read_bytes())
+        return IndexVersion.model_validate_json((folder / CURRENT_FILE).read_bytes())
     except (OSError, ValueError):
         return None
 
 
-async def connected(folder: Path) -> Any:
-    """The database in a folder.
+async def connect(folder: Path) -> Any:
+    """Open the database in a folder.
 
     Raises:
         ConfigurationError: LanceDB is not installed.
@@ -82,22 +82,22 @@ def passage_schema(*, vectors: bool) -> pa.Schema:
     )
 
 
-def words(query: str) -> Any:
-    """A search for any of a text's words in what passages say; nothing in it is syntax."""
+def match_words(query: str) -> Any:
+    """Build a full-text query for passages with any of the words; no character is syntax."""
     from lancedb.query import MatchQuery
 
     match: Any = MatchQuery
-    return match(query, SAID)
+    return match(query, TEXT_COLUMN)
 
 
-def is_one_of(column: str, values: list[str]) -> str:
-    """A condition on a column; values are foreign."""
-    return f"{column} IN ({', '.join(_quoted(value) for value in values)})"
+def sql_in(column: str, values: list[str]) -> str:
+    """Return an SQL condition; `values` may be untrusted."""
+    return f"{column} IN ({', '.join(_quote(value) for value in values)})"
 
 
-def until(day: date) -> str:
+def sql_until(day: date) -> str:
     return f"day <= date '{day.isoformat()}'"
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""Finding pages in an index: by words, by meaning, or by both; the same order every time."""
+"""Search in an index: full-text, by embeddings, or both, with a deterministic order."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
@@ -9,54 +9,54 @@ import anyio.to_thread
 
 from tasks.base import Frozen
 from tasks.configuration.sandbox import Ranking, SandboxSettings
-from tasks.sandbox.catalogue import Allowed, Catalogue
-from tasks.sandbox.embedding import embedded
+from tasks.sandbox.catalogue import Catalogue, PageFilter
+from tasks.sandbox.embedding import embed
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.lance import PAGES, PASSAGES, connected, read_current, words
+from tasks.sandbox.lance import PAGES, PASSAGES, connect, match_words, read_index_version
 
 RANK_CONSTANT = 60
-"""Of reciprocal rank fusion, as in Cormack, Clarke and Büttcher 2009."""
+"""The constant of reciprocal rank fusion, as in Cormack, Clarke and Büttcher 2009."""
 
 
-class Hit(Frozen):
-    """A page that one ranking found, by its best passage."""
+class PageHit(Frozen):
+    """A page found by a ranking, with its best passage."""
 
     url: str
     score: float
     passage: int
-    """The passage's row."""
+    """The passage's row id."""
 
 
-class Passage(NamedTuple):
-    """A passage that a ranking found."""
+class PassageHit(NamedTuple):
+    """A passage found by a ranking."""
 
     url: str
-    """Its page."""
+    """The URL of its page."""
     number: int
-    """Within the page."""
+    """Its number within the page."""
     score: float
     row: int
 
 
-class Found(Frozen):
-    """A page that a search gives."""
+class SearchResult(Frozen):
+    """A page in the results of a search."""
 
     rank: int
-    """From 1."""
+    """The rank, from 1."""
     url: str
     score: float
-    """BM25 of the best passage; its likeness (cosine); or the sum of reciprocal ranks."""
+    """The best passage's BM25 score or cosine similarity, or the sum of reciprocal ranks."""
     title: str
     snippet: str
-    """The passage that was found."""
+    """The best passage."""
     language: str | None
     day: date | None
     text: str
-    """Of the whole page; empty where it was not asked for."""
+    """The text of the whole page; empty unless requested."""
 
 
-class Document(Frozen):
-    """A page that is fetched."""
+class PageContent(Frozen):
+    """A fetched page."""
 
     url: str
     title: str
@@ -66,12 +66,12 @@ class Document(Frozen):
     final_url: str | None
 
 
-Ask = Callable[[int], Awaitable[list[Passage]]]
-"""The best n passages, best first."""
+PassageQuery = Callable[[int], Awaitable[list[PassageHit]]]
+"""A query that returns the n best passages, best first."""
 
 
 class SearchIndex:
-    """An index that is open; a later build does not change what it says."""
+    """An open index; later builds do not change its results."""
 
     def __init__(
         self, pages: Any, passages: Any, catalogue: Catalogue, settings: SandboxSettings
@@ -85,22 +85,22 @@ class SearchIndex:
         self,
         query: str,
         k: int,
-        allowed: Allowed,
+        page_filter: PageFilter,
         *,
-        texts: bool = False,
+        with_texts: bool = False,
         ranking: Ranking | None = None,
-    ) -> list[Found]:
-        """The best pages, best first, at most k; ties go to the address that comes first.
+    ) -> list[SearchResult]:
+        """Return the k best pages, best first; ties are ordered by URL.
 
-        texts: with the whole pages.
+        with_texts: include the text of the whole pages.
         """
-        hits = await self.ranked(query, k, allowed, ranking=ranking)
-        columns = ["url", "title", "language", "day", *(["text"] if texts else [])]
+        hits = await self.rank(query, k, page_filter, ranking=ranking)
+        columns = ["url", "title", "language", "day", *(["text"] if with_texts else [])]
         rows = self.catalogue.rows
-        pages = await _taken(self._pages, [rows[hit.url] for hit in hits], columns)
-        said = await _taken(self._passages, [hit.passage for hit in hits], ["said"])
+        pages = await _read_rows(self._pages, [rows[hit.url] for hit in hits], columns)
+        passages = await _read_rows(self._passages, [hit.passage for hit in hits], ["said"])
         return [
-            Found(
+            SearchResult(
                 rank=rank,
                 url=hit.url,
                 score=round(hit.score, 6),
@@ -111,79 +111,79 @@ class SearchIndex:
                 text=page.get("text", ""),
             )
             for rank, hit in enumerate(hits, start=1)
-            for page, passage in [(pages[rows[hit.url]], said[hit.passage])]
+            for page, passage in [(pages[rows[hit.url]], passages[hit.passage])]
         ]
 
-    async def ranked(
-        self, query: str, k: int, allowed: Allowed, *, ranking: Ranking | None = None
-    ) -> list[Hit]:
-        """As `search`, without reading the pages."""
-        where = self.catalogue.condition(allowed)
+    async def rank(
+        self, query: str, k: int, page_filter: PageFilter, *, ranking: Ranking | None = None
+    ) -> list[PageHit]:
+        """Search like `search`, without reading the pages."""
+        where = self.catalogue.sql_condition(page_filter)
         ranking = ranking or self._settings.ranking
         if not self.catalogue.rows or not query.strip():
             return []
         lists = []
         if ranking != "dense":
-            lists.append(await self._best(self._by_words(query, where), k))
+            lists.append(await self._find_best_pages(self._word_query(query, where), k))
         if ranking != "bm25":
-            vector = (await anyio.to_thread.run_sync(embedded, (query,)))[0]
-            lists.append(await self._best(self._by_meaning(vector, where), k))
-        return (lists[0] if len(lists) == 1 else _fused(lists))[:k]
+            vector = (await anyio.to_thread.run_sync(embed, (query,)))[0]
+            lists.append(await self._find_best_pages(self._vector_query(vector, where), k))
+        return (lists[0] if len(lists) == 1 else _fuse(lists))[:k]
 
-    async def document(self, url: str, allowed: Allowed) -> Document:
-        """A page, by its address or the one that it redirects to.
+    async def get_page(self, url: str, page_filter: PageFilter) -> PageContent:
+        """Return a page by its URL or the URL that it redirects to.
 
         Raises:
-            NotServed: it is not in the archive, or may not be read.
+            NotServed: the page is not in the archive, or does not pass the filter.
         """
-        key = self.catalogue.served(url, allowed)
+        key = self.catalogue.find_page(url, page_filter)
         row = self.catalogue.rows[key]
         columns = ["url", "title", "text", "language", "day", "final_url"]
-        return Document(**(await _taken(self._pages, [row], columns))[row])
+        return PageContent(**(await _read_rows(self._pages, [row], columns))[row])
 
-    def _by_words(self, query: str, where: str | None) -> Ask:
-        async def ask(n: int) -> list[Passage]:
-            asked = self._passages.query().nearest_to_text(words(query))
-            return await _passages(asked, "_score", where, n)
+    def _word_query(self, query: str, where: str | None) -> PassageQuery:
+        async def run(n: int) -> list[PassageHit]:
+            query_builder = self._passages.query().nearest_to_text(match_words(query))
+            return await _run_query(query_builder, "_score", where, n)
 
-        return ask
+        return run
 
-    def _by_meaning(self, vector: Any, where: str | None) -> Ask:
-        async def ask(n: int) -> list[Passage]:
-            asked = self._passages.query().nearest_to(vector).distance_type("dot").ef(2 * n)
-            found = await _passages(asked, "_distance", where, n)
+    def _vector_query(self, vector: Any, where: str | None) -> PassageQuery:
+        async def run(n: int) -> list[PassageHit]:
+            query_builder = self._passages.query().nearest_to(vector).distance_type("dot").ef(2 * n)
+            found = await _run_query(query_builder, "_distance", where, n)
             return [one._replace(score=1 - one.score) for one in found]  # it was the distance
 
-        return ask
+        return run
 
-    async def _best(self, ask: Ask, k: int) -> list[Hit]:
-        """The pages of the best passages: at least k, where there are as many. A passage whose page
-        is not there, as a build that was killed may have left, does not count.
+    async def _find_best_pages(self, passage_query: PassageQuery, k: int) -> list[PageHit]:
+        """Return the pages of the best passages: at least k, if there are as many. Passages without
+        a page, which a killed build may have left, do not count.
 
-        Of passages that are as good as the last one others may be missing, so these do not count;
-        if too few are left, more are looked at.
+        Passages with the score of the last one do not count, since others with that score may be
+        missing; if too few are left, more passages are read.
         """
         n = min(self._settings.depth * k, self._settings.most_depth)
         while True:
-            found = await ask(n)
-            whole = len(found) < n or n >= self._settings.most_depth
-            sure = found if whole else [one for one in found if one.score > found[-1].score]
-            pages = _of_pages([one for one in sure if one.url in self.catalogue.rows])
-            if whole or len(pages) >= k:
+            found = await passage_query(n)
+            complete = len(found) < n or n >= self._settings.most_depth
+            sure = found if complete else [one for one in found if one.score > found[-1].score]
+            pages = _group_by_page([one for one in sure if one.url in self.catalogue.rows])
+            if complete or len(pages) >= k:
                 return pages
             n = min(4 * n, self._settings.most_depth)
 
 
 async def open_index(folder: Path, settings: SandboxSettings) -> SearchIndex:
-    """The index that was last built in a folder.
+    """Open the last finished index in a folder.
 
     Raises:
-        SandboxError: there is none, or parts of it are gone.
+        SandboxError: there is none, or it cannot be read.
     """
-    current = read_current(folder)
+    current = read_index_version(folder)
     if current is None:
         raise SandboxError(f"{folder} holds no index. Build it with `evergreen sandbox`.")
-    database = await connected(folder)
+    database = await connect(folder)
     try:
         pages = await database.open_table(PAGES)
         passages = await database.open_table(PASSAGES)
@@ -198,40 +198,40 @@ async def open_index(folder: Path, settings: SandboxSettings) -> SearchIndex:
         )
     except (OSError, ValueError, RuntimeError) as error:
         raise SandboxError(
-            f"{folder}: the index cannot be read ({error}). Delete the folder; it is made again."
+            f"{folder}: the index cannot be read ({error}). Delete the folder; it is rebuilt."
         ) from error
     return SearchIndex(pages, passages, catalogue, settings)
 
 
-async def _passages(asked: Any, score: str, where: str | None, n: int) -> list[Passage]:
+async def _run_query(query: Any, score: str, where: str | None, n: int) -> list[PassageHit]:
     if where:
-        asked = asked.where(where)
-    found = await asked.select(["url", "number", score]).with_row_id().limit(n).to_arrow()
+        query = query.where(where)
+    found = await query.select(["url", "number", score]).with_row_id().limit(n).to_arrow()
     columns = (found[name].to_pylist() for name in ("url", "number", score, "_rowid"))
-    return [Passage(*values) for values in zip(*columns, strict=True)]
+    return [PassageHit(*values) for values in zip(*columns, strict=True)]
 
 
-async def _taken(table: Any, rows: list[int], columns: list[str]) -> dict[int, dict[str, Any]]:
-    """The named rows, by row."""
+async def _read_rows(table: Any, rows: list[int], columns: list[str]) -> dict[int, dict[str, Any]]:
+    """Read rows by row id."""
     if not rows:
         return {}
     found = await table.take_row_ids(rows).select(columns).with_row_id().to_list()
     return {row.pop("_rowid"): row for row in found}
 
 
-def _of_pages(found: Sequence[Passage]) -> list[Hit]:
-    """Each page by its best passage, the best page first; of equal passages the page's first."""
-    best: dict[str, Hit] = {}
+def _group_by_page(found: Sequence[PassageHit]) -> list[PageHit]:
+    """Group passages by page, the best page first; of equal passages the page's first counts."""
+    best: dict[str, PageHit] = {}
     for one in sorted(found, key=lambda one: (-one.score, one.url, one.number)):
-        best.setdefault(one.url, Hit(url=one.url, score=one.score, passage=one.row))
+        best.setdefault(one.url, PageHit(url=one.url, score=one.score, passage=one.row))
     return list(best.values())
 
 
-def _fused(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+def _fuse(lists: Sequence[Sequence[PageHit]]) -> list[PageHit]:
     scores: dict[str, float] = {}
-    hits: dict[str, Hit] = {}
-    for hits_of in lists:
-        for rank, hit in enumerate(hits_of, start=1):
+    hits: dict[str, PageHit] = {}
+    for ranking in lists:
+        for rank, hit in enumerate(ranking, start=1):
             scores[hit.url] = scores.get(hit.url, 0.0) + 1 / (RANK_CONSTANT + rank)
             hits.setdefault(hit.url, hit)
     ordered = sorted(scores, key=lambda url: (-scores[url], url))

@@ -9,48 +9,48 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
-from tasks.sandbox import shapes
-from tasks.sandbox.calls import Calls, UnknownAssignment
+from tasks.sandbox import responses
+from tasks.sandbox.access import Sandbox, UnknownAssignment
 from tasks.sandbox.catalogue import NotServed
-from tasks.sandbox.front import front_page
-from tasks.sandbox.gate import Gate, OwnName
-from tasks.sandbox.tools import tool_application
+from tasks.sandbox.front_page import render_front_page
+from tasks.sandbox.middleware import ClientCheck, HostCheck
+from tasks.sandbox.tools import create_mcp_app
 
 JSON = "application/json"
-Assignment = Annotated[
+AssignmentParameter = Annotated[
     str | None, Query(max_length=500, description="What it must not use is left out.")
 ]
-Answers = shapes.GymResults | shapes.Results
+SearchReplies = responses.GymResults | responses.Results
 
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    401: {"model": shapes.Refusal, "description": "No key, or a wrong one."},
-    404: {"model": shapes.Refusal, "description": "Not archived, banned, or later than served."},
-    421: {"model": shapes.Refusal, "description": "Not asked for by a name of this machine."},
-    422: {"model": shapes.Refusal, "description": "What was asked is not as it must be."},
-    429: {"model": shapes.Refusal, "description": "Too often; see Retry-After."},
+    401: {"model": responses.Refusal, "description": "No key, or a wrong one."},
+    404: {"model": responses.Refusal, "description": "Not archived, banned, or later than served."},
+    421: {"model": responses.Refusal, "description": "Host is not a name of this machine."},
+    422: {"model": responses.Refusal, "description": "The request is malformed."},
+    429: {"model": responses.Refusal, "description": "Too many requests; see Retry-After."},
 }
 
 
-def application(calls: Calls, host: str = "127.0.0.1") -> FastAPI:
-    """The service as an ASGI application; `host`: the address it is bound to."""
-    tools = tool_application(calls, host)
-    served, settings, results = calls.served, calls.settings, calls.settings.results
+def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
+    """Create the service as an ASGI application. host: the address that it is bound to."""
+    tools = create_mcp_app(sandbox, host)
+    rules, settings, results = sandbox.rules, sandbox.settings, sandbox.settings.results
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with tools.router.lifespan_context(tools):
             yield
 
-    # FastAPI's own pages of documentation load scripts from elsewhere; ours is at /.
-    app = FastAPI(title=f"Sandbox: {served.name}", version="1", docs_url=None, redoc_url=None,
+    # FastAPI's own documentation pages load scripts from other sites; ours is at /.
+    app = FastAPI(title=f"Sandbox: {rules.name}", version="1", docs_url=None, redoc_url=None,
                   lifespan=lifespan, responses=REFUSALS,
                   description="Search and fetch over archived web pages.")  # fmt: skip
-    app.add_middleware(Gate, keys=served.keys, per_minute=settings.per_minute)
-    app.add_middleware(OwnName, host=host)  # the last is the first to look
-    _say_errors_in_words(app)
+    app.add_middleware(ClientCheck, keys=rules.keys, per_minute=settings.per_minute)
+    app.add_middleware(HostCheck, host=host)  # the last one added runs first
+    _add_error_handlers(app)
 
-    @app.get("/search", response_model=None, responses={200: {"model": Answers}})
+    @app.get("/search", response_model=None, responses={200: {"model": SearchReplies}})
     async def search(
         query: Annotated[str, Query(min_length=1, max_length=settings.most_query_characters)],
         k: Annotated[int, Query(ge=1, le=results.most)] = results.usual,
@@ -59,55 +59,62 @@ def application(calls: Calls, host: str = "127.0.0.1") -> FastAPI:
             Query(alias="format", description="`gym`: as DeepResearchGym answers."),
         ] = "gym",
         shape: Annotated[
-            shapes.Shape, Query(description="Of `gym`: how the parts of a result are spelt.")
+            responses.GymShape, Query(description="Of `gym`: how the parts of a result are spelt.")
         ] = "fineweb",
-        assignment: Assignment = None,
+        assignment: AssignmentParameter = None,
     ) -> Response:
         """The best pages for a query, best first."""
-        allowed = calls.allowed(assignment)
-        calls.asked("search", query)
-        found = await calls.index.search(query, k, allowed, texts=form == "gym")
-        body = shapes.plain(query, found) if form == "json" else shapes.gym(found, shape)
+        page_filter = sandbox.filter_for(assignment)
+        sandbox.log_call("search", query)
+        found = await sandbox.index.search(query, k, page_filter, with_texts=form == "gym")
+        body = (
+            responses.render_results(query, found)
+            if form == "json"
+            else responses.render_gym_results(found, shape)
+        )
         return Response(body, media_type=JSON)
 
-    @app.get("/fetch", response_model=None, responses={200: {"model": shapes.FetchedPage}})
+    @app.get("/fetch", response_model=None, responses={200: {"model": responses.FetchedPage}})
     async def fetch(
-        url: Annotated[str, Query(min_length=1, max_length=8192)], assignment: Assignment = None
+        url: Annotated[str, Query(min_length=1, max_length=8192)],
+        assignment: AssignmentParameter = None,
     ) -> Response:
         """A page's archived text."""
-        allowed = calls.allowed(assignment)
-        calls.asked("fetch", url)
-        page = await calls.index.document(url, allowed)
-        return Response(shapes.document(page), media_type=JSON)
+        page_filter = sandbox.filter_for(assignment)
+        sandbox.log_call("fetch", url)
+        page = await sandbox.index.get_page(url, page_filter)
+        return Response(responses.render_page(page), media_type=JSON)
 
     @app.get("/health")
     async def health() -> dict[str, Any]:
         """What is served, and how many pages that is for requests that name no assignment."""
-        return {"status": "ok", "name": served.name, "pages": calls.n_served,
-                "ranking": settings.ranking, "as_of": served.as_of,
-                "assignment": served.assignment}  # fmt: skip
+        return {"status": "ok", "name": rules.name, "pages": sandbox.n_served,
+                "ranking": settings.ranking, "as_of": rules.as_of,
+                "assignment": rules.assignment}  # fmt: skip
 
     @app.get("/", include_in_schema=False, response_class=HTMLResponse)
     async def front() -> str:
-        return front_page(app.openapi())
+        return render_front_page(app.openapi())
 
     app.router.routes.extend(tools.routes)
     return app
 
 
-def _say_errors_in_words(app: FastAPI) -> None:
+def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        said = "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors())
-        return JSONResponse({"error": said, "reason": "malformed"}, 422)
+        problems = "; ".join(
+            f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors()
+        )
+        return JSONResponse({"error": problems, "reason": "malformed"}, 422)
 
     @app.exception_handler(HTTPException)
     async def unanswered(_: Request, error: Exception) -> JSONResponse:
-        """There is no such path, or it takes another method."""
+        """Answer an unknown path or a wrong method."""
         assert isinstance(error, HTTPException)
-        said = {"error": error.detail, "reason": "malformed"}
-        return JSONResponse(said, error.status_code, error.headers)
+        body = {"error": error.detail, "reason": "malformed"}
+        return JSONResponse(body, error.status_code, error.headers)
 
     @app.exception_handler(UnknownAssignment)
     async def unknown(_: Request, error: Exception) -> JSONResponse:

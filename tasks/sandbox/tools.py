@@ -1,7 +1,7 @@
-"""The two calls as tools of the Model Context Protocol, at /mcp: for agents that are models.
+"""Search and fetch as tools of the Model Context Protocol (MCP) at /mcp, for models.
 
-The address may carry `?assignment=…`: what an agent must not use is then decided by whoever gave it
-the address, not by the model.
+The URL may contain `?assignment=…`, so that the user who configures the URL determines what an
+agent must not use, not the model.
 """
 
 import logging
@@ -12,20 +12,20 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.sandbox.calls import Calls, UnknownAssignment
-from tasks.sandbox.catalogue import Allowed, NotServed
-from tasks.sandbox.search import Document
-from tasks.sandbox.shapes import FetchedPart, Result, Results
+from tasks.sandbox.access import Sandbox, UnknownAssignment
+from tasks.sandbox.catalogue import NotServed, PageFilter
+from tasks.sandbox.responses import FetchedPart, Result, Results
+from tasks.sandbox.search import PageContent
 
-MOST_BODY_BYTES = 1 << 20
-MOST_CHARACTERS = 40_000
-"""Of a page in one answer: what a model reads at once."""
+MAX_BODY_BYTES = 1 << 20
+MAX_CHARACTERS = 40_000
+"""How much of a page one answer holds."""
 
 
-def tool_application(calls: Calls, host: str) -> Starlette:
-    """An application with the one path /mcp; stateless: nothing is kept between two requests.
+def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
+    """Create a stateless application with the one path /mcp.
 
-    host: where it is bound; if that is this machine only, so must be the Host it is asked under.
+    host: the address that it is bound to; if it is loopback, the Host header must be as well.
 
     Raises:
         ConfigurationError: the SDK is not installed.
@@ -37,15 +37,15 @@ def tool_application(calls: Calls, host: str) -> Starlette:
         raise ConfigurationError(
             "The sandbox needs the extra: pip install 'evergreen-bench[sandbox]'."
         ) from None
-    results, most = calls.settings.results, calls.settings.most_query_characters
-    said = "Search archived web pages, then fetch those that matter."
-    server = MCPServer("evergreen-sandbox", log_level="WARNING", instructions=said)
+    results, most = sandbox.settings.results, sandbox.settings.most_query_characters
+    instructions = "Search archived web pages, then fetch those that matter."
+    server = MCPServer("evergreen-sandbox", log_level="WARNING", instructions=instructions)
     logging.getLogger("mcp").setLevel(logging.WARNING)
 
-    def allowed(context: Context[Any, Any]) -> Allowed:
+    def get_filter(context: Context[Any, Any]) -> PageFilter:
         request = context.request_context.request
         try:
-            return calls.allowed(request.query_params.get("assignment") if request else None)
+            return sandbox.filter_for(request.query_params.get("assignment") if request else None)
         except UnknownAssignment as error:
             raise ToolError(str(error)) from None
 
@@ -56,9 +56,9 @@ def tool_application(calls: Calls, host: str) -> Starlette:
         k: Annotated[int, Field(ge=1, le=results.most)] = results.usual,
     ) -> Results:
         """Search the archived web pages: the best pages, each with the passage that was found."""
-        may = allowed(context)
-        calls.asked("search", query)
-        found = await calls.index.search(query, k, may)
+        page_filter = get_filter(context)
+        sandbox.log_call("search", query)
+        found = await sandbox.index.search(query, k, page_filter)
         return Results(query=query, results=[Result(**one.model_dump()) for one in found])
 
     @server.tool()
@@ -68,30 +68,30 @@ def tool_application(calls: Calls, host: str) -> Starlette:
         start: Annotated[int, Field(ge=0, description="For the next part of a long page.")] = 0,
     ) -> FetchedPart:
         """Read an archived page. Of a long one a part; `next_start` leads to the next."""
-        may = allowed(context)
-        calls.asked("fetch", url)
+        page_filter = get_filter(context)
+        sandbox.log_call("fetch", url)
         try:
-            page = await calls.index.document(url, may)
+            page = await sandbox.index.get_page(url, page_filter)
         except NotServed as error:
             raise ToolError(str(error)) from None
-        return _part(page, start)
+        return _cut_part(page, start)
 
     application = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
-        max_request_body_size=MOST_BODY_BYTES,
+        max_request_body_size=MAX_BODY_BYTES,
         host=host,
     )
     for route in application.routes:
         assert isinstance(route, Route)
-        # There is no session to end (DELETE), and nothing to say unasked: a GET is a stream that
-        # stays open, for as long and as often as anybody likes.
+        # There is no session to end (DELETE) and nothing to push: a GET would only hold a stream
+        # open.
         route.methods = {"POST"}
     return application
 
 
-def _part(page: Document, start: int) -> FetchedPart:
-    end = start + MOST_CHARACTERS
+def _cut_part(page: PageContent, start: int) -> FetchedPart:
+    end = start + MAX_CHARACTERS
     return FetchedPart(
         **page.model_dump(exclude={"text"}),
         text=page.text[start:end],

@@ -1,7 +1,7 @@
-"""Pages of a WARC file: its answers with status 200, read as fetched pages are, within bounds, and
-its conversions: texts that somebody's reader has made of pages already.
+"""Pages of a WARC file: responses with status 200, read like fetched pages within bounds, and
+conversions, whose texts other readers have extracted from pages.
 
-A conversion that follows the answer that it refers to is one page with it, and its text counts.
+A conversion that follows the response that it refers to forms one page with it, with its own text.
 """
 
 import asyncio
@@ -18,97 +18,100 @@ from warcio.exceptions import ArchiveLoadFailed
 from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
-from tasks.sandbox.dates import read_day
+from tasks.sandbox.dates import parse_day
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MOST_CHARACTERS, OnMessage, ServedPage, title_of
-from tasks.warehouse.rows import storable
-from tasks.web.html_text import language_code
-from tasks.web.page import SAID_OF_PAGE, Material, ReadPage
+from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title
+from tasks.warehouse.rows import replace_surrogates
+from tasks.web.html_text import parse_language
+from tasks.web.page import WARC_PAGE_HEADERS, FetchedContent, ReadPage
 from tasks.web.readers import PageReaders
-from tasks.web.walls import of_text
+from tasks.web.walls import classify_text
 
-MOST_BYTES = 20_000_000
-"""Of one record's body, unpacked; a larger one is left out."""
+MAX_BYTES = 20_000_000
+"""The largest body of a record, uncompressed; larger ones are left out."""
 UNDATED = "1970-01-01T00:00:00Z"
-"""Stands where WARC wants a date and nobody knows one (`evergreen pages export`)."""
-NO_PAGES = frozenset({"warcinfo", "request", "metadata"})
-"""Records about others: nothing to remark."""
+"""The date of records without a known date in WARC files of `evergreen pages export`."""
+IGNORED_TYPES = frozenset({"warcinfo", "request", "metadata"})
+"""Records about other records, which are skipped silently."""
 
 
-class Record(Frozen):
-    """What may be a page: an answer, a text that was made of one, or both."""
+class WarcPage(Frozen):
+    """A possible page: a response, a conversion, or both."""
 
     key: str
     where: str
-    """For remarks."""
+    """File and URL, for messages."""
     fetched_at: datetime | None
-    material: Material | None = None
-    """An answer."""
-    said: ReadPage | None = None
-    """What a conversion says."""
+    material: FetchedContent | None = None
+    """The content of a response."""
+    conversion: ReadPage | None = None
+    """The text of a conversion."""
     final_url: str | None = None
 
 
-async def warc_pages(
-    file: Path, bounds: ReadingBounds, left_out: OnMessage, no_day: OnMessage = lambda _: None
+async def read_warc(
+    file: Path,
+    bounds: ReadingBounds,
+    on_skipped: OnMessage,
+    on_bad_date: OnMessage = lambda _: None,
 ) -> AsyncIterator[ServedPage]:
-    """The pages of one file, packed or not, in its order.
+    """Yield the pages of one file, compressed or not, in order.
 
-    left_out: told of each record that could be a page and is none, and why. no_day: told of dates
-    that cannot be read.
+    on_skipped: receives each record that is not a usable page, and why. on_bad_date: receives
+    unreadable dates.
 
     Raises:
-        SandboxError: it is no WARC file.
+        SandboxError: it is not a WARC file.
     """
-    waiting: deque[tuple[Record, asyncio.Task[ReadPage] | None]] = deque()
+    waiting: deque[tuple[WarcPage, asyncio.Task[ReadPage] | None]] = deque()
     async with PageReaders(bounds) as readers:
-        for record in _records(file, left_out, no_day):
+        for record in _read_records(file, on_skipped, on_bad_date):
             material = record.material
             waiting.append(
                 (record, asyncio.create_task(readers.read(material)) if material else None)
             )
             if len(waiting) >= 2 * bounds.workers:
-                async for page in _page(*waiting.popleft(), left_out):
+                async for page in _serve_page(*waiting.popleft(), on_skipped):
                     yield page
         while waiting:
-            async for page in _page(*waiting.popleft(), left_out):
+            async for page in _serve_page(*waiting.popleft(), on_skipped):
                 yield page
 
 
-async def _page(
-    record: Record, reading: "asyncio.Task[ReadPage] | None", left_out: OnMessage
+async def _serve_page(
+    record: WarcPage, reading: "asyncio.Task[ReadPage] | None", on_skipped: OnMessage
 ) -> AsyncIterator[ServedPage]:
     read = await reading if reading else ReadPage(status="ok")
-    said = record.said or read
-    if said.status != "ok" or not said.text:
-        left_out(f"{record.where}: {said.status}{f' ({said.error})' if said.error else ''}")
+    page = record.conversion or read
+    if page.status != "ok" or not page.text:
+        on_skipped(f"{record.where}: {page.status}{f' ({page.error})' if page.error else ''}")
         return
     yield ServedPage(
         url=record.key,
-        title=title_of(said.title or read.title),
-        text=said.text,
-        language=said.language or read.language,
+        title=clean_title(page.title or read.title),
+        text=page.text,
+        language=page.language or read.language,
         final_url=record.final_url if record.final_url != record.key else None,
-        published_on=said.published_on or read.published_on,
+        published_on=page.published_on or read.published_on,
         fetched_at=record.fetched_at,
     )
 
 
-def _records(file: Path, left_out: OnMessage, no_day: OnMessage) -> Iterator[Record]:
-    """What may be a page. An answer is held back until it is known whether its conversion follows;
-    one that is left out takes its conversion with it."""
+def _read_records(file: Path, on_skipped: OnMessage, on_bad_date: OnMessage) -> Iterator[WarcPage]:
+    """Yield possible pages. A response is held back until it is known whether its conversion
+    follows; if a response is left out, so is its conversion."""
     with file.open("rb") as stream:
         try:
-            held: Record | None = None
+            held: WarcPage | None = None
             answer_id: str | None = None
             for raw in ArchiveIterator(stream):
                 refers_to = raw.rec_headers.get_header("WARC-Refers-To")
                 belongs = raw.rec_type == "conversion" and refers_to and refers_to == answer_id
                 if belongs and held is None:
                     continue
-                record = _record(file, raw, left_out, no_day)
+                record = _parse_record(file, raw, on_skipped, on_bad_date)
                 if belongs and held and record:
-                    record, held = _joined(held, record), None
+                    record, held = _merge(held, record), None
                 if held:
                     yield held
                 is_answer = raw.rec_type == "response"
@@ -119,80 +122,84 @@ def _records(file: Path, left_out: OnMessage, no_day: OnMessage) -> Iterator[Rec
             if held:
                 yield held
         except ArchiveLoadFailed as error:
-            raise SandboxError(f"{file} is no WARC file, or is damaged ({error}).") from None
+            raise SandboxError(f"{file} is not a WARC file, or is damaged ({error}).") from None
 
 
-def _joined(answer: Record, text: Record) -> Record:
-    """A page of which there are both. Its address is the one that was asked for."""
+def _merge(answer: WarcPage, text: WarcPage) -> WarcPage:
+    """Merge a response and its conversion. The page's URL is the one that was requested."""
     return answer.model_copy(
-        update={"key": text.key, "said": text.said, "final_url": answer.key,
+        update={"key": text.key, "conversion": text.conversion, "final_url": answer.key,
                 "fetched_at": answer.fetched_at or text.fetched_at}
     )  # fmt: skip
 
 
-def _record(file: Path, raw: Any, left_out: OnMessage, no_day: OnMessage) -> Record | None:
-    """What a record holds; None, and a remark, where it is no page."""
-    if raw.rec_type in NO_PAGES:
+def _parse_record(
+    file: Path, raw: Any, on_skipped: OnMessage, on_bad_date: OnMessage
+) -> WarcPage | None:
+    """Return the page in a record; report and return None if it holds none."""
+    if raw.rec_type in IGNORED_TYPES:
         return None
     address = (raw.rec_headers.get_header("WARC-Target-URI") or "").strip("<>")
     where = f"{file.name}: {address[:200]}"
     key = normalise_url(address)
-    content = raw.content_stream().read(MOST_BYTES + 1)
+    content = raw.content_stream().read(MAX_BYTES + 1)
     if key is None:
-        left_out(f"{where}: no http(s) address")
-    elif len(content) > MOST_BYTES:
-        left_out(f"{where}: more than {MOST_BYTES:,} bytes")
-    elif raw.raw_stream.limit > 0:  # bytes that were announced and did not come
-        left_out(f"{where}: cut off")
-    elif isinstance(held := _content(raw, address, content), str):
-        left_out(f"{where}: {held}")
+        on_skipped(f"{where}: not an http(s) URL")
+    elif len(content) > MAX_BYTES:
+        on_skipped(f"{where}: more than {MAX_BYTES:,} bytes")
+    elif raw.raw_stream.limit > 0:  # the record is shorter than announced
+        on_skipped(f"{where}: cut off")
+    elif isinstance(held := _parse_content(raw, address, content), str):
+        on_skipped(f"{where}: {held}")
     else:
-        fetched_at = _time(raw.rec_headers.get_header("WARC-Date") or "", where, no_day)
-        return Record(key=key, where=where, fetched_at=fetched_at, **held)
+        fetched_at = _parse_time(raw.rec_headers.get_header("WARC-Date") or "", where, on_bad_date)
+        return WarcPage(key=key, where=where, fetched_at=fetched_at, **held)
     return None
 
 
-def _content(raw: Any, address: str, content: bytes) -> dict[str, Any] | str:
-    """An answer's material or a conversion's text; or why it is no page."""
+def _parse_content(raw: Any, address: str, content: bytes) -> dict[str, Any] | str:
+    """Return the fields of a WarcPage, or why the record is not a page."""
     if raw.rec_type == "conversion":
-        return _text(raw, address, content)
+        return _parse_conversion(raw, address, content)
     if raw.rec_type != "response":
         return f"`{raw.rec_type}` records are not read"
     if raw.http_headers is None:
-        return "no answer of a web server"
+        return "not an HTTP response"
     if (status := raw.http_headers.get_statuscode()) != "200":
         return f"HTTP {status[:20]}"
     headers = {name.lower(): value for name, value in raw.http_headers.headers}
-    material = Material(source="direct", url=address, final_url=address, http_status=200,
+    material = FetchedContent(source="direct", url=address, final_url=address, http_status=200,
                         headers=headers, content=content)  # fmt: skip
     return {"material": material}
 
 
-def _text(raw: Any, address: str, content: bytes) -> dict[str, Any] | str:
+def _parse_conversion(raw: Any, address: str, content: bytes) -> dict[str, Any] | str:
     media_type = raw.rec_headers.get_header("Content-Type") or ""
     if media_type.partition(";")[0].strip().lower() != "text/plain":
-        return f"a conversion to {media_type[:100] or 'nobody says what'}, not to plain text"
-    text = storable(content.decode("utf-8", "replace"))[:MOST_CHARACTERS]
+        return f"a conversion to {media_type[:100] or 'an unknown type'}, not to plain text"
+    text = replace_surrogates(content.decode("utf-8", "replace"))[:MAX_TEXT_CHARS]
     if not text.strip():
         return "empty"
-    said = {name: raw.rec_headers.get_header(header) for name, header in SAID_OF_PAGE.items()}
-    title = unquote(said["title"]) if said["title"] else None
-    # Others may have taken a wall for a page.
-    status = said["status"] or of_text(address, title, text)[0]
+    headers = {
+        name: raw.rec_headers.get_header(header) for name, header in WARC_PAGE_HEADERS.items()
+    }
+    title = unquote(headers["title"]) if headers["title"] else None
+    # Other readers may have mistaken a wall for a page.
+    status = headers["status"] or classify_text(address, title, text)[0]
     if status != "ok":
         return status[:100]
-    day = read_day(said["published_on"]) if said["published_on"] else None
-    page = ReadPage(status="ok", title=title, text=text, language=language_code(said["language"]),
-                    published_on=day)  # fmt: skip
-    return {"said": page}
+    day = parse_day(headers["published_on"]) if headers["published_on"] else None
+    language = parse_language(headers["language"])
+    page = ReadPage(status="ok", title=title, text=text, language=language, published_on=day)
+    return {"conversion": page}
 
 
-def _time(said: str, where: str, no_day: OnMessage) -> datetime | None:
-    if said in ("", UNDATED):
+def _parse_time(text: str, where: str, on_bad_date: OnMessage) -> datetime | None:
+    if text in ("", UNDATED):
         return None
     try:
-        at = datetime.fromisoformat(said)
+        at = datetime.fromisoformat(text)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        no_day(f"{where}: {said[:100]!r}")
+        on_bad_date(f"{where}: {text[:100]!r}")
         return None

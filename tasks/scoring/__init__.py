@@ -1,4 +1,4 @@
-"""From verdicts to scores, and from scores to the leaderboard with its intervals and ranks.
+"""Aggregate scores into the leaderboard, with intervals and ranks.
 
 Application. Writes no table: the stages `scores` and `leaderboard` do.
 """

@@ -1,4 +1,4 @@
-"""The tables of the leaderboard: which metrics stand in which, and what ranks."""
+"""The tables of the leaderboard: which metrics each one shows and which one ranks."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tasks.protocols.case import Protocol
-from tasks.protocols.registry import at_hand, title_of
+from tasks.protocols.registry import available_protocols, get_protocol_title
 
 COLUMNS = {
     "coverage_wiki_soft": "Soft cov.",
@@ -18,7 +18,7 @@ COLUMNS = {
     "leakage_rate": "Leak",
     "writing_overall": "Writing",
 }
-"""Metrics of the table, in percent; the other formats hold them all."""
+"""Metrics of the table, in percent; other formats show all metrics."""
 CLAIM_COLUMNS = {
     "claim_f1": "F1",
     "claim_precision": "Prec.",
@@ -29,7 +29,7 @@ CLAIM_COLUMNS = {
     "compat_recall": "Publ. recall",
     "answered_share": "Answered",
 }
-"""The same for answers to questions."""
+"""Columns for answers to questions."""
 RIGOROUS_COLUMNS = {
     "rigorous_integrated": "Integr.",
     "rigorous_quality": "Quality",
@@ -67,9 +67,9 @@ GYM_COLUMNS = {
     "clarity": "Clarity",
     "insight": "Insight",
 }
-"""The paper's figures of DeepResearchGym; those of the published code are in the other formats."""
+"""The figures of DeepResearchGym's paper; other formats also show those of the published code."""
 COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims", "rubric_score": "Items"}
-"""Metrics whose number of items stands beside them."""
+"""Metrics shown with their number of items, by its heading."""
 
 
 BENCH_COLUMNS = {
@@ -87,29 +87,29 @@ BENCH_COLUMNS = {
 
 @dataclass(frozen=True)
 class Board:
-    """One table of the leaderboard: shown where an edition has any of its protocols' rows."""
+    """One table of the leaderboard, shown if an edition has rows of any of its protocols."""
 
     protocols: frozenset[str]
     columns: dict[str, str]
     ranked_by: tuple[str, ...]
-    """The metric that ranks; where two agree on it, or have none, the next."""
+    """The ranking metrics; each one breaks the ties of those before it."""
     counted_by: str
-    """The metric whose number of reports stands in the last column."""
+    """The metric whose number of reports is in the last column."""
     last: str
-    """That column's heading."""
+    """The last column's heading."""
     note: str
     title: str = ""
-    """What is measured, where an edition may have several boards."""
+    """The title, if an edition may have several boards."""
     only_valued: bool = False
-    """It is left out where none of its figures has a value."""
+    """Whether to omit the board if none of its figures has a value."""
     numbers: frozenset[str] = frozenset()
-    """Metrics that are shown as they are, not in percent."""
+    """Metrics that are shown as numbers, not in percent."""
 
 
 INTERVAL = "95 %"
-"""Heading of the ranking metric's interval."""
-OPEN = "*: provisional, items are still open or another version judged them"
-"""What a star at a figure says."""
+"""Heading of the interval column."""
+OPEN_NOTE = "*: provisional, items are still open or another version judged them"
+"""The meaning of the star after a figure."""
 
 BOARDS = (
     Board(
@@ -118,8 +118,8 @@ BOARDS = (
         ("coverage_wiki_soft", "coverage_wiki"),
         "coverage_wiki",
         "Rep.",
-        f"Percent. –: not assessed, or nothing to assess. {OPEN}. Open: pages never "
-        "fetched, cells failed. Rank: by coverage, soft where the judge gives it.",
+        f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Open: pages never "
+        "fetched, cells failed. Rank: by coverage, by soft coverage if the judge gives it.",
     ),
     Board(
         frozenset({"claim_discovery"}),
@@ -128,7 +128,7 @@ BOARDS = (
         "answered_share",
         "Quest.",
         "Percent, means over the categories' means; F1 (quest.): over all questions. Publ.: as "
-        f"the published code scores each category. –: not assessed. {OPEN}. Rank: by F1.",
+        f"the published code scores each category. –: not assessed. {OPEN_NOTE}. Rank: by F1.",
     ),
     Board(
         frozenset({"research_gym"}),
@@ -138,7 +138,7 @@ BOARDS = (
         "Rep.",
         "Percent, means over reports; for clarity and insight 100 is 10 of 10. KPR, KPC: key "
         "points supported, contradicted. Eval.: cited claims with a fetched page. –: not assessed, "
-        f"or nothing to assess. {OPEN}. Rank: by KPR.",
+        f"or nothing to assess. {OPEN_NOTE}. Rank: by KPR.",
         "DeepResearchGym",
     ),
     Board(
@@ -149,9 +149,9 @@ BOARDS = (
         "Rep.",
         "Percent of a task's items, means over reports: met in all, and by dimension. Blocked: met "
         "only by the blocked work, which counts as not met. Publ.: Total without items that a "
-        "rubric holds twice, as published. Graded: items that the judge decided. Not found: "
-        "evidence that does not stand in the report. Cut: reports too long to be shown whole. –: "
-        f"not assessed. {OPEN}. Rank: by Total.",
+        "rubric has twice, as published. Graded: items that the judge decided. Not found: "
+        "evidence that is not in the report. Cut: reports too long to be shown whole. –: "
+        f"not assessed. {OPEN_NOTE}. Rank: by Total.",
         "DeepResearch Bench II",
     ),
     Board(
@@ -162,11 +162,11 @@ BOARDS = (
         "Rep.",
         "Percent: Integr. (quality × (1 − drift) × boost) is the paper's score of 0 to 120, "
         "Boost 100 to 120. Query r., Gen. r.: share of the points by the query's own and the "
-        "general rubrics. Drift (lower is better) is made of Focus d., what the report lacks "
-        "of its focus keywords, and Dev. d., what it holds of those it should not drift to; "
-        "Focus kw. and Dev. kw. say how often these stand there. /100 tok.: points of Integr. "
-        "for 100 tokens of the agent, where it says how many. Eval.: rubrics and keywords that "
-        f"the judge decided. –: not assessed. {OPEN}, or rubrics are drafts. Thresholds and "
+        "general rubrics. Drift (lower is better) consists of Focus d., the focus "
+        "keywords that the report lacks, and Dev. d., the deviation keywords that it has; Focus "
+        "kw. and Dev. kw.: how often these occur. /100 tok.: points of Integr. per 100 tokens of "
+        "the agent, if their number is known. Eval.: rubrics and keywords that "
+        f"the judge decided. –: not assessed. {OPEN_NOTE}, or rubrics are drafts. Thresholds and "
         "normalisation of the drift are unspecified by the paper. Rank: by Integr., then Focus "
         "kw.",
         "Rigorous Bench",
@@ -177,7 +177,7 @@ BOARDS = (
         ("rigorous_integrated",),
         "rigorous_trust_boost",
         "Rep.",
-        "Integr. (I) and Drift (D) as they would be with other settings of what the paper leaves "
+        "Integr. (I) and Drift (D) with other settings of what the paper leaves "
         "unspecified: both thresholds 1, 3 or 5; N: the other normalisation of relevance; code: "
         "all as in the authors' notebook. Rank: by Integr.",
         "Rigorous Bench: sensitivity to what is unspecified by the paper",
@@ -186,11 +186,10 @@ BOARDS = (
 )
 
 
-def boards_of(rows: pl.DataFrame) -> Iterator[Board]:
-    """The boards of these rows of a leaderboard: those above, then one for each other protocol.
+def select_boards(rows: pl.DataFrame) -> Iterator[Board]:
+    """Yield the boards for a leaderboard's rows: BOARDS, then one for each other protocol.
 
-    A protocol whose definition is not at hand (a rubric of somebody's own) goes by its metrics'
-    names.
+    A protocol without a definition (a deleted rubric) is shown with its metrics' names.
     """
     names = rows["protocol"].unique().sort().to_list()
     valued = {*rows.filter(pl.col("value").is_not_null())["metric"]}
@@ -200,7 +199,7 @@ def boards_of(rows: pl.DataFrame) -> Iterator[Board]:
         if board.protocols & {*names} and (not board.only_valued or valued & board.columns.keys())
     )
     placed = frozenset[str]().union(*(board.protocols for board in BOARDS))
-    known = at_hand(names)
+    known = available_protocols(names)
     for name in names:
         if name in placed:
             continue
@@ -209,59 +208,56 @@ def boards_of(rows: pl.DataFrame) -> Iterator[Board]:
             metrics = [metric for metric in known[name].metrics if metric.name in there]
             titles = {metric.name: metric.title for metric in metrics}
             numbers = frozenset(metric.name for metric in metrics if metric.unit == "number")
-            yield _plain_board(name, title_of(name), titles, numbers)
+            yield _make_plain_board(name, get_protocol_title(name), titles, numbers)
         else:
             order = sorted(there, key=lambda metric: (metric != "rubric_score", metric))
             titles = {m: m.removeprefix("rubric_").replace("_", " ").capitalize() for m in order}
-            yield _plain_board(name, name, titles, frozenset())
+            yield _make_plain_board(name, name, titles, frozenset())
 
 
-def ranking(rows: pl.DataFrame, board: Board) -> str:
-    """The metric by which a board's rows are ranked: the first of those it names that anybody has a
-    figure of."""
+def choose_ranking_metric(rows: pl.DataFrame, board: Board) -> str:
+    """Return the metric that ranks a board's rows: the first of `ranked_by` with any value."""
     valued = {*rows.filter(pl.col("value").is_not_null())["metric"]}
     return next((metric for metric in board.ranked_by if metric in valued), board.ranked_by[0])
 
 
-def ranges_note(rows: pl.DataFrame, board: Board) -> str:
-    """What ranges and intervals say and how many articles they rest on, after a blank; nothing
-    where none have been made."""
-    by = ranking(rows, board)
+def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
+    """Explain rank ranges and intervals and how many articles they rest on, with a leading space;
+    empty if there are none."""
+    by = choose_ranking_metric(rows, board)
     ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
     if ranked.is_empty():
         return ""
     counted = ranked["n_articles"].sort().to_list()
     over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
-    said = (
+    note = (
         " #: the places that an agent may have, by its significant differences from others on the "
-        f"articles that both have (evergreen differences). They rest on {over} articles "
-        "(questions, where they have none)."
+        f"articles that both have (evergreen differences). Based on {over} articles "
+        "(questions, if they have none)."
     )
     if ranked["low"].is_not_null().any():
-        said += f" {INTERVAL}: the interval of {board.columns[by]}, had other articles been drawn."
-    return said
+        note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over articles."
+    return note
 
 
-def ranking_metric(protocol: str, valued: Collection[str]) -> str | None:
-    """Of these metrics of a protocol, the one that its first board ranks by; None where no board
-    of its own says so."""
+def find_ranking_metric(protocol: str, valued: Collection[str]) -> str | None:
+    """Return which of these metrics ranks the protocol's first board; None if it has no board."""
     for board in BOARDS:
         if protocol in board.protocols:
             return next((metric for metric in board.ranked_by if metric in valued), None)
     return None
 
 
-def leading(protocol: str, metrics: Sequence[str]) -> list[str]:
-    """Those of a protocol's metrics that the first board with any of them shows; all of them where
-    it has no board of its own."""
+def select_leading_metrics(protocol: str, metrics: Sequence[str]) -> list[str]:
+    """Return those of a protocol's metrics that its first board shows; all if it has no board."""
     for board in BOARDS:
         if protocol in board.protocols:
             return [metric for metric in metrics if metric in board.columns]
     return list(metrics)
 
 
-def headings(protocol: Protocol) -> dict[str, str]:
-    """What its metrics are called at the head of a column: as on its boards, or by their titles."""
+def get_headings(protocol: Protocol) -> dict[str, str]:
+    """Return metric → column heading: from the protocol's boards, else the metric's title."""
     short = {
         metric: heading
         for board in BOARDS
@@ -271,14 +267,16 @@ def headings(protocol: Protocol) -> dict[str, str]:
     return {entry.name: short.get(entry.name, entry.title) for entry in protocol.metrics}
 
 
-def _plain_board(name: str, title: str, columns: dict[str, str], numbers: frozenset[str]) -> Board:
-    """All metrics of a protocol, the first one first and ranking."""
+def _make_plain_board(
+    name: str, title: str, columns: dict[str, str], numbers: frozenset[str]
+) -> Board:
+    """Make a board of these columns, ranked by the first one."""
     first = next(iter(columns))
     counts = [heading for metric, heading in columns.items() if metric in numbers]
     note = (
         f"Percent{''.join(f'; {heading}: a number' for heading in counts)}. –: not assessed, or "
-        f"nothing to assess. {OPEN}. Rank: by {columns[first]}."
+        f"nothing to assess. {OPEN_NOTE}. Rank: by {columns[first]}."
     )
     if "assessed_share" in columns:
-        note += " It rests only on the items that were judged: Assessed says how many of all."
+        note += " Based on the judged items only; Assessed is their share of all items."
     return Board(frozenset({name}), columns, (first,), first, "Rep.", note, title, numbers=numbers)

@@ -1,4 +1,4 @@
-"""Which agents' stored scores are out of date."""
+"""Detect scores that are out of date."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from tasks.judging.cells import CellPlan
 from tasks.warehouse.store import Warehouse
 
 SCORER_VERSION = "2"
-"""Raise it when a metric's formula changes: every score is then made anew, no verdict is."""
+"""Raise it when a metric's formula changes: scores are then recomputed, verdicts are kept."""
 
 
-def unscored(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool:
+def has_outdated_scores(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool:
     """Whether the stored scores of these plans (one agent, one protocol) are out of date."""
     first = plans[0]
     stored = warehouse.frame(
@@ -21,10 +21,10 @@ def unscored(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool:
 
 
 def scored_cell(plan: CellPlan) -> str | None:
-    """The cell that a plan's scores rest on; None while it is not done."""
+    """Return the id of the cell that a plan's scores rest on; None unless it is done."""
     return plan.cell_id if plan.state == "done" else None
 
 
 def scorer_version(plan: CellPlan) -> str:
-    """The versions of the formulas and of the protocol behind a plan's scores."""
+    """Return the version of a plan's scores: that of the formulas and that of the protocol."""
     return f"{SCORER_VERSION}/{plan.protocol_version}"

@@ -1,6 +1,6 @@
-"""Who stands where by one metric, how sure that is, and how any two agents differ.
+"""Rank agents by one metric, with intervals and the differences between any two agents.
 
-The leaderboard and the published site both ask here, the site also for parts of an edition.
+Used for the leaderboard and for the site, which also shows parts of an edition.
 """
 
 from collections import defaultdict
@@ -13,47 +13,47 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import aggregate
-from tasks.metrics.clustered import Items, Mask, items_of
-from tasks.metrics.ranks import SURE, places, rank_ranges
-from tasks.metrics.resampling import RESAMPLES, SEED, Array, Interval, intervals
-from tasks.metrics.swapping import holm, n_draws, swap_tests
+from tasks.metrics.cluster_sums import Mask, ScoreMatrix, build_score_matrix
+from tasks.metrics.randomization_test import count_draws, holm_correction, randomization_p_values
+from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
+from tasks.metrics.resampling import RESAMPLES, SEED, Array, Interval, bootstrap_intervals
 
 STATISTICS_VERSION = "1"
-"""Raise it when the same scores would get other intervals, p or rank ranges."""
+"""Raise it when the same scores would get other intervals, p-values or rank ranges."""
 NO_VALUE = "no value"
 NONE_SHARED = "no article of which both have a value"
-SAME = 1e-12
-"""Differences that are smaller are none."""
+NEGLIGIBLE = 1e-12
+"""Smaller differences count as zero."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent by one metric."""
+    """One agent's result for one metric."""
 
     agent: str
     value: float | None
-    """As `aggregate` says, in the metric's unit; null where nothing entered a denominator."""
+    """From `aggregate`, in the metric's unit; null if no item entered the denominator."""
     low: float | None
     """Lower end of the 95 % interval, in the metric's unit."""
     high: float | None
     interval_reason: str | None
-    """Why there is no interval, or why it does not hold the value."""
+    """Why there is no interval, or why it does not contain the value."""
     n_articles: int
-    """Articles that the value rests on (assignments, where they have none)."""
+    """Articles that the value rests on (assignments, if they have none)."""
     n_reports: int
     n_items: int
     n_open: int
     """Items and whole reports that a later run may still decide."""
     place: int | None
-    """By the value alone; 1 is best, equals have one place, null without a value."""
+    """Place by value alone; 1 is best, ties share a place, null without a value."""
     rank_from: int | None
-    """The best place that the agent may have; null without a value."""
+    """The best place the agent may have; null without a value."""
     rank_to: int | None
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two agents by one metric, over the assignments of which both have a value."""
+    """Two agents compared by one metric, over the assignments for which both have a value."""
 
     agent: str
     other: str
@@ -64,32 +64,32 @@ class Pair:
     """Lower end of the difference's 95 % interval."""
     high: float | None
     effect_size: float | None
-    """Mean over its standard deviation, of the articles' differences (Cohen's d_z)."""
+    """Mean of the articles' differences over their standard deviation (Cohen's d_z)."""
     better_share: float | None
-    """Of the articles, those of which `agent` has the better value, 0-1; equals count half."""
+    """Share of the articles in which `agent` has the better value, 0-1; ties count half."""
     p: float | None
-    """Of the difference being chance, by swapping; 0-1."""
+    """p-value of the difference, from the randomization test; 0-1."""
     p_adjusted: float | None
-    """Corrected by Holm for all pairs of the metric."""
+    """p-value with Holm's correction for all pairs of the metric."""
     n_pairs: int
-    """How many it is corrected for."""
+    """Number of pairs in the correction."""
     reason: str | None
-    """Why something is missing."""
+    """Why a value is missing."""
 
 
 @dataclass(frozen=True)
 class Standings:
-    """All agents by one metric and judge."""
+    """The results of all agents for one metric and judge."""
 
     rows: tuple[Standing, ...]
     """Best first; those without a value last."""
     pairs: tuple[Pair, ...]
-    """Each two agents with a value, `agent` before `other` in the alphabet."""
+    """Each two agents with a value; `agent` sorts before `other`."""
     seed: int
     resamples: int
 
 
-def standings(
+def compute_standings(
     scores: pl.DataFrame,
     metric: MetricEntry,
     category_of: Mapping[str, str],
@@ -98,29 +98,29 @@ def standings(
     *,
     pair_intervals: bool = True,
 ) -> Standings:
-    """Values, intervals, rank ranges and pairs of all agents that have scores.
+    """Compute values, intervals, rank ranges and pairs of all agents with scores.
 
     Args:
-        scores: of one protocol, metric and judge: agent, assignment, value, numerator, n_items,
-            n_open and state; one row per report, in any order, also those without a value.
-        category_of: of assignments; those without one are a category together.
-        article_of: of assignments; one without an article is drawn on its own.
-        pair_intervals: whether differences get their interval, too.
+        scores: rows of one protocol, metric and judge with agent, assignment, value, numerator,
+            n_items, n_open and state; one per report, in any order, also without a value.
+        category_of: assignment → category; assignments without one form a category together.
+        article_of: assignment → article; assignments without one are resampled on their own.
+        pair_intervals: whether to compute intervals of differences, too.
     """
-    items = items_of(scores, metric.aggregate, category_of, article_of)
-    own = _own_intervals(items, seed)
-    pairs = _pairs(items, metric, seed, pair_intervals)
+    items = build_score_matrix(scores, metric.aggregate, category_of, article_of)
+    own = _compute_intervals(items, seed)
+    pairs = _compare_pairs(items, metric, seed, pair_intervals)
     sign = 1 if metric.better == "higher" else -1
-    rows = _rows(scores, metric, category_of, items, own)
-    return Standings(_ranked(rows, pairs, sign), pairs, seed, RESAMPLES)
+    rows = _build_standings(scores, metric, category_of, items, own)
+    return Standings(_rank(rows, pairs, sign), pairs, seed, RESAMPLES)
 
 
-def _own_intervals(items: Items, seed: int) -> dict[str, tuple[Interval, int]]:
-    """By agent its interval and on how many clusters it rests; one call for all that have the
-    same."""
+def _compute_intervals(items: ScoreMatrix, seed: int) -> dict[str, tuple[Interval, int]]:
+    """Return agent → its interval and number of clusters, computed at once for agents with the
+    same clusters."""
     alike: dict[bytes, list[int]] = defaultdict(list)
     for column in range(len(items.agents)):
-        there = np.isin(items.clusters, items.clusters[items.counted[:, column]])
+        there = np.isin(items.clusters, items.clusters[items.has_value[:, column]])
         alike[there.tobytes()].append(column)
     found = {}
     for mask, columns in alike.items():
@@ -128,17 +128,17 @@ def _own_intervals(items: Items, seed: int) -> dict[str, tuple[Interval, int]]:
         if not sums.n_clusters:
             of_these = [Interval(None, None, NO_VALUE)] * len(columns)
         else:
-            of_these = intervals(sums.figures, sums.n_clusters, seed=seed)
+            of_these = bootstrap_intervals(sums.figures, sums.n_clusters, seed=seed)
         for column, interval in zip(columns, of_these, strict=True):
             found[items.agents[column]] = interval, sums.n_clusters
     return found
 
 
-def _rows(
+def _build_standings(
     scores: pl.DataFrame,
     metric: MetricEntry,
     category_of: Mapping[str, str],
-    items: Items,
+    items: ScoreMatrix,
     own: Mapping[str, tuple[Interval, int]],
 ) -> list[Standing]:
     by_agent = {str(key[0]): rows for key, rows in scores.group_by("agent", maintain_order=True)}
@@ -167,10 +167,16 @@ def _rows(
     return found
 
 
-def _ranked(rows: list[Standing], pairs: Sequence[Pair], sign: int) -> tuple[Standing, ...]:
+def _rank(rows: list[Standing], pairs: Sequence[Pair], sign: int) -> tuple[Standing, ...]:
     valued = {row.agent: row.value for row in rows if row.value is not None}
-    bare = dict(zip(valued, places(list(valued.values()), higher_is_better=sign > 0), strict=True))
-    ranges = rank_ranges(list(valued), (order for pair in pairs for order in _order(pair, sign)))
+    bare = dict(
+        zip(
+            valued, competition_ranks(list(valued.values()), higher_is_better=sign > 0), strict=True
+        )
+    )
+    ranges = rank_ranges(
+        list(valued), (order for pair in pairs for order in _find_order(pair, sign))
+    )
     ranked = [
         replace(
             row,
@@ -185,15 +191,17 @@ def _ranked(rows: list[Standing], pairs: Sequence[Pair], sign: int) -> tuple[Sta
     return tuple(sorted(ranked, key=lambda row: (row.place or len(rows) + 1, row.agent)))
 
 
-def _order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
-    """(better, worse), where that is sure."""
-    if pair.difference and pair.p_adjusted is not None and pair.p_adjusted < SURE:
+def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
+    """Yield (better, worse) if the difference is significant."""
+    if pair.difference and pair.p_adjusted is not None and pair.p_adjusted < SIGNIFICANCE_LEVEL:
         first = pair.difference * sign > 0
         yield (pair.agent, pair.other) if first else (pair.other, pair.agent)
 
 
-def _pairs(items: Items, metric: MetricEntry, seed: int, pair_intervals: bool) -> tuple[Pair, ...]:
-    counted = items.counted
+def _compare_pairs(
+    items: ScoreMatrix, metric: MetricEntry, seed: int, pair_intervals: bool
+) -> tuple[Pair, ...]:
+    counted = items.has_value
     common: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
     valued = [column for column in range(len(items.agents)) if counted[:, column].any()]
     for one, other in combinations(valued, 2):
@@ -203,17 +211,17 @@ def _pairs(items: Items, metric: MetricEntry, seed: int, pair_intervals: bool) -
     found = [
         pair
         for mask, pairs in common.items()
-        for pair in _alike(
+        for pair in _compare_alike(
             items, np.frombuffer(mask, dtype=np.bool_), pairs, sign, seed, n_pairs, pair_intervals
         )
     ]
-    adjusted = iter(holm([pair.p for pair in found if pair.p is not None]))
+    adjusted = iter(holm_correction([pair.p for pair in found if pair.p is not None]))
     done = (pair if pair.p is None else replace(pair, p_adjusted=next(adjusted)) for pair in found)
     return tuple(sorted(done, key=lambda pair: (pair.agent, pair.other)))
 
 
-def _alike(
-    items: Items,
+def _compare_alike(
+    items: ScoreMatrix,
     rows: Mask,
     pairs: list[tuple[int, int]],
     sign: int,
@@ -221,7 +229,7 @@ def _alike(
     n_pairs: int,
     pair_intervals: bool,
 ) -> Iterator[Pair]:
-    """Pairs that have the same assignments in common: one call for all of them."""
+    """Compare pairs that share the same assignments, all at once."""
     columns = sorted({column for pair in pairs for column in pair})
     names = [items.agents[column] for column in columns]
     sums = items.sums(rows, columns)
@@ -232,26 +240,28 @@ def _alike(
                        n_pairs, NONE_SHARED)  # fmt: skip
         return
     first, second = [one for one, _ in places_of], [other for _, other in places_of]
-    whole, single = sums.whole(), sums.by_cluster()
+    whole, single = sums.overall(), sums.by_cluster()
     unknown = [Interval(None, None)] * len(pairs)
 
     def differences(counts: Array) -> Array:
         figures = sums.figures(counts)
         return figures[first] - figures[second]
 
-    spans = intervals(differences, sums.n_clusters, seed=seed) if pair_intervals else unknown
-    tests = swap_tests(sums, places_of, n_draws(n_pairs), seed)
+    spans = (
+        bootstrap_intervals(differences, sums.n_clusters, seed=seed) if pair_intervals else unknown
+    )
+    tests = randomization_p_values(sums, places_of, count_draws(n_pairs), seed)
     for (one, other), span, p in zip(places_of, spans, tests, strict=True):
         apart = single[one] - single[other]
         yield Pair(
             agent=names[one],
             other=names[other],
             n_articles=sums.n_clusters,
-            difference=_near(float(whole[one] - whole[other])),
+            difference=_round_negligible(float(whole[one] - whole[other])),
             low=span.low,
             high=span.high,
-            effect_size=_effect_size(apart),
-            better_share=_better_share(apart * sign),
+            effect_size=_compute_effect_size(apart),
+            better_share=_compute_better_share(apart * sign),
             p=p,
             p_adjusted=None,
             n_pairs=n_pairs,
@@ -259,16 +269,16 @@ def _alike(
         )
 
 
-def _near(difference: float) -> float:
-    return 0.0 if abs(difference) < SAME else difference
+def _round_negligible(difference: float) -> float:
+    return 0.0 if abs(difference) < NEGLIGIBLE else difference
 
 
-def _effect_size(apart: Array) -> float | None:
-    """Null where the articles' differences do not differ."""
-    if len(apart) < 2 or (deviation := float(apart.std(ddof=1))) < SAME:
+def _compute_effect_size(apart: Array) -> float | None:
+    """Return Cohen's d_z; null if the articles' differences do not vary."""
+    if len(apart) < 2 or (deviation := float(apart.std(ddof=1))) < NEGLIGIBLE:
         return None
     return float(apart.mean()) / deviation
 
 
-def _better_share(apart: Array) -> float:
-    return float(((apart > SAME) + 0.5 * (np.abs(apart) <= SAME)).mean())
+def _compute_better_share(apart: Array) -> float:
+    return float(((apart > NEGLIGIBLE) + 0.5 * (np.abs(apart) <= NEGLIGIBLE)).mean())

@@ -1,4 +1,4 @@
-"""The pages people look at: content in, static files out.
+"""Render the site's static pages from their content.
 
-Pure: may import extraction and the ground. Writes no table.
+Pure: may import extraction and the packages below. Writes no table.
 """

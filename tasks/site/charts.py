@@ -1,8 +1,7 @@
-"""Pictures of figures: Vega-Lite, drawn into SVG beforehand, so that pages need no script for them.
+"""Draw charts: Vega-Lite specifications rendered to SVG, so that pages need no script for them.
 
-Words are few: placing them is what takes time. Colours are the names of the style file, so a
-picture follows light and dark. Each is an image with a description; the numbers stand in a table
-on the same page.
+Charts have few words, since placing text is slow. Colours are CSS variables, so that charts follow
+light and dark mode. Each chart has a description, and its numbers are in a table on the same page.
 """
 
 import re
@@ -12,8 +11,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from tasks.site.content import Cell, Entry
-from tasks.site.harmless import visible
+from tasks.site.content import BoardEntry, FigureCell
+from tasks.site.escaping import escape_invisible
 
 _FONT = 'system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
 _CONFIG: dict[str, Any] = {
@@ -31,24 +30,24 @@ _CONFIG: dict[str, Any] = {
     "text": {"color": "var(--ink)"},
 }  # fmt: skip
 SERIES = tuple(f"var(--c{n})" for n in range(8))
-"""Colours of agents, which repeat after eight; their names stand beside them."""
+"""Colours of agents, which repeat after eight; each is shown with the agent's name."""
 HEAT = {"found": "var(--heat1)", "not found": "var(--heat0)", "contradicted": "var(--heatx)",
         "no verdict": "var(--heatn)"}  # fmt: skip
-"""What a fact's place in a report shows."""
-MOST_NAMED = 16
-"""Sections whose names stand above the band; the table below has them all."""
+"""Outcomes of a fact in a report, with their colours."""
+MAX_NAMED = 16
+"""Maximum number of sections named above the band; the table below names all."""
 POINT = {"type": "point", "filled": True, "size": 75, "color": SERIES[0], "opacity": 1}
 RULE = {"type": "rule", "color": SERIES[0], "strokeWidth": 2}
-"""A figure and its interval."""
+"""Marks of a figure and of its interval."""
 _PATH, _LONG = re.compile(r' d="[^"]*"'), re.compile(r"\d+\.\d{2,}")
-"""Lines of a picture, and numbers of them that are finer than anybody sees."""
+"""Path data, and numbers in it with needless precision."""
 _TAG, _ROLE = re.compile(r"<[^>]+>"), re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
-"""Parts of a picture say nothing of their own: the whole is described."""
+"""Roles and labels of parts are removed: only the whole chart has a description."""
 _ID = re.compile(r"\b(clip|gradient_)(\d+)\b")
 
 
-def svg(spec: Mapping[str, Any], description: str, name: str) -> Markup:
-    """A specification drawn. `name` keeps the ids of several pictures on a page apart."""
+def draw_svg(spec: Mapping[str, Any], description: str, name: str) -> Markup:
+    """Draw a specification. `name` keeps the ids of several charts on a page apart."""
     import vl_convert  # only here: it takes a while to load
 
     whole = {
@@ -62,18 +61,18 @@ def svg(spec: Mapping[str, Any], description: str, name: str) -> Markup:
     drawn = _ID.sub(rf"\1{name}\2", drawn).replace(
         'font-family="DejaVu Sans"', f"font-family='{_FONT}'"
     )
-    label = escape(visible(description))
+    label = escape(escape_invisible(description))
     return Markup(drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
 
 
-def ranking(entries: Sequence[Entry], title: str, unit: str) -> Markup | None:
-    """The first metric of a board: a point and its interval for every agent, the best on top."""
+def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup | None:
+    """Draw a board's first metric: each agent's value and interval, the best on top."""
     shown = [(entry, entry.cells[0]) for entry in entries if entry.cells[0].value is not None]
     if not shown:
         return None
-    order = _distinct([entry.name for entry, _ in shown])
+    order = _make_distinct([entry.name for entry, _ in shown])
     values = [
-        {"agent": name, **_scaled(cell, unit)} for name, (_, cell) in zip(order, shown, strict=True)
+        {"agent": name, **_scale(cell, unit)} for name, (_, cell) in zip(order, shown, strict=True)
     ]
     axis = {"field": "agent", "type": "nominal", "sort": order, "axis": {"title": None}}
     spec = {
@@ -82,28 +81,29 @@ def ranking(entries: Sequence[Entry], title: str, unit: str) -> Markup | None:
         "data": {"values": values},
         "layer": [
             {"mark": RULE,
-             "encoding": {"y": axis, "x": _across("low", title, unit), "x2": {"field": "high"}}},
+             "encoding": {"y": axis, "x": _build_x_axis("low", title, unit),
+                          "x2": {"field": "high"}}},
             {"mark": POINT,
-             "encoding": {"y": axis, "x": _across("value", title, unit)}},
+             "encoding": {"y": axis, "x": _build_x_axis("value", title, unit)}},
         ],
     }  # fmt: skip
     best = f"{order[0]} is first with {values[0]['value']:.1f}"
-    return svg(spec, f"{title} of {len(values)} agents with intervals; {best}.", "r")
+    return draw_svg(spec, f"{title} of {len(values)} agents with intervals; {best}.", "r")
 
 
-def profile(
-    mine: Sequence[tuple[str, Cell]], others: Mapping[str, Sequence[float]], name: str
+def draw_profile(
+    mine: Sequence[tuple[str, FigureCell]], others: Mapping[str, Sequence[float]], name: str
 ) -> Markup | None:
-    """An agent's figures by metric, each beside the other agents' (grey)."""
+    """Draw an agent's figures by metric, with those of the other agents in grey."""
     own = [
-        {"metric": metric, **_scaled(cell, "share")}
+        {"metric": metric, **_scale(cell, "share")}
         for metric, cell in mine
         if cell.value is not None and cell.unit == "share"
     ]
     if not own:
         return None
     order = [metric for metric, cell in mine if any(row["metric"] == metric for row in own)]
-    beside = [
+    ticks = [
         {"metric": metric, "other": value * 100} for metric in order for value in others[metric]
     ]
     axis = {"field": "metric", "type": "nominal", "sort": order, "axis": {"title": None}}
@@ -112,7 +112,7 @@ def profile(
         "width": 560,
         "height": {"step": 26},
         "layer": [
-            {"data": {"values": beside or [{"metric": order[0], "other": None}]},
+            {"data": {"values": ticks or [{"metric": order[0], "other": None}]},
              "mark": {"type": "tick", "color": "var(--soft)", "opacity": 0.8, "thickness": 2},
              "encoding": {"y": axis, "x": {"field": "other", **percent}}},
             {"data": {"values": own}, "mark": RULE,
@@ -121,32 +121,32 @@ def profile(
              "encoding": {"y": axis, "x": {"field": "value", **percent}}},
         ],
     }  # fmt: skip
-    return svg(spec, f"Figures of {name} by metric; ticks are the other agents'.", "p")
+    return draw_svg(spec, f"Figures of {name} by metric; ticks are the other agents'.", "p")
 
 
-def heatmap(
+def draw_heatmap(
     found: Mapping[str, Sequence[str]], sections: Sequence[tuple[str, int]], title: str
 ) -> Markup:
-    """Which agent's report holds which fact, in the order of the article, as in the Wiki Live
-    Challenge paper's Figure 4.
+    """Draw which agent's report contains which fact, in the article's order, as in Figure 4 of the
+    Wiki Live Challenge paper.
 
     Args:
-        found: agent → of each fact one of HEAT's keys.
-        sections: the article's sections with how many facts each has, in order; they band the axis.
+        found: agent → one of HEAT's keys for each fact.
+        sections: the article's sections with their numbers of facts, in order; shown as bands.
     """
-    agents = _distinct(list(found))
+    agents = _make_distinct(list(found))
     n_facts = sum(n for _, n in sections)
     cells = [
         {"agent": name, "fact": start, "end": end, "is": word}
         for name, words in zip(agents, found.values(), strict=True)
-        for word, start, end in _runs(words)
+        for word, start, end in _merge_runs(words)
     ]
-    bands = list(_bands(sections))
+    bands = list(_build_bands(sections))
     width = max(480, min(1060, n_facts * 7))
     x = {"type": "quantitative", "scale": {"domain": [0, n_facts], "nice": False}}
     room = 18 * n_facts / width
     wide = [band for band, (_, n) in zip(bands, sections, strict=True) if n > room]
-    named = wide[:MOST_NAMED]
+    named = wide[:MAX_NAMED]
     spec = {
         "spacing": 2,
         "vconcat": [
@@ -180,17 +180,17 @@ def heatmap(
     }  # fmt: skip
     description = (
         f"{title}: {n_facts} facts in {len(sections)} sections by {len(agents)} agents; the table "
-        "below says the same in words."
+        "below has the same content."
     )
-    return svg(spec, description, "h")
+    return draw_svg(spec, description, "h")
 
 
-def scatter(
+def draw_scatter(
     points: Sequence[Mapping[str, Any]], x_title: str, y_title: str, description: str, name: str
 ) -> Markup:
-    """Points of `x`, `y` and `series`, with a straight line through each series."""
+    """Draw points of `x`, `y` and `series`, with a regression line through each series."""
     known = sorted({str(point["series"]) for point in points})
-    series = _distinct(known)
+    series = _make_distinct(known)
     shown = dict(zip(known, series, strict=True))
     values = [{**point, "series": shown[str(point["series"])]} for point in points]
     shades = [SERIES[n % len(SERIES)] for n in range(len(series))]
@@ -208,12 +208,12 @@ def scatter(
              "encoding": {"x": x, "y": y, "color": colour}},
         ],
     }  # fmt: skip
-    return svg(spec, description, name)
+    return draw_svg(spec, description, name)
 
 
-def bars(rows: Sequence[Mapping[str, Any]], title: str, description: str, name: str) -> Markup:
-    """Named values with their intervals where they have one, in the order given."""
-    order = _distinct([row["name"] for row in rows])
+def draw_bars(rows: Sequence[Mapping[str, Any]], title: str, description: str, name: str) -> Markup:
+    """Draw named values, with intervals if they have any, in the given order."""
+    order = _make_distinct([row["name"] for row in rows])
     values = [{**row, "name": name} for row, name in zip(rows, order, strict=True)]
     axis = {"field": "name", "type": "nominal", "sort": order, "axis": {"title": None}}
     x = {"type": "quantitative", "axis": {"title": title}}
@@ -226,19 +226,19 @@ def bars(rows: Sequence[Mapping[str, Any]], title: str, description: str, name: 
              "encoding": {"y": axis, "x": {"field": "low", **x}, "x2": {"field": "high"}}},
         ],
     }  # fmt: skip
-    return svg(spec, description, name)
+    return draw_svg(spec, description, name)
 
 
-def _bands(sections: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+def _build_bands(sections: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
     start = 0
     for number, (name, n) in enumerate(sections):
-        yield {"section": _short(name, 22), "start": start, "end": start + n,
+        yield {"section": _shorten(name, 22), "start": start, "end": start + n,
                "middle": start + n / 2, "shade": number % 2}  # fmt: skip
         start += n
 
 
-def _runs(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Neighbours alike as one: (word, from, to)."""
+def _merge_runs(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Merge equal neighbours; yield (word, start, end)."""
     start = 0
     for word, same in groupby(words):
         end = start + len([*same])
@@ -246,7 +246,7 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         start = end
 
 
-def _across(field: str, title: str, unit: str) -> dict[str, Any]:
+def _build_x_axis(field: str, title: str, unit: str) -> dict[str, Any]:
     shown = f"{title}, percent" if unit == "share" else title
     return {
         "field": field,
@@ -256,7 +256,7 @@ def _across(field: str, title: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _scaled(cell: Cell, unit: str) -> dict[str, float | None]:
+def _scale(cell: FigureCell, unit: str) -> dict[str, float | None]:
     times = 100 if unit == "share" else 1
     low, high = (cell.value if end is None else end for end in (cell.low, cell.high))
     return {
@@ -265,17 +265,17 @@ def _scaled(cell: Cell, unit: str) -> dict[str, float | None]:
     }
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Short names, numbered where they are alike: a picture puts equal names on one line."""
+def _make_distinct(names: Sequence[str]) -> list[str]:
+    """Shorten names and number duplicates, since a chart would merge equal names."""
     found: list[str] = []
     for name in names:
-        shown, more = _short(name), 2
+        shown, more = _shorten(name), 2
         while shown in found:
-            shown, more = f"{_short(name, 32)} {more}", more + 1
+            shown, more = f"{_shorten(name, 32)} {more}", more + 1
         found.append(shown)
     return found
 
 
-def _short(name: str, longest: int = 36) -> str:
-    shown = " ".join(visible(name).split())
+def _shorten(name: str, longest: int = 36) -> str:
+    shown = " ".join(escape_invisible(name).split())
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""What the pages show, as the publisher hands it to the templates. Shares are 0-1, times UTC."""
+"""The content that templates render. Shares are 0-1, times UTC."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,20 +8,20 @@ from markupsafe import Markup
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Said at the head of every page."""
+class SiteNotice:
+    """A notice at the top of every page."""
 
     kind: Literal["judge", "provisional"]
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """What all pages have in common."""
+class SiteInfo:
+    """The content that all pages share."""
 
     title: str
     edition: str
-    notices: tuple[Notice, ...]
+    notices: tuple[SiteNotice, ...]
     licence: str
     pages: tuple[tuple[str, str], ...] = (
         ("index.html", "Leaderboard"),
@@ -34,8 +34,8 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One metric at the head of a board."""
+class MetricColumn:
+    """The column of one metric on a board."""
 
     metric: str
     heading: str
@@ -46,8 +46,8 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One figure of one agent, with what it rests on."""
+class FigureCell:
+    """One figure of one agent, with the counts it rests on."""
 
     value: float | None
     low: float | None = None
@@ -66,42 +66,42 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An agent's line on a board."""
+class BoardEntry:
+    """An agent's row on a board."""
 
     agent: str
     name: str
     href: str
     rank_from: int | None
     rank_to: int | None
-    cells: tuple[Cell, ...]
+    cells: tuple[FigureCell, ...]
     n_reports: int
     usd_per_report: float | None
-    """What a report of the agent costs; None where nobody says of all."""
+    """Cost of one report; None unless the costs of all are known."""
     judging: str
-    """What judging them costs, in words."""
+    """Cost of judging its reports, as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """A board by one judge, over the whole edition."""
+    """A board of one judge, for the whole edition."""
 
     key: str
-    """Of its element and of the file of its parts."""
+    """The id of its element and the name of its parts file."""
     title: str
     judge: str
     judge_title: str
-    columns: tuple[Column, ...]
-    entries: tuple[Entry, ...]
+    columns: tuple[MetricColumn, ...]
+    entries: tuple[BoardEntry, ...]
     note: str
     chart: Markup | None
     has_parts: bool
-    """Whether there is a file with its figures by category and by quarter."""
+    """Whether a file has its figures by category and quarter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """Something to choose in a filter."""
+class FilterOption:
+    """An option of a filter."""
 
     value: str
     name: str
@@ -118,12 +118,12 @@ class ReportLink:
     title: str
     status: str
     words: int
-    cell: Cell
-    """Of the metric that the list is about."""
+    cell: FigureCell
+    """Figure of the metric that the list shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class ArticleLink:
+class AssignmentLink:
     """An assignment in a list."""
 
     href: str
@@ -133,13 +133,13 @@ class ArticleLink:
     views: int | None
     n_facts: int
     n_reports: int
-    cell: Cell
-    """Mean over its agents of the metric that the list is about."""
+    cell: FigureCell
+    """Mean over its agents of the metric that the list shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file of the data folder."""
+    """A file in the data folder."""
 
     name: str
     what: str
@@ -149,8 +149,8 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """The edition at a glance."""
+class EditionCounts:
+    """Counts of an edition."""
 
     articles: int
     agents: int
@@ -158,13 +158,13 @@ class Counts:
     verdicts: int
     decided: int
     n_open: int
-    """Reports with items that a later run may still decide."""
+    """Reports with open items."""
     pages: int
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A plain table: columns with whether they hold numbers, and rows of ready words."""
+class SiteTable:
+    """A plain table: columns with whether they are numeric, and rows of formatted text."""
 
     caption: str
     columns: tuple[tuple[str, bool], ...]

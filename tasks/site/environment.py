@@ -1,4 +1,4 @@
-"""Templates into pages: everything is escaped, nothing is undefined, nothing acts unseen."""
+"""Render templates: everything is escaped, undefined names fail, invisible characters show."""
 
 from functools import lru_cache
 from importlib.resources import files
@@ -8,59 +8,59 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tasks.site import wording
-from tasks.site.harmless import visible, web_address
+from tasks.site.escaping import escape_invisible, safe_url
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Of every page: its own style and script files, and nothing else from anywhere."""
+"""The Content-Security-Policy of every page: only the site's own style and script files."""
 
 
-def page(template: str, *, depth: int = 0, **content: Any) -> str:
-    """A page from its template. depth: how many folders below the site's root it lies."""
-    return _environment().get_template(template).render(
+def render_page(template: str, *, depth: int = 0, **content: Any) -> str:
+    """Render a page from its template. depth: its number of folders below the site's root."""
+    return _make_environment().get_template(template).render(
         policy=POLICY, root="../" * depth, **content
     )  # fmt: skip
 
 
-def asset(name: str) -> bytes:
-    """A style or script file as it is published."""
+def load_asset(name: str) -> bytes:
+    """Load a style or script file."""
     return (files("tasks.site") / "assets" / name).read_bytes()
 
 
 @lru_cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("tasks.site"),
         autoescape=lambda name: not (name or "").endswith(".md"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalized,
+        finalize=_finalize,
     )
     environment.filters.update(
-        address=web_address,
-        day=wording.day,
-        dollars=wording.dollars,
-        figure=wording.figure,
-        interval=wording.interval,
-        items=wording.items,
-        moment=wording.moment,
-        number=wording.number,
-        ranks=wording.ranks,
-        reason=wording.reason,
-        size=wording.size,
+        address=safe_url,
+        day=wording.format_day,
+        dollars=wording.format_dollars,
+        figure=wording.format_figure,
+        interval=wording.format_interval,
+        items=wording.format_items,
+        moment=wording.format_moment,
+        number=wording.format_number,
+        ranks=wording.format_ranks,
+        reason=wording.format_reason,
+        size=wording.format_size,
     )
-    environment.globals.update(mark_of=wording.decision_mark, MARKS=wording.MARKS)
+    environment.globals.update(mark_of=wording.choose_mark, MARKS=wording.MARKS)
     return environment
 
 
-def _finalized(value: Any) -> Any:
-    """What a template prints: text from outside is made visible, HTML of ours stays."""
+def _finalize(value: Any) -> Any:
+    """Escape invisible characters in printed text; leave our own HTML as it is."""
     if value is None:
         return ""
-    # Nearly all text is printable, which is quickly seen.
+    # Nearly all text is printable, which is a fast check.
     if isinstance(value, Markup) or not isinstance(value, str) or value.isprintable():
         return value
-    return visible(value)
+    return escape_invisible(value)

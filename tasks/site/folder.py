@@ -1,4 +1,4 @@
-"""The folder a site is written into: whole or not at all."""
+"""Write a site's folder atomically."""
 
 import errno
 import json
@@ -14,22 +14,30 @@ from tempfile import mkdtemp
 
 from filelock import FileLock, Timeout
 
-from tasks.site.mark import MARK, OURS, UnwritableSite, check_target, listed_files, real, stays
+from tasks.site.mark import (
+    MARK,
+    WORK_PREFIX,
+    UnwritableSite,
+    check_target,
+    load_listed_files,
+    must_stay,
+    resolve_link,
+)
 from tasks.warehouse.rows import content_sha
 
 WAIT_SECONDS = 60
-"""For another run that writes the same site."""
-STAYS = {errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES, errno.EROFS}
-"""What the system says of a folder that it does not rename: mounted, or not ours to move."""
+"""How long to wait for another run that writes the same site."""
+UNMOVABLE = {errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES, errno.EROFS}
+"""Errors of renaming a folder that is a mount point or may not be moved."""
 _PLAIN = re.compile(r"[^a-z0-9._-]+")
 _WITH_SHA = re.compile(r"-[0-9a-f]{8}\Z")
 
 
-def file_name(name: str) -> str:
-    """A name for a file that every system and address can hold; no two names share one.
+def safe_file_name(name: str) -> str:
+    """Return a unique file name that is valid on every system and in URLs.
 
-    `gemini_3_pro` stays as it is; `Blix_(Magic!)` becomes `blix_-magic-` with eight digits of its
-    sha, and so does a name that already ends as if it had them.
+    `gemini_3_pro` stays as it is; `Blix_(Magic!)` becomes `blix_-magic-` plus eight digits of its
+    sha, and so does a name that already looks like that.
     """
     folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     plain = _PLAIN.sub("-", folded).strip(".-")[:60]
@@ -40,34 +48,33 @@ def file_name(name: str) -> str:
 
 @dataclass
 class SiteFolder:
-    """Files gathered beside the target, which takes their place in one step when all are there."""
+    """Collects a site's files beside the target and swaps the folders when all are written."""
 
     target: Path
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Path within the site → bytes and sha-256."""
+    """Path within the site → size in bytes and sha-256."""
     _work: Path | None = None
-    _held: ExitStack = field(default_factory=ExitStack)
+    _lock: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        self.target = real(self.target)
+        self.target = resolve_link(self.target)
 
     def __enter__(self) -> "SiteFolder":
         check_target(self.target)
-        inside = stays(self.target)  # then its files are replaced, and these wait where they are
+        inside = must_stay(self.target)  # then write inside it and replace its files
         place = self.target if inside else self.target.parent
-        prefix = OURS if inside else f".{self.target.name}{OURS}"
+        prefix = WORK_PREFIX if inside else f".{self.target.name}{WORK_PREFIX}"
         try:
             place.mkdir(parents=True, exist_ok=True)
-            with ExitStack() as held:
-                held.enter_context(_alone(place / f"{prefix}lock"))
-                self._tidy(place, prefix)
+            with ExitStack() as stack:
+                stack.enter_context(_lock_site(place / f"{prefix}lock"))
+                self._remove_leftovers(place, prefix)
                 self._work = Path(mkdtemp(prefix=prefix, dir=place))
                 self._work.chmod(0o755)
-                self._held = held.pop_all()
+                self._lock = stack.pop_all()
         except Timeout as error:
             raise UnwritableSite(
-                f"{self.target} is being written by another run. Wait until that has ended, then "
-                "publish again."
+                f"{self.target} is being written by another run. Publish again when that has ended."
             ) from error
         except OSError as error:
             raise UnwritableSite(
@@ -79,13 +86,13 @@ class SiteFolder:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._work is not None:
             shutil.rmtree(self._work, ignore_errors=True)
-        self._held.close()
+        self._lock.close()
 
     def add(self, path: str, content: str | bytes) -> None:
         """Write one file of the site.
 
         Raises:
-            UnwritableSite: the disk does not take it.
+            UnwritableSite: it cannot be written.
         """
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
         self.files[path] = (len(data), sha256(data).hexdigest())
@@ -100,21 +107,21 @@ class SiteFolder:
             ) from error
 
     def adopt(self, path: str) -> None:
-        """Take in a file that somebody else has written to `path`."""
+        """Add a file that was written to `path` by other means."""
         data = self.path(path).read_bytes()
         self.files[path] = (len(data), sha256(data).hexdigest())
 
     def path(self, path: str) -> Path:
-        """Where a file of the site lies until it is finished."""
+        """Return where a file of the site is until `finish`."""
         if self._work is None:
             raise RuntimeError("use the folder in a with statement")
         return self._work / path
 
     def finish(self, about: dict[str, object]) -> None:
-        """Put the site in its place; what was there before, if it was one, goes.
+        """Move the site to its target, replacing the earlier site there.
 
         Raises:
-            UnwritableSite: it could not be put there.
+            UnwritableSite: it could not be moved.
         """
         listed = {
             path: {"bytes": n, "sha256": sha} for path, (n, sha) in sorted(self.files.items())
@@ -122,17 +129,17 @@ class SiteFolder:
         mark = about | {"files": listed}
         try:
             if self.path(".").parent == self.target:
-                self._fill(mark)
+                self._replace_files(mark)
             else:
                 self._swap(mark)
         except OSError as error:
             raise UnwritableSite(
-                f"{self.target}: the new site could not be put in its place "
+                f"{self.target}: the new site could not be moved to its place "
                 f"({error.strerror or error}). What was published before is untouched."
             ) from error
 
     def _swap(self, mark: dict[str, object]) -> None:
-        """One folder for the other."""
+        """Rename the new folder to the target's name."""
         _write_mark(self.path(MARK), mark)
         work = self.path(".")
         old = work.with_name(f"{work.name}-old")
@@ -143,19 +150,18 @@ class SiteFolder:
         except OSError as error:
             if old.exists() and not self.target.exists():
                 old.rename(self.target)
-            if error.errno not in STAYS or not self.target.is_dir():
+            if error.errno not in UNMOVABLE or not self.target.is_dir():
                 raise
-            self._fill(mark)
+            self._replace_files(mark)
         shutil.rmtree(old, ignore_errors=True)
 
-    def _fill(self, mark: dict[str, object]) -> None:
-        """Replace the files within a folder that stays.
+    def _replace_files(self, mark: dict[str, object]) -> None:
+        """Replace the files within a folder that cannot be renamed.
 
-        This is not one step: whoever reads meanwhile may see some pages of before and some new
-        ones. So that a run can follow one that was killed here, the mark lists the files of both
-        until the last step.
+        This is not atomic: readers may see old and new pages meanwhile. Until the last step the
+        mark lists the files of both, so that a run can recover from one that was killed here.
         """
-        before = listed_files(self.target)
+        before = load_listed_files(self.target)
         both: dict[str, object] = {path: {} for path in sorted({*before, *self.files})}
         _write_mark(self.target / MARK, {"unfinished": True, "files": both})
         try:
@@ -164,20 +170,19 @@ class SiteFolder:
                 shutil.move(self.path(path), self.target / path)
             for path in before.difference(self.files):
                 (self.target / path).unlink(missing_ok=True)
-                with suppress(OSError):  # a folder that is not empty stays
+                with suppress(OSError):  # folders that are not empty stay
                     for above in PurePosixPath(path).parents[:-1]:
                         (self.target / above).rmdir()
             _write_mark(self.target / MARK, mark)
         except OSError as error:
             raise UnwritableSite(
-                f"{self.target}: only a part of the new site could be put in its place "
-                f"({error.strerror or error}). Mend that, then publish again."
+                f"{self.target}: only a part of the new site could be moved to its place "
+                f"({error.strerror or error}). Fix that, then publish again."
             ) from error
 
-    def _tidy(self, place: Path, prefix: str) -> None:
-        """Remove what runs have left that were killed: nobody else is at it now. One of them may
-        have moved the old site away without putting its own there: the old one comes back first.
-        """
+    def _remove_leftovers(self, place: Path, prefix: str) -> None:
+        """Remove the leftovers of killed runs, under the lock. If one of them had moved the old
+        site away without replacing it, move it back first."""
         named = re.compile(rf"{re.escape(prefix)}[a-z0-9_]{{8}}(-old)?")
         for path in sorted(place.iterdir()):
             if found := named.fullmatch(path.name):
@@ -188,18 +193,18 @@ class SiteFolder:
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Wait until nobody else writes this site. The system ends the lock with its process, also
-    where that ran in another container, in which numbers of processes mean nothing."""
+def _lock_site(lock: Path) -> Iterator[None]:
+    """Lock the site for writing. The system releases the lock when its process ends, also in
+    another container, where process ids mean nothing."""
     with FileLock(lock, timeout=WAIT_SECONDS):
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)  # who waits for a file that is gone begins anew
+            lock.unlink(missing_ok=True)  # waiters start over when the file is gone
 
 
 def _write_mark(path: Path, mark: dict[str, object]) -> None:
-    """Whole or not at all."""
-    written = path.with_name(f"{OURS}mark")
+    """Write the mark atomically."""
+    written = path.with_name(f"{WORK_PREFIX}mark")
     written.write_text(json.dumps(mark, ensure_ascii=False, indent=1) + "\n", "utf-8")
     written.replace(path)

@@ -1,9 +1,9 @@
-"""A report's Markdown as harmless HTML, with the passages that its claims stand in marked.
+"""Render a report's Markdown as safe HTML, with the passages of its claims marked.
 
-markdown-it renders (no HTML, no pictures, only http and https links). It says of every block
-which lines it came from, but not where in them its words stand: each run of words is looked up
-in its block's source, in order, so a mark can begin and end inside emphasis or a link and the
-HTML stays well-formed. Words that cannot be found again go unmarked.
+markdown-it renders without HTML and pictures and with http and https links only. It knows the
+source lines of each block but not the positions of words, so each run of words is searched in its
+block's source, in order. Marks can thus begin and end inside emphasis or links, and the HTML stays
+well-formed. Words that are not found stay unmarked.
 """
 
 from bisect import bisect_right
@@ -17,76 +17,75 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import escape
 
-from tasks.site.harmless import visible, web_address
+from tasks.site.escaping import escape_invisible, safe_url
 from tasks.site.wording import Tone
 
-LONGEST = 300_000
-"""Characters of a report that are rendered as Markdown; a longer one is shown as plain text, as
-its marks and its nesting would make no page that a browser can show."""
-DEEPEST = 40
-"""Blocks within blocks; a report with more is shown as plain text."""
-HIGHEST = 3
-"""A report's headings stand below the page's own: its highest becomes `h3`, whichever it is."""
+MAX_CHARS = 300_000
+"""Longer reports are shown as plain text: as Markdown with marks they would overload browsers."""
+MAX_DEPTH = 40
+"""Reports with blocks nested deeper are shown as plain text."""
+TOP_HEADING = 3
+"""Level of a report's highest heading, below the page's own headings."""
 
 SIDES = ("left", "center", "right")
-"""Classes of the style file, for cells of a report's tables."""
+"""CSS classes for the alignment of table cells."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """Where a claim stands: `text[start:end]` of the report."""
+class MarkedPassage:
+    """A passage with claims: `text[start:end]` of the report."""
 
     start: int
     end: int
     claims: tuple[tuple[int, Tone, str], ...]
-    """Of each its number, its own tone, and what is said of it for those who see no colours."""
+    """Number, tone and text label of each claim."""
     tone: Tone
-    """Of the claim that needs most attention."""
+    """Tone of the claim that needs most attention."""
 
 
-def rendered(
+def render_report(
     text: str,
-    passages: Sequence[Passage] = (),
+    passages: Sequence[MarkedPassage] = (),
     href: Callable[[int], str] = "#claim-{}".format,
 ) -> str:
-    """The report as HTML; each passage in `mark` elements, and after its last one a link to each
-    claim's details.
+    """Render the report as HTML, with passages in `mark` elements followed by links to their
+    claims' details.
 
     Args:
-        href: where a claim's details stand, by its number.
+        href: returns the link to a claim's details, by its number.
     """
-    if len(text) > LONGEST:
-        return _plain(text)
-    parser = _parser()
+    if len(text) > MAX_CHARS:
+        return _render_plain(text)
+    parser = _make_parser()
     environment: dict[str, Any] = {}
     tokens = parser.parse(text, environment)
-    if any(token.nesting == 1 and token.level >= DEEPEST - 1 for token in tokens):
-        return _plain(text)  # markdown-it leaves out what stands deeper
+    if any(token.nesting == 1 and token.level >= MAX_DEPTH - 1 for token in tokens):
+        return _render_plain(text)  # markdown-it drops deeper blocks
     levels = (int(token.tag[1]) for token in tokens if token.type == "heading_open")
     environment["highest"] = min(levels, default=1)
-    environment["painter"] = _Painter(text, passages, href)
+    environment["marker"] = PassageMarker(text, passages, href)
     html: str = parser.renderer.render(tokens, parser.options, environment)
     return html
 
 
-class _Renderer(RendererHTML):
-    """Writes what markdown-it has parsed; only what is dangerous or marked is done differently."""
+class ReportRenderer(RendererHTML):
+    """markdown-it's renderer with safe links and pictures, and with marks."""
 
     def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        painter = env.get("painter")
-        return painter.painted(tokens[idx].content) if painter else _shown(tokens[idx].content)
+        marker = env.get("marker")
+        return marker.mark_words(tokens[idx].content) if marker else _escape(tokens[idx].content)
 
     def text_special(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        """An entity or an escaped sign."""
-        painter, token = env.get("painter"), tokens[idx]
-        return painter.painted(token.content, token.markup) if painter else _shown(token.content)
+        """Render an entity or an escaped character."""
+        marker, token = env.get("marker"), tokens[idx]
+        return marker.mark_words(token.content, token.markup) if marker else _escape(token.content)
 
     def link_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        address = web_address(str(tokens[idx].attrs.get("href", "")))
+        address = safe_url(str(tokens[idx].attrs.get("href", "")))
         if address is None:
             return "<span>"
         return f'<a href="{escape(address)}" rel="noopener nofollow ugc">'
@@ -96,33 +95,33 @@ class _Renderer(RendererHTML):
     ) -> str:
         opened = next(t for t in reversed(tokens[:idx]) if t.type == "link_open"
                       and t.level == tokens[idx].level)  # fmt: skip
-        return "</a>" if web_address(str(opened.attrs.get("href", ""))) else "</span>"
+        return "</a>" if safe_url(str(opened.attrs.get("href", ""))) else "</span>"
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return f'<span class="picture">[picture: {_shown(tokens[idx].content)}]</span>'
+        return f'<span class="picture">[picture: {_escape(tokens[idx].content)}]</span>'
 
     def code_inline(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        return f"<code>{_shown(tokens[idx].content)}</code>"
+        return f"<code>{_escape(tokens[idx].content)}</code>"
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return f"<pre><code>{_shown(tokens[idx].content)}</code></pre>\n"
+        return f"<pre><code>{_escape(tokens[idx].content)}</code></pre>\n"
 
     code_block = fence
 
     def heading_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        return f"<h{_level(tokens[idx], env)}>"
+        return f"<h{_heading_level(tokens[idx], env)}>"
 
     def heading_close(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        return f"</h{_level(tokens[idx], env)}>\n"
+        return f"</h{_heading_level(tokens[idx], env)}>\n"
 
     def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A cell's alignment is a style where markdown-it writes it, which no page may have."""
+        """Render a cell with its alignment as a class: the pages' policy forbids inline styles."""
         token = tokens[idx]
         side = str(token.attrs.get("style", "")).removeprefix("text-align:")
         return f'<{token.tag} class="{side}">' if side in SIDES else f"<{token.tag}>"
@@ -130,15 +129,15 @@ class _Renderer(RendererHTML):
     th_open = td_open
 
     def render(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
-        """As the base does, telling the painter which block begins."""
+        """Render like the base class, and tell the marker which block begins."""
         pieces = []
         for i, token in enumerate(tokens):
             if token.type == "inline":
-                painter = env.get("painter")
-                if painter:
-                    painter.enter(token)
+                marker = env.get("marker")
+                if marker:
+                    marker.enter_block(token)
                 pieces.append(self.renderInline(token.children or (), options, env))
-                pieces.append(painter.owed() if painter else "")
+                pieces.append(marker.flush_links() if marker else "")
             elif token.type in self.rules:
                 pieces.append(self.rules[token.type](tokens, i, options, env))
             else:
@@ -146,32 +145,34 @@ class _Renderer(RendererHTML):
         return "".join(pieces)
 
 
-def _plain(text: str) -> str:
-    return f'<pre class="plain">{_shown(text)}</pre>'
+def _render_plain(text: str) -> str:
+    return f'<pre class="plain">{_escape(text)}</pre>'
 
 
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     parser = MarkdownIt(
-        "commonmark", {"html": False, "maxNesting": DEEPEST}, renderer_cls=_Renderer
+        "commonmark", {"html": False, "maxNesting": MAX_DEPTH}, renderer_cls=ReportRenderer
     ).enable("table")
-    # Reports indent prose and underline nothing; HTML stays readable as it is written. Entities and
-    # escaped signs stay apart from the words around them, which are then found in the source.
+    # Reports indent prose and do not underline headings; HTML is shown as source. Entities and
+    # escaped characters stay separate tokens, so that the words around them are found.
     return parser.disable(["code", "html_block", "html_inline", "lheading", "text_join"])
 
 
-def _level(heading: Token, environment: EnvType) -> int:
+def _heading_level(heading: Token, environment: EnvType) -> int:
     highest: int = environment["highest"]
-    return min(6, int(heading.tag[1]) - highest + HIGHEST)
+    return min(6, int(heading.tag[1]) - highest + TOP_HEADING)
 
 
-def _shown(words: str) -> str:
-    return str(escape(visible(words)))
+def _escape(words: str) -> str:
+    return str(escape(escape_invisible(words)))
 
 
-class _Painter:
-    """Knows where in the source the words stand that are being written."""
+class PassageMarker:
+    """Marks rendered words by locating them in the source."""
 
-    def __init__(self, text: str, passages: Sequence[Passage], href: Callable[[int], str]) -> None:
+    def __init__(
+        self, text: str, passages: Sequence[MarkedPassage], href: Callable[[int], str]
+    ) -> None:
         self._text = text
         self._href = href
         self._passages = sorted(passages, key=lambda passage: passage.start)
@@ -179,13 +180,13 @@ class _Painter:
         self._lines = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
         self._at = 0
         self._end = 0
-        self._begun: Passage | None = None
+        self._current: MarkedPassage | None = None
         self._linked: set[int] = set()
-        """Where passages start whose links are written."""
+        """Starts of passages whose links are written."""
 
-    def enter(self, block: Token) -> None:
-        """A block begins: its words are searched in its own lines. Cells of a table row share
-        them, so the search goes on where it was if the block is the same."""
+    def enter_block(self, block: Token) -> None:
+        """Start a block: search its words in its own lines. Cells of a table row share their lines,
+        so within them the search continues."""
         if block.map is None:
             return
         first, last = block.map
@@ -194,31 +195,33 @@ class _Painter:
         if not start <= self._at < self._end:
             self._at = start
 
-    def painted(self, words: str, written: str = "") -> str:
-        """The words as HTML, those inside a passage marked.
+    def mark_words(self, words: str, written: str = "") -> str:
+        """Return the words as HTML, marked where they are inside a passage.
 
-        written: how they stand in the source, where that differs (`&amp;`, `\\*`).
+        written: their source form, if it differs (`&amp;`, `\\*`).
         """
         source = written or words
         place = self._text.find(source, self._at, self._end) if source.strip() else -1
         if place < 0:
-            return _shown(words)
+            return _escape(words)
         self._at = place + len(source)
-        over = self._begun is not None and self._begun.end <= place
-        return (self.owed() if over else "") + "".join(self._pieces(words, place, source))
+        over = self._current is not None and self._current.end <= place
+        return (self.flush_links() if over else "") + "".join(
+            self._mark_pieces(words, place, source)
+        )
 
-    def owed(self) -> str:
-        """The links of a passage that has begun and whose end did not stand among words; once, also
-        where it goes on in the next cell of a table row."""
-        passage, self._begun = self._begun, None
+    def flush_links(self) -> str:
+        """Return the links of the current passage; only once, also if it continues in the next cell
+        of a table row."""
+        passage, self._current = self._current, None
         if passage is None or passage.start in self._linked:
             return ""
         self._linked.add(passage.start)
-        return _links(passage, self._href)
+        return _render_links(passage, self._href)
 
-    def _pieces(self, words: str, place: int, source: str) -> Iterator[str]:
+    def _mark_pieces(self, words: str, place: int, source: str) -> Iterator[str]:
         done = 0
-        whole = len(source) != len(words)  # then they are marked or not as one
+        whole = len(source) != len(words)  # then mark all or nothing
         for passage in self._passages[max(0, bisect_right(self._starts, place) - 1) :]:
             low, high = passage.start - place, passage.end - place
             if low >= len(source):
@@ -227,21 +230,21 @@ class _Painter:
                 continue
             if whole:
                 low, high = 0, len(words) + (high > len(source))
-            yield _shown(words[done : max(low, done)])
+            yield _escape(words[done : max(low, done)])
             inside = words[max(low, done) : high]
-            yield f'<mark class="t-{passage.tone}">{_shown(inside)}</mark>' if inside else ""
+            yield f'<mark class="t-{passage.tone}">{_escape(inside)}</mark>' if inside else ""
             done = min(high, len(words))
-            self._begun = passage
+            self._current = passage
             if high <= len(words):
-                yield self.owed()
-        yield _shown(words[done:])
+                yield self.flush_links()
+        yield _escape(words[done:])
 
 
-def _links(passage: Passage, href: Callable[[int], str]) -> str:
-    """After a passage a link to each of its claims."""
+def _render_links(passage: MarkedPassage, href: Callable[[int], str]) -> str:
+    """Render a link to each claim of a passage."""
     links = (
         f'<a class="claim t-{tone}" href="{escape(href(number))}" '
-        f'aria-label="claim {number}: {escape(visible(label))}">{number}</a>'
+        f'aria-label="claim {number}: {escape(escape_invisible(label))}">{number}</a>'
         for number, tone, label in passage.claims
     )
     return f'<sup class="claims">{"".join(links)}</sup>'

@@ -1,4 +1,4 @@
-"""The pages of one report: its text with each claim marked, and what each mark rests on."""
+"""Render the pages of one report: its text with marked claims, and the verdicts behind them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -8,56 +8,58 @@ from typing import Any
 
 from markupsafe import Markup
 
-from tasks.site.content import Site
-from tasks.site.environment import page
-from tasks.site.marking import passages
-from tasks.site.prose import rendered
-from tasks.site.report_parts import Parts
-from tasks.site.wording import MARKS, Mark
-from tasks.warehouse.explained import (
-    Decision,
+from tasks.site.content import SiteInfo
+from tasks.site.environment import render_page
+from tasks.site.marking import find_passages
+from tasks.site.prose import render_report
+from tasks.site.report_parts import ReportParts
+from tasks.site.wording import MARKS, OutcomeMark
+from tasks.warehouse.explanations import (
     ExplainedClaim,
     ExplainedFact,
     ExplainedReport,
+    ExplainedVerdict,
     ReportScore,
 )
 from tasks.warehouse.rows import content_sha
 
-Words = dict[tuple[str, str, str], str]
-"""(protocol, step, item) → what the item says, in words."""
+ItemWords = dict[tuple[str, str, str], str]
+"""(protocol, step, item) → the item's text."""
 
 
 @dataclass(frozen=True)
 class ReportFrame:
-    """What the pages of all reports have in common."""
+    """The content that the pages of all reports share."""
 
-    site: Site
+    site: SiteInfo
     judge: str
-    """The one that pages mark by."""
+    """The judge whose verdicts determine the marks."""
     judge_titles: dict[str, str]
     protocol_titles: dict[str, str]
     metrics: dict[tuple[str, str], tuple[str, str]]
     """(protocol, metric) → title, unit."""
 
 
-def report_files(
+def render_report_pages(
     frame: ReportFrame,
     report: ExplainedReport,
-    parts: Parts,
-    words: Words,
+    parts: ReportParts,
+    words: ItemWords,
     agent_href: str,
     article_href: str,
 ) -> dict[str, str]:
-    """Its pages as HTML, by their names in the folder of reports."""
-    outcomes = [_outcome(claim, frame.judge) for claim in report.claims]
+    """Return file name → HTML of a report's pages."""
+    outcomes = [_get_outcome(claim, frame.judge) for claim in report.claims]
     claims = list(zip(report.claims, outcomes, strict=True))
-    placed = passages(report.title, report.text, [(c.number, c.position, o) for c, o in claims])
-    html = rendered(report.text, placed, _href(parts))
+    placed = find_passages(
+        report.title, report.text, [(c.number, c.position, o) for c, o in claims]
+    )
+    html = render_report(report.text, placed, _make_href(parts))
     decided = [d for f in report.facts for d in f.decisions
                if d.judge == frame.judge and d.status == "ok"]  # fmt: skip
     titles = frame.judge_titles
-    more_claims = _pages(parts.claims, parts.claims_page, "claims", report.claims)
-    fact_pages = _pages(parts.facts, parts.facts_page, "facts", report.facts)
+    more_claims = _list_pages(parts.claims, parts.claims_file, "claims", report.claims)
+    fact_pages = _list_pages(parts.facts, parts.facts_file, "facts", report.facts)
     shown: dict[str, Any] = {
         "site": frame.site,
         "report": report,
@@ -65,48 +67,48 @@ def report_files(
         "agent_href": agent_href,
         "article_href": article_href,
         "n_words": len(report.text.split()),
-        "scores": [_score(frame, score) for score in report.scores],
+        "scores": [_describe_score(frame, score) for score in report.scores],
         "judge_titles": titles,
         "main_title": titles.get(frame.judge, frame.judge) if len(titles) > 1 else "",
-        "legend": _legend([MARKS[outcome] for outcome in outcomes]),
+        "legend": _count_marks([MARKS[outcome] for outcome in outcomes]),
         "n_unplaced": len(claims) - html.count('<a class="claim '),
         "html": Markup(html),
-        "snapshot_of": _snapshots(report),
+        "snapshot_of": _map_snapshots(report),
         "n_judged": len(decided),
         "n_leaked": sum(claim.leaked is True for claim in report.claims),
         "n_covered": sum(d.label == "consistent" for d in decided),
-        "others": _others(frame, report.others),
+        "others": _group_by_step(frame, report.others),
         "item_words": words,
         "more_claims": more_claims,
         "fact_pages": fact_pages,
     }
     marked = [(claim, MARKS[outcome]) for claim, outcome in claims]
-    files = {parts.home: page("report.html", depth=1, claims=marked, **shown)}
-    for (href, _), first, end in _spans(more_claims, parts.claims):
+    files = {parts.home: render_page("report.html", depth=1, claims=marked, **shown)}
+    for (href, _), first, end in _pair_spans(more_claims, parts.claims):
         here = [(claim, mark) for claim, mark in marked if first <= claim.number < end]
-        files[href] = page(
+        files[href] = render_page(
             "report_claims.html", depth=1, claims=here, pages=more_claims, this=href, **shown
         )
-    for (href, _), first, end in _spans(fact_pages, parts.facts):
+    for (href, _), first, end in _pair_spans(fact_pages, parts.facts):
         found = [fact for fact in report.facts if first <= fact.number < end]
-        files[href] = page(
+        files[href] = render_page(
             "report_facts.html", depth=1, facts=found, pages=fact_pages, this=href, **shown
         )
     return files
 
 
-def _href(parts: Parts) -> Callable[[int], str]:
-    """Where a claim's details stand, seen from the text."""
-    return lambda number: parts.claim(number).removeprefix(parts.home)
+def _make_href(parts: ReportParts) -> Callable[[int], str]:
+    """Return a function from a claim's number to the link to its details."""
+    return lambda number: parts.claim_href(number).removeprefix(parts.home)
 
 
-def _pages(
+def _list_pages(
     starts: Sequence[int],
     name: Callable[[int], str],
     what: str,
     items: Sequence[ExplainedClaim | ExplainedFact],
 ) -> list[tuple[str, str]]:
-    """Of the pages that items begin on: href, and which they are in words."""
+    """List the pages of items: href and description."""
     lasts = [*(start - 1 for start in starts[1:]), items[-1].number if items else 0]
     return [
         (name(place), f"{what} {first} to {last}")
@@ -114,28 +116,28 @@ def _pages(
     ] if starts else []  # fmt: skip
 
 
-def _spans(
+def _pair_spans(
     pages: Sequence[tuple[str, str]], starts: Sequence[int]
 ) -> Iterator[tuple[tuple[str, str], int, float]]:
-    """Each page with the number its items begin at and the one they end before."""
+    """Yield each page with the first number of its items and the one after the last."""
     yield from zip(pages, starts, [*starts[1:], inf], strict=True) if starts else ()
 
 
 def snapshot_href(url: str) -> str:
-    """The page of a cited page's snapshot within the site."""
+    """Return the path of a cited page's snapshot within the site."""
     return f"pages/{content_sha(url)[:12]}.html"
 
 
-def _outcome(claim: ExplainedClaim, judge: str) -> str:
+def _get_outcome(claim: ExplainedClaim, judge: str) -> str:
     return claim.outcomes.get(judge, "unjudged")
 
 
-def _legend(marks: Sequence[Mark]) -> list[tuple[Mark, int]]:
-    """Each outcome that occurs with how many claims have it, in the order of MARKS."""
+def _count_marks(marks: Sequence[OutcomeMark]) -> list[tuple[OutcomeMark, int]]:
+    """Count the claims of each outcome that occurs, in the order of MARKS."""
     return [(mark, marks.count(mark)) for mark in MARKS.values() if mark in marks]
 
 
-def _score(frame: ReportFrame, score: ReportScore) -> dict[str, Any]:
+def _describe_score(frame: ReportFrame, score: ReportScore) -> dict[str, Any]:
     title, unit = frame.metrics.get((score.protocol, score.metric), (score.metric, "share"))
     return {
         "protocol": frame.protocol_titles.get(score.protocol, score.protocol),
@@ -149,7 +151,7 @@ def _score(frame: ReportFrame, score: ReportScore) -> dict[str, Any]:
     }
 
 
-def _snapshots(report: ExplainedReport) -> dict[str, str]:
+def _map_snapshots(report: ExplainedReport) -> dict[str, str]:
     return {
         citation.url: snapshot_href(citation.url)
         for claim in report.claims
@@ -158,11 +160,11 @@ def _snapshots(report: ExplainedReport) -> dict[str, str]:
     }
 
 
-def _others(
-    frame: ReportFrame, decisions: Sequence[Decision]
-) -> list[tuple[tuple[str, str], list[Decision]]]:
-    """By protocol and step."""
-    grouped: dict[tuple[str, str], list[Decision]] = defaultdict(list)
+def _group_by_step(
+    frame: ReportFrame, decisions: Sequence[ExplainedVerdict]
+) -> list[tuple[tuple[str, str], list[ExplainedVerdict]]]:
+    """Group decisions by protocol and step."""
+    grouped: dict[tuple[str, str], list[ExplainedVerdict]] = defaultdict(list)
     for decision in decisions:
         title = frame.protocol_titles.get(decision.protocol, decision.protocol)
         grouped[title, decision.step.replace("_", " ")].append(decision)

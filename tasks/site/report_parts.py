@@ -1,7 +1,7 @@
-"""How the claims and facts of a report are spread over pages, so that each loads at once.
+"""Split a report's claims and facts over pages of limited size.
 
-A report's text stands on its own page, with its claims where there is room; the facts of the
-reference article stand on the next one. What is longer goes on on further pages.
+The first page has the report's text and, if they fit, its claims; another has the facts of the
+reference article. Longer lists continue on further pages.
 """
 
 from bisect import bisect_right
@@ -10,95 +10,109 @@ from dataclasses import dataclass
 
 from markupsafe import escape
 
-from tasks.site.harmless import visible
-from tasks.warehouse.explained import Decision, ExplainedClaim, ExplainedFact, ExplainedReport
+from tasks.site.escaping import escape_invisible
+from tasks.warehouse.explanations import (
+    ExplainedClaim,
+    ExplainedFact,
+    ExplainedReport,
+    ExplainedVerdict,
+)
 
-MOST = 450_000
-"""Bytes of claims or of facts on one page, as nearly as can be said before they are written; what
-stands around them takes less than 50,000 more."""
+MAX_BYTES = 450_000
+"""Estimated bytes of claims or facts on one page; the rest of the page takes less than 50,000."""
 _DECISION, _CITATION, _CLAIM, _FACT, _FOUND, _MARK = 360, 300, 250, 160, 190, 330
-"""Bytes of the elements around the words of each; `_FOUND`: of a decision beside its fact, `_MARK`:
-of a mark in the text with its link."""
+"""Bytes of the markup around each; `_FOUND`: a decision beside its fact, `_MARK`: a mark in the
+text with its link."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Which of a report's pages holds which claim and which fact."""
+class ReportParts:
+    """Which page of a report has which claims and facts."""
 
     report: str
-    """Its id."""
+    """The report's id."""
     claims: tuple[int, ...]
-    """The first claim's number of each page; empty where all stand with the text."""
+    """The first claim's number on each page; empty if all are on the text's page."""
     facts: tuple[int, ...]
-    """The first fact's number of each page; empty where there are none."""
+    """The first fact's number on each page; empty if there are none."""
 
     @property
     def home(self) -> str:
-        """The page of the text; like all of them beside each other in the folder of reports."""
+        """The file of the text's page; all files are in the folder of reports."""
         return f"{self.report}.html"
 
-    def claims_page(self, place: int) -> str:
+    def claims_file(self, place: int) -> str:
         return self._page("claims", place)
 
-    def facts_page(self, place: int) -> str:
+    def facts_file(self, place: int) -> str:
         return self._page("facts", place)
 
-    def claim(self, number: int) -> str:
-        """Where a claim's details stand."""
+    def claim_href(self, number: int) -> str:
+        """Return the link to a claim's details."""
         place = max(0, bisect_right(self.claims, number) - 1)
-        page = self.claims_page(place) if self.claims else self.home
+        page = self.claims_file(place) if self.claims else self.home
         return f"{page}#claim-{number}"
 
-    def fact(self, number: int) -> str:
-        """Where a fact stands with what was found of it."""
+    def fact_href(self, number: int) -> str:
+        """Return the link to a fact and its verdicts."""
         place = max(0, bisect_right(self.facts, number) - 1)
-        return f"{self.facts_page(place)}#fact-{number}"
+        return f"{self.facts_file(place)}#fact-{number}"
 
     def _page(self, what: str, place: int) -> str:
         return f"{self.report}-{what}{f'-{place + 1}' if place else ''}.html"
 
 
-def parts_of(report: ExplainedReport, most: int = MOST) -> Parts:
-    """The fewest pages, in order, that hold `most` bytes each; a longer item has its own."""
-    claims = [(claim.number, _claim(claim)) for claim in report.claims]
-    text = _bytes(report.text) + _MARK * len(claims)
+def split_report(report: ExplainedReport, most: int = MAX_BYTES) -> ReportParts:
+    """Split a report into the fewest pages of `most` bytes each; a longer item has its own page."""
+    claims = [(claim.number, _measure_claim(claim)) for claim in report.claims]
+    text = _count_bytes(report.text) + _MARK * len(claims)
     together = text + sum(size for _, size in claims) <= most
-    return Parts(
+    return ReportParts(
         report=report.id,
-        claims=() if together else _starts(claims, most),
-        facts=_starts([(fact.number, _fact(fact)) for fact in report.facts], most),
+        claims=() if together else _find_starts(claims, most),
+        facts=_find_starts([(fact.number, _measure_fact(fact)) for fact in report.facts], most),
     )
 
 
-def _starts(sizes: Sequence[tuple[int, int]], most: int) -> tuple[int, ...]:
+def _find_starts(sizes: Sequence[tuple[int, int]], most: int) -> tuple[int, ...]:
     starts: list[int] = []
-    held = 0
+    used = 0
     for number, size in sizes:
-        if not starts or held + size > most:
+        if not starts or used + size > most:
             starts.append(number)
-            held = 0
-        held += size
+            used = 0
+        used += size
     return tuple(starts)
 
 
-def _claim(claim: ExplainedClaim) -> int:
+def _measure_claim(claim: ExplainedClaim) -> int:
     of_pages = (
-        _CITATION + _bytes(c.url, c.raw_url, c.marker) + _decided(c.decisions)
-        + (_bytes(c.page.error) if c.page else 0)
+        _CITATION + _count_bytes(c.url, c.raw_url, c.marker) + _measure_decisions(c.decisions)
+        + (_count_bytes(c.page.error) if c.page else 0)
         for c in claim.citations
     )  # fmt: skip
-    said = _bytes(claim.text) + _decided(claim.conflicts) + _decided(claim.decisions)
-    return _CLAIM + 120 * len(claim.outcomes) + said + sum(of_pages)
+    own = (
+        _count_bytes(claim.text)
+        + _measure_decisions(claim.conflicts)
+        + _measure_decisions(claim.decisions)
+    )
+    return _CLAIM + 120 * len(claim.outcomes) + own + sum(of_pages)
 
 
-def _fact(fact: ExplainedFact) -> int:
-    return _FACT + _bytes(fact.text, fact.section) + _decided(fact.decisions, _FOUND)
+def _measure_fact(fact: ExplainedFact) -> int:
+    return (
+        _FACT + _count_bytes(fact.text, fact.section) + _measure_decisions(fact.decisions, _FOUND)
+    )
 
 
-def _decided(decisions: Iterable[Decision], around: int = _DECISION) -> int:
-    return sum(around + _bytes(d.reason, d.evidence, d.call_id, d.model_version) for d in decisions)
+def _measure_decisions(decisions: Iterable[ExplainedVerdict], around: int = _DECISION) -> int:
+    return sum(
+        around + _count_bytes(d.reason, d.evidence, d.call_id, d.model_version) for d in decisions
+    )
 
 
-def _bytes(*words: str | None) -> int:
-    """As they stand in a page."""
-    return sum(len(escape(visible(said)).encode("utf-8", "replace")) for said in words if said)
+def _count_bytes(*texts: str | None) -> int:
+    """Count the bytes of texts as escaped on a page."""
+    return sum(
+        len(escape(escape_invisible(text)).encode("utf-8", "replace")) for text in texts if text
+    )

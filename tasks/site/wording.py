@@ -1,16 +1,16 @@
-"""Numbers, dates and outcomes in the words and signs of the pages."""
+"""Format numbers, dates and outcomes for pages."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 Tone = Literal["good", "bad", "poor", "open", "none"]
-"""How a mark is coloured: supported, conflicting, not supported, to be decided, nothing to say."""
+"""Colour of a mark: supported, conflicting, not supported, open, no result."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """How an outcome is shown: never by colour alone."""
+class OutcomeMark:
+    """The display of an outcome, never by colour alone."""
 
     sign: str
     word: str
@@ -18,74 +18,75 @@ class Mark:
 
 
 MARKS = {
-    "supported": Mark("✓", "supported", "good"),
-    "partly_supported": Mark("◐", "supported in part", "poor"),
-    "conflicting": Mark("✗", "conflicting", "bad"),
-    "not_supported": Mark("○", "not supported", "poor"),
-    "not_assessed": Mark("–", "not assessed", "none"),
-    "uncited": Mark("–", "not assessed: no citation", "none"),
-    "never_fetched": Mark("–", "not assessed: page never fetched", "none"),
-    "unreachable": Mark("–", "not assessed: page could not be read", "none"),
-    "untrusted": Mark("–", "not assessed: citations cannot be told", "none"),
-    "open": Mark("?", "open: still to be decided", "open"),
-    "unjudged": Mark("–", "not judged", "none"),
+    "supported": OutcomeMark("✓", "supported", "good"),
+    "partly_supported": OutcomeMark("◐", "supported in part", "poor"),
+    "conflicting": OutcomeMark("✗", "conflicting", "bad"),
+    "not_supported": OutcomeMark("○", "not supported", "poor"),
+    "not_assessed": OutcomeMark("–", "not assessed", "none"),
+    "uncited": OutcomeMark("–", "not assessed: no citation", "none"),
+    "never_fetched": OutcomeMark("–", "not assessed: page never fetched", "none"),
+    "unreachable": OutcomeMark("–", "not assessed: page could not be read", "none"),
+    "untrusted": OutcomeMark("–", "not assessed: citations are unreliable", "none"),
+    "open": OutcomeMark("?", "open: not decided yet", "open"),
+    "unjudged": OutcomeMark("–", "not judged", "none"),
 }
-"""Of a claim, by its outcome; `unjudged` where a judge has none, as it has not begun with the
-report, or decides nothing about claims."""
+"""Marks of a claim's outcomes; `unjudged`: the judge has not judged the report yet, or does not
+judge claims."""
 LABELS = {
-    "consistent": Mark("✓", "consistent", "good"),
-    "inconsistent": Mark("✗", "contradicted", "bad"),
-    "not_support": Mark("○", "not supported", "poor"),
-    "support": Mark("✓", "supported", "good"),
-    "conflict": Mark("✗", "conflicting", "bad"),
-    "supported": Mark("✓", "supported", "good"),
-    "unsupported": Mark("○", "not supported", "poor"),
-    "full": Mark("✓", "supported", "good"),
-    "partial": Mark("◐", "supported in part", "poor"),
-    "none": Mark("○", "none", "poor"),
-    "omitted": Mark("○", "omitted", "poor"),
-    "contradicted": Mark("✗", "contradicted", "bad"),
-    "report": Mark("✓", "the report is better", "good"),
-    "reference": Mark("○", "the reference is better", "poor"),
+    "consistent": OutcomeMark("✓", "consistent", "good"),
+    "inconsistent": OutcomeMark("✗", "contradicted", "bad"),
+    "not_support": OutcomeMark("○", "not supported", "poor"),
+    "support": OutcomeMark("✓", "supported", "good"),
+    "conflict": OutcomeMark("✗", "conflicting", "bad"),
+    "supported": OutcomeMark("✓", "supported", "good"),
+    "unsupported": OutcomeMark("○", "not supported", "poor"),
+    "full": OutcomeMark("✓", "supported", "good"),
+    "partial": OutcomeMark("◐", "supported in part", "poor"),
+    "none": OutcomeMark("○", "none", "poor"),
+    "omitted": OutcomeMark("○", "omitted", "poor"),
+    "contradicted": OutcomeMark("✗", "contradicted", "bad"),
+    "report": OutcomeMark("✓", "the report is better", "good"),
+    "reference": OutcomeMark("○", "the reference is better", "poor"),
 }
-"""Of a verdict, by its label; the others stand for themselves."""
-OF_FACTS = {
-    "consistent": Mark("✓", "covered", "good"),
-    "not_support": Mark("○", "not found", "poor"),
+"""Marks of verdicts' labels; other labels are shown as they are."""
+FACT_LABELS = {
+    "consistent": OutcomeMark("✓", "covered", "good"),
+    "not_support": OutcomeMark("○", "not found", "poor"),
 }
-"""The same where a fact is looked for in a report."""
+"""Marks of labels where a fact is searched in a report."""
 COVERAGE, CONFLICT = "coverage", "conflict"
-OF_CONFLICTS = {
-    "inconsistent": Mark("✗", "contradicts the reference", "bad"),
-    "consistent": Mark("✓", "agrees with the reference", "good"),
-    "not_support": Mark("–", "no contradiction with the reference", "none"),
+CONFLICT_LABELS = {
+    "inconsistent": OutcomeMark("✗", "contradicts the reference", "bad"),
+    "consistent": OutcomeMark("✓", "agrees with the reference", "good"),
+    "not_support": OutcomeMark("–", "no contradiction with the reference", "none"),
 }
-"""Where a claim is held against the reference article."""
-SAID = {COVERAGE: OF_FACTS, CONFLICT: OF_CONFLICTS}
+"""Marks of labels where a claim is compared with the reference article."""
+STEP_LABELS = {COVERAGE: FACT_LABELS, CONFLICT: CONFLICT_LABELS}
 STATUSES = {
-    "judge_error": Mark("?", "open: the judge did not answer", "open"),
-    "unparsable": Mark("?", "open: the answer could not be read", "open"),
-    "blocked": Mark("–", "blocked by the provider", "none"),
-    "unfetchable": Mark("–", "page could not be read", "none"),
-    "not_assessed": Mark("–", "not assessed", "none"),
-    "skipped": Mark("–", "skipped", "none"),
+    "judge_error": OutcomeMark("?", "open: the judge did not answer", "open"),
+    "unparsable": OutcomeMark("?", "open: the answer could not be read", "open"),
+    "blocked": OutcomeMark("–", "blocked by the provider", "none"),
+    "unfetchable": OutcomeMark("–", "page could not be read", "none"),
+    "not_assessed": OutcomeMark("–", "not assessed", "none"),
+    "skipped": OutcomeMark("–", "skipped", "none"),
 }
-"""Of a verdict that is not `ok`, by its status."""
+"""Marks of the statuses of verdicts other than `ok`."""
 
 
-def decision_mark(status: str, label: str | None, score: float | None, step: str) -> Mark:
-    """How a verdict of a protocol's step is shown: by its label where it is decided, else by why
-    it is not."""
+def choose_mark(status: str, label: str | None, score: float | None, step: str) -> OutcomeMark:
+    """Return the mark of a verdict: by its label if it is decided, else by its status."""
     if status != "ok":
-        return STATUSES.get(status, Mark("?", status, "open"))
+        return STATUSES.get(status, OutcomeMark("?", status, "open"))
     if label is None:
-        return Mark("●", "rated" if score is None else f"rated {number(score)}", "none")
-    known = LABELS | SAID.get(step, {})
-    return known.get(label, Mark("●", label.replace("_", " "), "none"))
+        return OutcomeMark(
+            "●", "rated" if score is None else f"rated {format_number(score)}", "none"
+        )
+    known = LABELS | STEP_LABELS.get(step, {})
+    return known.get(label, OutcomeMark("●", label.replace("_", " "), "none"))
 
 
-def number(value: float | int | None, digits: int = 2) -> str:
-    """With thousands apart, no more digits than it has; a dash for nothing."""
+def format_number(value: float | int | None, digits: int = 2) -> str:
+    """Format a number with thousands separators and without needless digits; a dash for None."""
     if value is None:
         return "–"
     if isinstance(value, int) or float(value).is_integer():
@@ -93,56 +94,56 @@ def number(value: float | int | None, digits: int = 2) -> str:
     return f"{value:,.{digits}f}"
 
 
-def figure(value: float | None, unit: str = "share") -> str:
-    """A metric's value: shares in percent with one digit, numbers with two."""
+def format_figure(value: float | None, unit: str = "share") -> str:
+    """Format a metric's value: shares in percent with one digit, numbers with two."""
     if value is None:
         return "–"
     return f"{value * 100:.1f}" if unit == "share" else f"{value:,.2f}"
 
 
-def interval(low: float | None, high: float | None, unit: str = "share") -> str:
-    """`20.9–24.0`, with words between the ends where one is negative; empty without one."""
+def format_interval(low: float | None, high: float | None, unit: str = "share") -> str:
+    """Format an interval: `20.9–24.0`, with `to` if an end is negative; empty without one."""
     if low is None or high is None:
         return ""
     dash = " to " if low < 0 or high < 0 else "–"
-    return f"{figure(low, unit)}{dash}{figure(high, unit)}"
+    return f"{format_figure(low, unit)}{dash}{format_figure(high, unit)}"
 
 
-def items(n: int) -> str:
+def format_items(n: int) -> str:
     return "1 item" if n == 1 else f"{n:,} items"
 
 
-def ranks(first: int | None, last: int | None) -> str:
-    """`2–4`, `1`, or a dash for an agent without a figure."""
+def format_ranks(first: int | None, last: int | None) -> str:
+    """Format a rank range: `2–4`, `1`, or a dash for an agent without a figure."""
     if first is None or last is None:
         return "–"
     return str(first) if first == last else f"{first}–{last}"
 
 
-def reason(said: str | None) -> str:
-    """Why there is no figure; a status that it begins with (`not_assessed: …`) in words."""
-    status, colon, why = (said or "").partition(":")
+def format_reason(text: str | None) -> str:
+    """Format why there is no figure; a leading status (`not_assessed: …`) becomes words."""
+    status, colon, why = (text or "").partition(":")
     return f"{status.replace('_', ' ') if status in STATUSES else status}{colon}{why}"
 
 
-def dollars(value: float | None) -> str:
-    """US dollars; a dash where unknown."""
+def format_dollars(value: float | None) -> str:
+    """Format US dollars; a dash if unknown."""
     if value is None:
         return "–"
     return f"${value:,.2f}" if value >= 0.1 or value == 0 else f"${value:.4f}"
 
 
-def moment(value: datetime | None) -> str:
-    """`2026-11-22 14:05 UTC`."""
+def format_moment(value: datetime | None) -> str:
+    """Format a time: `2026-11-22 14:05 UTC`."""
     return f"{value:%Y-%m-%d %H:%M} UTC" if value else "–"
 
 
-def day(value: datetime | None) -> str:
+def format_day(value: datetime | None) -> str:
     return f"{value:%Y-%m-%d}" if value else "–"
 
 
-def size(n_bytes: int) -> str:
-    """`12 kB`, `3.4 MB`."""
+def format_size(n_bytes: int) -> str:
+    """Format a size: `12 kB`, `3.4 MB`."""
     if n_bytes < 1_000_000:
         return f"{max(1, round(n_bytes / 1000)):,} kB"
     return f"{n_bytes / 1_000_000:,.1f} MB"

@@ -1,4 +1,4 @@
-"""The store: DuckDB files or lakes, rows, locks, snapshots. Only this package imports duckdb.
+"""The warehouse: DuckDB files and DuckLakes, rows, locks, snapshots.
 
-Ground. Writes whatever it is given, in transactions.
+Ground. Only this package imports duckdb. Writes the rows that it is given, in transactions.
 """

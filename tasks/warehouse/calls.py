@@ -1,4 +1,4 @@
-"""The rows of what was bought from models: the ledger of calls, and batch jobs."""
+"""Rows of the ledger of calls, and of batch jobs."""
 
 from typing import ClassVar, Literal
 
@@ -8,87 +8,86 @@ from tasks.warehouse.rows import Row, UtcDatetime, utc_now
 
 
 class Call(Row):
-    """One request to a model and what became of it: bought once, kept for ever."""
+    """One request to a model and its answer: paid once, kept for ever."""
 
     table: ClassVar[str] = "calls"
     key: ClassVar[tuple[str, ...]] = ("call_id",)
 
     call_id: str
-    """Sha of request and attempt."""
+    """Sha-256 of request and attempt."""
     request_id: str
-    """Sha of provider, model, parameters, reply schema, prompt and attached files: the same
-    question again."""
+    """Sha-256 of provider, model, parameters, reply schema, prompt and attached files: equal for
+    repeated requests."""
     attempt: int
-    """1-based: which answer to this request it is. A later one was asked for because those
-    before it could not be used."""
+    """The number of the answer to this request, 1-based. Later ones were requested because the
+    earlier ones were unusable."""
     provider: str
     model: str
     parameters: str
     """JSON, keys sorted."""
     reply_schema: str
-    """JSON Schema of the answer that was asked for."""
+    """JSON Schema of the requested answer."""
     system_prompt: str
-    """What was sent before the prompt."""
+    """The system prompt."""
     prompt: str
-    """What was sent after the system prompt; a repair holds the turns before it as well. An
-    attached file is named by its media type, size and sha."""
+    """The user prompt; in a repair, with the messages before it. Attached files are represented by
+    their media type, size and sha."""
     prompt_sha: str
-    """Sha of the prompt's template."""
+    """Sha-256 of the prompt's template."""
     judge: str
     protocol: str
     step: str
     status: Literal["ok", "truncated", "refused", "blocked", "empty", "failed"]
-    """`ok`: a whole answer came (whether it can be used is for the judge to say); `failed`:
-    none came, and the next run may ask again under the same call_id."""
+    """`ok`: a complete answer, usable or not; `failed`: no answer, so the next run may repeat the
+    request under the same call_id."""
     answer: str | None = None
-    """As it came; null where none did."""
+    """The answer as received; null if there was none."""
     raw: str | None = None
-    """The response body, kept where there is no whole answer."""
+    """The response body, kept if there is no complete answer."""
     error: str | None = None
     finish: str | None = None
-    """Why the model stopped, in the provider's own word."""
+    """The provider's finish reason."""
     model_version: str | None = None
-    """As the answer says."""
+    """The model version that the answer states."""
     response_id: str | None = None
-    """The provider's name for the answer."""
+    """The provider's id of the answer."""
     delivery: str
-    """How it was asked: `live` or `batch`, and how the answer's form was asked for."""
+    """`live` or `batch`, and how the reply schema was enforced."""
     prompt_tokens: int | None = None
-    """With the cached ones."""
+    """Prompt tokens, including cached ones."""
     cached_tokens: int | None = None
     output_tokens: int | None = None
-    """Without thinking."""
+    """Output tokens, without thinking."""
     thinking_tokens: int | None = None
     cost_usd: float | None = None
-    """By the price list of the day; null where the price or the tokens are unknown."""
+    """US dollars by the price list of that day; null if the price or the tokens are unknown."""
     latency_seconds: float | None = None
-    """Of the last try, from sending to the whole answer."""
+    """Seconds from sending to the complete answer, of the last try."""
     tries: int = 1
-    """HTTP requests it took."""
+    """The number of HTTP requests."""
     called_at: UtcDatetime = Field(default_factory=utc_now)
-    """When it was asked (UTC)."""
+    """When the request was sent (UTC)."""
 
 
 class BatchJob(Row):
-    """Requests handed to a provider's batch API; written before it is created and polled."""
+    """A job at a provider's batch API; written before it is created there."""
 
     table: ClassVar[str] = "batch_jobs"
     key: ClassVar[tuple[str, ...]] = ("job",)
 
     job: str
-    """Our own name for it, by which it can be found again if the answer to its creation is
-    lost."""
+    """Our id for it, to find it again if the provider's answer to its creation is lost."""
     provider: str
     model: str
     judge: str
     remote_id: str | None = None
-    """Null: its creation was begun, and no answer has been seen."""
+    """The provider's id; null until the answer to its creation has arrived."""
     state: Literal["creating", "running", "done", "failed"]
-    """How far it is."""
+    """The job's state."""
     requests: str
-    """JSON list of the call ids it holds."""
+    """JSON list of its call ids."""
     n_requests: int
-    """In it."""
+    """The number of its requests."""
     error: str | None = None
     created_at: UtcDatetime = Field(default_factory=utc_now)
     finished_at: UtcDatetime | None = None

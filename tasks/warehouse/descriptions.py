@@ -1,7 +1,7 @@
-"""What every table, view and column of the warehouse means: read from where it is written.
+"""Descriptions of all tables, views and columns, as `evergreen schema` shows them.
 
-Tables and their columns are told by the docstrings of their rows, views and theirs by the comments
-in the migrations. What means the same wherever it stands is told once, here.
+Tables and their columns are described by the docstrings of their rows, views and their columns by
+comments in the SQL. Columns that mean the same everywhere are described once, here.
 """
 
 import ast
@@ -14,105 +14,105 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import duckdb
 
-from tasks.warehouse.collected import Candidate
-from tasks.warehouse.migrate import migrations
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.rows import Row
+from tasks.warehouse.schema import load_schema
 from tasks.warehouse.tables import TABLES
+from tasks.warehouse.wiki_editions import Candidate
 
-EVERYWHERE: Mapping[str, str] = {
-    "edition": "The edition it belongs to.",
+COMMON_COLUMNS: Mapping[str, str] = {
+    "edition": "The edition's name.",
     "agent": "The agent's id.",
-    "assignment": "What the agent was asked: with the agent it names a report.",
+    "assignment": "The assignment's id; with the agent it identifies a report.",
     "article": "The reference article's file-safe name.",
     "title": "The article's title.",
-    "judge": "Who decided, by its name in configs/judges.yaml.",
-    "protocol": "The evaluation protocol, or own rubric, by name.",
-    "step": "The kind of decision, in the protocol's words.",
-    "item": "What was decided: `fact:7`, `claim:3`, `claim:3 URL`, or an item of a rubric.",
-    "metric": "The figure's name, as in configs/protocols.",
-    "label": "The decision, in the step's own words; null where there is none.",
-    "score": "The judge's probability or mark, where it gives one; meaning per step.",
-    "reason": "Why, in words.",
-    "evidence": "The text that the judge rested it on, as it quoted it.",
-    "attempt": "1-based: which answer to the question it rests on.",
-    "call_id": "The model call that decided it (`evergreen calls --show`); null where none did.",
-    "model_version": "The model that answered, as its answer says.",
-    "prompt_sha": "Sha-256 of the prompts that were used.",
-    "protocol_version": "The protocol's version, with its settings.",
-    "seed": "Of the pseudo-random numbers it was drawn with.",
-    "text": "The text itself.",
+    "judge": "The judge's name, as in configs/judges.yaml.",
+    "protocol": "The protocol's name, or that of an own rubric.",
+    "step": "The kind of verdict, in the protocol's terms.",
+    "item": "What the verdict decides: `fact:7`, `claim:3`, `claim:3 URL`, or a rubric item.",
+    "metric": "The metric's name, as in configs/protocols.",
+    "label": "The verdict, in the step's terms; null if there is no usable answer.",
+    "score": "The judge's probability or mark, if it gives one; its meaning depends on the step.",
+    "reason": "The reason.",
+    "evidence": "The text that the judge quoted as evidence.",
+    "attempt": "The number of the answer to the same request, 1-based.",
+    "call_id": "The model call behind it (`evergreen calls --show`); null if there was none.",
+    "model_version": "The model version, as the answer states it.",
+    "prompt_sha": "Sha-256 of the prompts.",
+    "protocol_version": "The protocol's version, including its settings.",
+    "seed": "Seed of the random draws.",
+    "text": "The text.",
     "text_sha": "Sha-256 of the text.",
-    "section": "Heading path of the section it stands in; null for what stands before any heading.",
-    "position": "Offset in characters of the text it was found at; null if unknown.",
-    "url": "The address.",
-    "raw_url": "The address as it was written.",
-    "error": "What went wrong, in words; null where nothing did.",
-    "n_items": "How many items it rests on.",
-    "n_open": "Items that a later run may still decide.",
-    "value": "The figure; null where nothing entered it.",
-    "page_id": "The wiki's number of the page.",
-    "revision_id": "The wiki's number of the revision.",
+    "section": "Heading path of its section; null before the first heading.",
+    "position": "Character offset in the text; null if unknown.",
+    "url": "The URL.",
+    "raw_url": "The URL as written.",
+    "error": "What went wrong; null if nothing did.",
+    "n_items": "The number of items.",
+    "n_open": "Open items, which a later run may still decide.",
+    "value": "The value; null if it is not defined.",
+    "page_id": "The wiki's page id.",
+    "revision_id": "The wiki's revision id.",
     "revision_at": "When that revision was saved (UTC).",
     "created_at": "When it was made (UTC).",
     "made_at": "When it was made (UTC).",
-    "finished_at": "When it ended (UTC); null while it has not.",
-    "imported_at": "When it was brought in (UTC).",
+    "finished_at": "When it ended (UTC); null until then.",
+    "imported_at": "When it was imported (UTC).",
     "fetched_at": "When it was fetched (UTC).",
-    "provider": "Whose model or interface it is, by its name in the configuration.",
-    "model": "The model that was asked for.",
-    "media_type": "What the bytes are, e.g. `text/html`.",
-    "n_bytes": "Bytes.",
-    "input_tokens": "Tokens that went in, as the provider counts.",
-    "output_tokens": "Tokens that came out, as the provider counts.",
-    "cached_tokens": "Of the tokens that went in, those served from a cache.",
-    "reasoning_tokens": "Tokens of reasoning, as the provider counts.",
-    "prompt_tokens": "Tokens of the prompts, with the cached ones.",
-    "thinking_tokens": "Tokens of thinking.",
-    "cell_id": "The cell it belongs to: one report under one protocol, by one judge, on one state.",
-    "numerator": "What the value has above the line; null where it has no value.",
-    "n_reports": "Reports it rests on.",
-    "provisional": "Whether something it rests on is still open.",
-    "cost_usd": "US dollars; null where unknown.",
-    "usd": "US dollars; null where unknown.",
+    "provider": "The provider of the model or API, by its name in the configuration.",
+    "model": "The requested model.",
+    "media_type": "The media type, e.g. `text/html`.",
+    "n_bytes": "Size in bytes.",
+    "input_tokens": "Input tokens, as the provider counts them.",
+    "output_tokens": "Output tokens, as the provider counts them.",
+    "cached_tokens": "Input tokens served from a cache.",
+    "reasoning_tokens": "Reasoning tokens, as the provider counts them.",
+    "prompt_tokens": "Prompt tokens, including cached ones.",
+    "thinking_tokens": "Thinking tokens.",
+    "cell_id": "The cell: all verdicts of one protocol and judge on one report, for one state of "
+    "their inputs.",
+    "numerator": "The value's numerator; null if it has no value.",
+    "n_reports": "The number of reports.",
+    "provisional": "Whether it may still change.",
+    "cost_usd": "US dollars; null if unknown.",
+    "usd": "US dollars; null if unknown.",
 }
-"""By column: what it means in every table and view that does not say otherwise."""
+"""Column name to its description, for tables and views without one of their own."""
 
-PASSED_ON: Mapping[str, type[Row]] = {
+VIEW_MODELS: Mapping[str, type[Row]] = {
     "current_verdicts": Verdict,
     "verdicts_at_hand": Verdict,
     "candidate_ranking": Candidate,
 }
-"""Views that give a table's columns as they are."""
+"""Views that have all columns of a table, and its model."""
 
 
-class Column(NamedTuple):
+class ColumnDescription(NamedTuple):
     """One column of a table or view."""
 
     name: str
     kind: str
-    """Its SQL type."""
+    """The SQL type."""
     text: str | None
-    """What it means, its unit and range; null where nobody says more than its name."""
+    """Meaning, unit and range; None if the name says it all."""
 
 
-class Described(NamedTuple):
+class TableDescription(NamedTuple):
     """One table or view."""
 
     name: str
     kind: str
     """`table` or `view`."""
     text: str | None
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnDescription, ...]
 
 
 @lru_cache
-def described() -> Mapping[str, Described]:
-    """Every table, in the order the data flows, then every view by name. Read from an empty
-    warehouse of the newest schema."""
+def load_descriptions() -> Mapping[str, TableDescription]:
+    """Describe every table, in the order of the pipeline, then every view by name. They are read
+    from an empty warehouse."""
     with duckdb.connect() as empty:
-        for _, sql in migrations():
-            empty.execute(sql)
+        empty.execute(load_schema())
         texts = dict(
             empty.execute(
                 "SELECT table_name, comment FROM duckdb_tables() UNION ALL "
@@ -125,29 +125,33 @@ def described() -> Mapping[str, Described]:
         ).fetchall()
     models = {model.table: model for model in TABLES}
     others = sorted(texts.keys() - models.keys())
-    return {name: _described(name, models.get(name), texts[name], columns)
+    return {name: _describe(name, models.get(name), texts[name], columns)
             for name in [*models, *others]}  # fmt: skip
 
 
-def _described(
+def _describe(
     name: str, model: type[Row] | None, text: str | None, columns: list[tuple[str, ...]]
-) -> Described:
-    said = _fields(row) if (row := model or PASSED_ON.get(name)) else {}
-    return Described(
+) -> TableDescription:
+    fields = _field_texts(row) if (row := model or VIEW_MODELS.get(name)) else {}
+    return TableDescription(
         name,
         "table" if model or name == "warehouse_info" else "view",
-        _one_line(model.__doc__ if model else text),
+        _join_lines(model.__doc__ if model else text),
         tuple(
-            Column(column, kind, _one_line(comment) or said.get(column) or EVERYWHERE.get(column))
+            ColumnDescription(
+                column,
+                kind,
+                _join_lines(comment) or fields.get(column) or COMMON_COLUMNS.get(column),
+            )
             for of, column, kind, comment in columns
             if of == name
         ),
     )
 
 
-def _fields(model: type[Row]) -> dict[str, str]:
-    """By field, the docstring below it. Read from the source when somebody asks: pydantic would
-    do it for every model whenever the command starts, 0.05 s of its 0.1."""
+def _field_texts(model: type[Row]) -> dict[str, str]:
+    """Return the docstring below each field, read from the source on demand: pydantic would read
+    those of all models at every start, which takes 0.05 s of 0.1 s."""
     body = ast.parse(dedent(inspect.getsource(model))).body[0]
     assert isinstance(body, ast.ClassDef)
     texts = {
@@ -159,20 +163,20 @@ def _fields(model: type[Row]) -> dict[str, str]:
         and isinstance(below.value, ast.Constant)
         and isinstance(below.value.value, str)
     }
-    values = {name: _one_of(field.annotation) for name, field in model.model_fields.items()}
-    said = {name: [texts.get(name), values[name]] for name in values}
-    return {name: " ".join(filter(None, parts)) for name, parts in said.items() if any(parts)}
+    values = {name: _list_values(field.annotation) for name, field in model.model_fields.items()}
+    both = {name: [texts.get(name), values[name]] for name in values}
+    return {name: " ".join(filter(None, parts)) for name, parts in both.items() if any(parts)}
 
 
-def _one_of(annotation: Any) -> str | None:
-    """The values that a field may have, where they are listed."""
+def _list_values(annotation: Any) -> str | None:
+    """Return the allowed values of a field of Literal or enum type, as a sentence."""
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return f"One of: {', '.join(annotation)}."
     listed = get_args(annotation) if get_origin(annotation) is Literal else ()
     if listed:
         return f"One of: {', '.join(map(str, listed))}."
-    return next(filter(None, map(_one_of, get_args(annotation))), None)
+    return next(filter(None, map(_list_values, get_args(annotation))), None)
 
 
-def _one_line(text: str | None) -> str | None:
+def _join_lines(text: str | None) -> str | None:
     return " ".join(text.split()) if text else None

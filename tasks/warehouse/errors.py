@@ -1,17 +1,17 @@
-"""What can go wrong with the warehouse, each saying what to do."""
+"""The errors of the warehouse; each message says what to do."""
 
 from tasks.errors import ExpectedError
 
 
-def first_line(said: BaseException | str) -> str:
-    """What went wrong, without what stands below it; the error's name where it says nothing.
+def first_line(error: BaseException | str) -> str:
+    """The first line of an error's message, or its class name if the message is empty.
     At most 500 characters."""
-    text = str(said).strip() or type(said).__name__
+    text = str(error).strip() or type(error).__name__
     return text.splitlines()[0][:500]
 
 
 class WarehouseError(ExpectedError):
-    """The warehouse cannot be used as asked; the message names the file and the way out."""
+    """The warehouse cannot be used as requested."""
 
 
 class DamagedWarehouse(WarehouseError):
@@ -19,24 +19,28 @@ class DamagedWarehouse(WarehouseError):
 
 
 class ForeignWarehouse(WarehouseError):
-    """A DuckDB database, but not one of ours."""
+    """The file is a DuckDB database, but not a warehouse."""
+
+
+class OlderWarehouse(WarehouseError):
+    """The warehouse has an older schema, which this Evergreen does not read."""
 
 
 class NewerWarehouse(WarehouseError):
-    """Written by a newer Evergreen or DuckDB than this one."""
+    """The warehouse was written by a newer Evergreen or DuckDB than this one."""
 
 
 class UnwritableWarehouse(WarehouseError):
-    """No permission, a read-only disk, or a full one."""
+    """The warehouse cannot be written: no permission, or a read-only or full disk."""
 
 
 class WarehouseBusy(WarehouseError):
-    """Another process owns the warehouse and we were asked not to wait."""
+    """Another process owns the warehouse, and the caller does not want to wait."""
 
     def __init__(self, line: str) -> None:
         super().__init__(f"{line}. Wait for it to end, or choose another file with --warehouse.")
         self.line = line
-        """Who owns it."""
+        """The owner, without the advice."""
 
 
 class LostWarehouse(WarehouseError):

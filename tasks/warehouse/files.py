@@ -1,4 +1,4 @@
-"""Files kept as they came, beside the warehouse: each under the sha-256 of its bytes."""
+"""The store of report files, beside the warehouse: each file under the sha-256 of its bytes."""
 
 import os
 import threading
@@ -6,22 +6,22 @@ from hashlib import sha256
 from pathlib import Path
 
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
-from tasks.warehouse.location import Where, location
+from tasks.warehouse.location import LocationLike, parse_location
 
 
-def files_folder(warehouse: Where) -> Path:
-    """Where the files of a warehouse lie: `files/<its name>` beside it."""
-    return location(warehouse).beside("files")
+def files_folder(warehouse: LocationLike) -> Path:
+    """Return the folder of a warehouse's files: `files/<its name>` beside it."""
+    return parse_location(warehouse).subfolder("files")
 
 
 class FileStore:
-    """Keeps bytes for ever; the same bytes are kept once."""
+    """Keeps files for ever; equal files are kept once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def put(self, content: bytes) -> str:
-        """Keep `content`; its sha-256. On disk when this returns, whole or not at all.
+        """Keep `content` and return its sha-256. The file is on disk when this returns.
 
         Raises:
             UnwritableWarehouse: the folder cannot be written.
@@ -47,10 +47,10 @@ class FileStore:
         return sha
 
     def get(self, sha: str) -> bytes:
-        """The bytes kept under `sha`.
+        """Return the bytes kept under `sha`.
 
         Raises:
-            DamagedWarehouse: they are not there, or not what they were.
+            DamagedWarehouse: the file is missing or has changed.
         """
         path = self.path(sha)
         try:
@@ -61,8 +61,9 @@ class FileStore:
                 "a copy; the folder belongs to the warehouse."
             ) from error
         if sha256(content).hexdigest() != sha:
-            raise DamagedWarehouse(f"{path} is not what it was. Restore it from a copy.")
+            raise DamagedWarehouse(f"{path} has changed since it was kept. Restore it from a copy.")
         return content
 
     def path(self, sha: str) -> Path:
+        """Return the path of the file with this sha."""
         return self._folder / sha[:2] / sha

@@ -1,4 +1,4 @@
-"""The rows of reports that are bought or brought: jobs, kept files, what collecting cost."""
+"""Rows of requested and imported reports: jobs, report files, collection costs."""
 
 from typing import ClassVar, Literal
 
@@ -12,42 +12,42 @@ JobState = Literal[
 
 
 class Job(Row):
-    """One report asked of an agent: the intention is kept before the request leaves."""
+    """One request to an agent for a report; written before the request is sent."""
 
     table: ClassVar[str] = "jobs"
     key: ClassVar[tuple[str, ...]] = ("job",)
 
     job: str
-    """Our own name for it."""
+    """Our id for it."""
     edition: str
     agent: str
     assignment: str
     attempt: int
-    """1-based; a later one was asked because a person gave up the one before."""
+    """1-based; a new attempt follows one that a person abandoned."""
     turn: int = 1
-    """2: the reply to the agent's question."""
+    """1, or 2 for the reply to the agent's question."""
     kind: str
-    """How it is asked: the kind of the agent's entry in configs/agents.yaml."""
+    """The kind of the agent's entry in configs/agents.yaml."""
     model: str | None = None
     parameters: str
-    """JSON, keys sorted: how it was asked."""
+    """JSON of the request's parameters, keys sorted."""
     prompt: str
-    """What was said in this turn."""
+    """The prompt of this turn."""
     prompt_sha: str
     state: JobState
-    """`sending`: the request is about to leave, or has left (found by a later run: `lost`).
-    `running`: the provider has it. `answered`: its answer is kept. `done`: the report is made of
-    it. `failed`: it ended without a report. `overdue`: it has not ended in time; each run looks
-    once more. `refused`: nothing was bought, the next run asks again. `lost`: sent, and nobody
-    knows what became of it. `abandoned`: a person said to ask again."""
+    """`sending`: about to be sent, or sent (a later run makes it `lost`). `running`: accepted by
+    the provider. `answered`: the answer is stored. `done`: the report is made from it. `failed`:
+    ended without a report. `overdue`: not ended in time; each run checks once more. `refused`:
+    nothing was paid, the next run asks again. `lost`: sent, with unknown outcome. `abandoned`: a
+    person decided to ask again."""
     remote_id: str | None = None
-    """As the provider names it."""
+    """The provider's id."""
     remote_word: str | None = None
-    """The provider's word for its state, as last seen."""
+    """The provider's state, as last seen."""
     polls: int = 0
-    """Times somebody looked whether it has ended."""
+    """The number of status checks."""
     answer: str | None = None
-    """As it came."""
+    """The answer as received."""
     error: str | None = None
     model_version: str | None = None
     input_tokens: int | None = None
@@ -55,22 +55,22 @@ class Job(Row):
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     citation_tokens: int | None = None
-    """Tokens of cited text, where the provider counts them."""
+    """Tokens of cited text, if the provider counts them."""
     searches: int | None = None
-    """That the agent says it made."""
+    """Searches that the agent says it made."""
     reasoning_steps: int | None = None
-    """That the agent says it took."""
+    """Reasoning steps that the agent says it took."""
     cost_usd: float | None = None
     cost_source: Literal["interface", "prices"] | None = None
-    """Who says what it cost."""
+    """Where the cost is from: the agent's API, or our prices."""
     created_at: UtcDatetime = Field(default_factory=utc_now)
     polled_at: UtcDatetime | None = None
-    """The last time (UTC)."""
+    """The last status check (UTC)."""
     finished_at: UtcDatetime | None = None
 
 
 class ReportFile(Row):
-    """A file that a report came as, or an image in it: kept as it was, under its sha."""
+    """The file of a report, or an image in it, kept unchanged under its sha-256."""
 
     table: ClassVar[str] = "report_files"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number")
@@ -79,23 +79,23 @@ class ReportFile(Row):
     agent: str
     assignment: str
     number: int
-    """0: the file itself; from 1: the images in it, in order."""
+    """0: the file; from 1: the images in it, in order."""
     name: str
-    """The file's name; of an image what the text calls it."""
+    """The file's name; for an image its name in the text."""
     media_type: str
     sha: str
     """Sha-256 of its bytes: its name in the folder of files beside the warehouse."""
     n_bytes: int
     n_pages: int | None = None
-    """Of a PDF; null of what has none."""
+    """Pages of a PDF; null for other files."""
     n_unreadable_pages: int | None = None
-    """Pages without any text that could be read (scans)."""
+    """Pages without readable text (scans)."""
     reader: str
-    """What made the text of it, with its version."""
+    """What extracted the text, with its version."""
 
 
 class CollectionCost(Row):
-    """What it cost people to get a report: entered by hand."""
+    """The cost of collecting a report by hand, as a person entered it."""
 
     table: ClassVar[str] = "collection_costs"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
@@ -105,8 +105,8 @@ class CollectionCost(Row):
     assignment: str
     usd: float | None = None
     minutes: float | None = None
-    """Of a person's time."""
+    """Minutes of a person's time."""
     note: str | None = None
-    """In that person's words."""
+    """That person's note."""
     entered_at: UtcDatetime = Field(default_factory=utc_now)
     """When it was entered (UTC)."""

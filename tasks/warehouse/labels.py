@@ -1,4 +1,4 @@
-"""The rows of what people labelled: blinded sheets, and the labels that came back."""
+"""Rows of annotation: the items of blinded sheets, and people's labels."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from tasks.warehouse.rows import Row, UtcDatetime, utc_now
 
 
 class AnnotationItem(Row):
-    """One blinded question of a sheet that people label, and what it hides."""
+    """One blinded item of a sheet that people label, with what it hides."""
 
     table: ClassVar[str] = "annotation_items"
     key: ClassVar[tuple[str, ...]] = ("sheet", "item_id")
@@ -16,34 +16,33 @@ class AnnotationItem(Row):
     sheet: str
     """The sheet's name."""
     item_id: str
-    """Opaque: says nothing about what stands behind it."""
+    """An opaque id, which reveals nothing about the item."""
     number: int
-    """Its place in the sheet, 1-based."""
+    """The place in the sheet, 1-based."""
     edition: str
     kind: str
     """One of `tasks.annotation.kinds.KINDS`."""
     protocol: str
     step: str
     agent: str
-    """Whose verdict it is compared with; empty where two agents' reports are."""
+    """The agent whose report is judged; empty if two agents' reports are compared."""
     assignment: str
     item: str
-    """The verdict's item it is compared with; of two reports, both agents' ids."""
+    """The item of the verdict to compare with; for two reports, both agents' ids."""
     left_side: str
-    """What is shown first: `reference`, `report`, or an agent; empty where there are no sides."""
+    """What is shown first: `reference`, `report`, or an agent; empty if there are no sides."""
     right_side: str
-    """What is shown second; empty where there are no sides."""
+    """What is shown second; empty if there are no sides."""
     asked: str
-    """The question as it stands on the sheet."""
+    """The question on the sheet."""
     content_sha: str
-    """Of the texts the question is about, as the warehouse held them: a label speaks for a
-    verdict only while they are the same."""
+    """Sha-256 of the texts it is about; a label counts for a verdict only while they are equal."""
     seed: int
     made_at: UtcDatetime = Field(default_factory=utc_now)
 
 
 class HumanLabel(Row):
-    """What one person said about one item of a sheet, un-blinded."""
+    """One person's label of one item, unblinded."""
 
     table: ClassVar[str] = "human_labels"
     key: ClassVar[tuple[str, ...]] = ("sheet", "item_id", "annotator")
@@ -51,10 +50,10 @@ class HumanLabel(Row):
     sheet: str
     """The sheet's name."""
     item_id: str
-    """The item's name on the sheet."""
+    """The item's id on the sheet."""
     annotator: str
-    """Who, as the sheet says."""
+    """The person, as named on the sheet."""
     label: str
-    """In the words of the judges' verdicts; for kind `reports` the agent preferred."""
+    """The label, as judges' verdicts have it; for kind `reports` the preferred agent."""
     reason: str | None = None
     imported_at: UtcDatetime = Field(default_factory=utc_now)

@@ -1,10 +1,10 @@
-"""What piles up in a lake: small files, rows in the catalog, snapshots that nobody looks at.
+"""Compaction of a lake: small files, rows in the catalog, and old lake snapshots.
 
-Every commit leaves a file, or rows in the catalog, and a snapshot. `compact` puts files together,
-forgets snapshots after a while, and deletes what no snapshot needs any more. What the tables hold
-is the same before and after, also while others write: each step is a commit of its own and waits
-for its turn (`LakeTurns.committing`), as every other commit does. Without that DuckLake refuses
-commits that meet a compaction, and some that it does not refuse bring replaced rows back.
+Every commit leaves a file, or rows in the catalog, and a DuckLake snapshot. `compact_lake` merges
+files, expires old snapshots, and deletes files that no snapshot needs. The tables' contents stay
+the same, even while others write: each step is a commit of its own under `LakeLocks.commit_lock`,
+like every other commit. Without that lock DuckLake refuses commits that meet a compaction, and
+some that it accepts bring replaced rows back.
 """
 
 import time
@@ -19,24 +19,24 @@ import psycopg
 from psycopg import sql
 
 from tasks.warehouse.errors import WarehouseError, first_line
-from tasks.warehouse.lake import ALIAS, catalog, connect_lake, extension
-from tasks.warehouse.lake_turns import LakeTurns
+from tasks.warehouse.lake import ALIAS, connect_catalog, connect_lake, extension_path
+from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckLake
-from tasks.warehouse.migrate import warehouse_id
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.sql import quoted, table_names
+from tasks.warehouse.schema import read_warehouse_id
+from tasks.warehouse.sql import quote_literal, table_names
 
 KEPT_DAYS = 7.0
-"""How long a lake's earlier states are kept."""
-SETTLED = timedelta(days=1)
-"""No query, and no commit, takes longer: files that nothing has needed for so long may go."""
+"""How long a lake's earlier snapshots are kept."""
+MIN_UNUSED = timedelta(days=1)
+"""Files that have been unused for this long may be deleted: no query or commit takes longer."""
 SMALL_BYTES = 10_000_000
-"""Files below this are put together; DuckLake aims at 512 MB."""
+"""Smaller files are merged; DuckLake aims at 512 MB."""
 DELETED_SHARE = 0.25
-"""A file is written anew once so much of its rows is deleted."""
+"""A file is rewritten once this share of its rows has been deleted."""
 EXTENSIONS = ("ducklake", "httpfs", "postgres_scanner")
 TRIES = 5
-"""Of a step that DuckLake refuses, such as when something else than Evergreen writes."""
+"""Attempts at a step that DuckLake refuses, e.g. because a program other than Evergreen writes."""
 DATA_FILES = """
 SELECT count(*) FILTER (WHERE end_snapshot IS NULL),
     count(*) FILTER (WHERE end_snapshot IS NULL AND file_size_bytes < %s),
@@ -56,44 +56,44 @@ INLINED = sql.SQL("SELECT count(*) FROM {} WHERE end_snapshot IS NULL")
 
 @dataclass(frozen=True)
 class LakeSize:
-    """How much of what a lake is made of."""
+    """The size of a lake's parts."""
 
     files: int
-    """Data files that hold the rows of today."""
+    """Data files with current rows."""
     small_files: int
-    """Of them, those that could be put together."""
+    """Of these, files small enough to be merged."""
     bytes: int
-    """In all of them."""
+    """Bytes of the data files with current rows."""
     delete_files: int
-    """Files that say which rows of others are gone."""
+    """Files that list deleted rows of data files."""
     inlined_rows: int
-    """Rows that lie in the catalog until they are flushed."""
+    """Rows in the catalog that have not been flushed yet."""
     snapshots: int
     old_files: int
-    """Files that only earlier states need, or nothing any more; deleted once they have settled."""
+    """Files that only earlier snapshots need, or none; a compaction deletes them in time."""
     old_bytes: int
-    """Of those that earlier states need; of the others nobody has noted it."""
+    """Bytes of the files that earlier snapshots need; the others' sizes are unknown."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """One thing that was done, or left out because DuckLake refused it again and again."""
+class CompactionStep:
+    """One step of a compaction, done or refused by DuckLake."""
 
     what: str
     table: str
     n: int
     """Rows, files or snapshots."""
     error: str | None = None
-    """Why it was left out."""
+    """Why DuckLake refused it; None if it was done."""
 
 
-def measured(lake: DuckLake) -> LakeSize:
-    """How large a lake is, by its catalog alone.
+def measure_lake(lake: DuckLake) -> LakeSize:
+    """Measure a lake by its catalog.
 
     Raises:
-        WarehouseError: the catalog does not answer, or holds no lake.
+        WarehouseError: the catalog does not answer, or has no lake.
     """
-    with catalog(lake) as connection:
+    with connect_catalog(lake) as connection:
         try:
             path = sql.SQL("SET search_path TO {}").format(sql.Identifier(lake.schema))
             connection.execute(path)
@@ -105,24 +105,24 @@ def measured(lake: DuckLake) -> LakeSize:
             )
         except psycopg.Error as error:
             raise WarehouseError(
-                f"{lake}: its catalog cannot be read ({first_line(error)}). Is "
-                "there a warehouse yet, and is it in this schema?"
+                f"{lake}: its catalog cannot be read ({first_line(error)}). Check that the "
+                "warehouse exists and that the schema is right."
             ) from error
     return LakeSize(files, small, n_bytes, deleting, inlined, snapshots, old + waiting, old_bytes)
 
 
-def compact(
+def compact_lake(
     lake: DuckLake,
     *,
     keep_days: float = KEPT_DAYS,
-    settled: timedelta = SETTLED,
-    on_progress: Callable[[Step], None] = lambda step: None,
-) -> list[Step]:
-    """Put a lake's files together, forget its snapshots of more than `keep_days` ago, and delete
-    files that nothing has needed for `settled`.
+    min_unused: timedelta = MIN_UNUSED,
+    on_progress: Callable[[CompactionStep], None] = lambda step: None,
+) -> list[CompactionStep]:
+    """Merge a lake's files, expire snapshots older than `keep_days`, and delete files that have
+    been unused for `min_unused`.
 
     Returns:
-        What was done, and what was left out: the next compaction does that.
+        The steps done and those refused, which the next compaction retries.
 
     Raises:
         WarehouseError: the lake cannot be opened.
@@ -130,24 +130,24 @@ def compact(
     steps = []
     with (
         connect_lake(lake) as connection,
-        closing(LakeTurns(lake, warehouse_id(connection))) as turns,
+        closing(LakeLocks(lake, read_warehouse_id(connection))) as locks,
     ):
-        for step in _steps(turns, connection, timedelta(days=keep_days), settled):
+        for step in _run_steps(locks, connection, timedelta(days=keep_days), min_unused):
             steps.append(step)
             on_progress(step)
     return steps
 
 
-def loaded_extensions() -> dict[str, str]:
-    """The versions of the extensions that a lake needs, loaded as it loads them.
+def load_extensions() -> dict[str, str]:
+    """Load the extensions that a lake needs and return their versions.
 
     Raises:
-        WarehouseError: one is not there for this DuckDB, or cannot be loaded.
+        WarehouseError: one is not installed for this DuckDB, or cannot be loaded.
     """
     with duckdb.connect() as connection:
         for name in EXTENSIONS:
             try:
-                connection.execute(f"LOAD {quoted(str(extension(name)))}")
+                connection.execute(f"LOAD {quote_literal(str(extension_path(name)))}")
             except duckdb.Error as error:
                 raise WarehouseError(
                     f"DuckDB's extension {name} cannot be loaded ({first_line(error)})."
@@ -160,63 +160,65 @@ def loaded_extensions() -> dict[str, str]:
     return dict(rows)
 
 
-def _steps(
-    turns: LakeTurns,
+def _run_steps(
+    locks: LakeLocks,
     connection: duckdb.DuckDBPyConnection,
     kept: timedelta,
-    settled: timedelta,
-) -> Iterator[Step]:
-    def done(what: str, call: str, table: str = "", column: int | None = None) -> Iterator[Step]:
-        step = _done(turns, connection, what, call, table, column)
+    min_unused: timedelta,
+) -> Iterator[CompactionStep]:
+    def run(
+        what: str, call: str, table: str = "", column: int | None = None
+    ) -> Iterator[CompactionStep]:
+        step = _run_step(locks, connection, what, call, table, column)
         if step.n or step.error:
             yield step
 
     for table in table_names(connection):
-        named = f"'{ALIAS}', table_name => '{table}'"
-        yield from done("rows flushed", f"ducklake_flush_inlined_data({named})", table, 2)
+        lake_table = f"'{ALIAS}', table_name => '{table}'"
+        yield from run("rows flushed", f"ducklake_flush_inlined_data({lake_table})", table, 2)
         rewrite = f"ducklake_rewrite_data_files('{ALIAS}', '{table}'"
-        yield from done(
+        yield from run(
             "files rewritten", f"{rewrite}, delete_threshold => {DELETED_SHARE})", table, 2
         )
         merge = f"ducklake_merge_adjacent_files('{ALIAS}', '{table}')"
-        yield from done("files put together", merge, table, 2)
-    old = f"ducklake_expire_snapshots('{ALIAS}', older_than => {_ago(kept)})"
-    yield from done("snapshots forgotten", old)
+        yield from run("files merged", merge, table, 2)
+    old = f"ducklake_expire_snapshots('{ALIAS}', older_than => {_timestamp_before(kept)})"
+    yield from run("snapshots expired", old)
     for what, function in (
         ("files deleted", "ducklake_cleanup_old_files"),
         ("stray files deleted", "ducklake_delete_orphaned_files"),
     ):
-        call = f"{function}('{ALIAS}', older_than => {_ago(settled)})"
-        yield from done(what, call)
+        call = f"{function}('{ALIAS}', older_than => {_timestamp_before(min_unused)})"
+        yield from run(what, call)
 
 
-def _done(
-    turns: LakeTurns,
+def _run_step(
+    locks: LakeLocks,
     connection: duckdb.DuckDBPyConnection,
     what: str,
     call: str,
     table: str,
     column: int | None,
-) -> Step:
-    """column: of the call's answer, that which counts; None: its rows do."""
+) -> CompactionStep:
+    """Run one step. column: the column of its result to sum; None counts the rows."""
     error = ""
     for tries in range(TRIES):
         time.sleep(tries)
         try:
-            with turns.committing():
+            with locks.commit_lock():
                 rows = connection.execute(f"CALL {call}").fetchall()
             n = len(rows) if column is None else sum(row[column] for row in rows)
-            return Step(what, table, n)
+            return CompactionStep(what, table, n)
         except duckdb.Error as refused:
             error = str(refused).strip().splitlines()[-1]
-    return Step(what, table, 0, error)
+    return CompactionStep(what, table, 0, error)
 
 
 def _row(connection: psycopg.Connection, query: Any, values: Sequence[Any] = ()) -> tuple[Any, ...]:
     row = connection.execute(query, values).fetchone()
-    assert row is not None, "an aggregate has a row"
+    assert row is not None, "an aggregate returns a row"
     return row
 
 
-def _ago(span: timedelta) -> str:
+def _timestamp_before(span: timedelta) -> str:
     return f"TIMESTAMPTZ '{utc_now() - span:%Y-%m-%d %H:%M:%S.%f+00}'"

@@ -1,4 +1,4 @@
-"""The bytes of web pages, kept for ever beside the warehouse: packed, each under its sha-256."""
+"""The store of page bodies, beside the warehouse: compressed, each under its sha-256."""
 
 import gzip
 import os
@@ -11,65 +11,64 @@ from types import TracebackType
 from typing import BinaryIO
 
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
-from tasks.warehouse.location import Where, location
+from tasks.warehouse.location import LocationLike, parse_location
 
-PACKING = 3
-"""gzip's level: pages of text become a fifth; more takes longer than the network."""
-GZIP = 31
-"""zlib's word for gzip's form, whose header then holds no time: the same bytes make one file."""
+GZIP_LEVEL = 3
+"""Shrinks text pages to a fifth; higher levels would take longer than the network."""
+GZIP_WBITS = 31
+"""Makes zlib write gzip files. Their header has no time, so equal pages give equal files."""
 _NUMBERS = count()
 
 
-def pages_folder(warehouse: Where) -> Path:
-    """Where the pages of a warehouse lie: `pages/<its name>` beside it."""
-    return location(warehouse).beside("pages")
+def pages_folder(warehouse: LocationLike) -> Path:
+    """Return the folder of a warehouse's pages: `pages/<its name>` beside it."""
+    return parse_location(warehouse).subfolder("pages")
 
 
 class PageStore:
-    """Keeps bytes that come in pieces; the same bytes are kept once, whole or not at all."""
+    """Keeps pages for ever; equal pages are kept once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def receive(self) -> "Receiving":
-        """A page that is about to come.
+    def create(self) -> "PageWriter":
+        """Start a new page.
 
         Raises:
             UnwritableWarehouse: the folder cannot be written.
         """
-        return Receiving(self._folder)
+        return PageWriter(self._folder)
 
-    def sweep(self) -> None:
-        """Remove what runs that were killed have left half-written. For whoever owns the
-        warehouse."""
+    def remove_partial_files(self) -> None:
+        """Remove the partial files of killed runs. Only the warehouse's owner may call this."""
         for left in self._folder.glob(".*-*-*"):
             left.unlink(missing_ok=True)
 
     def get(self, sha: str) -> bytes:
-        """The bytes kept under `sha`.
+        """Return the bytes kept under `sha`.
 
         Raises:
-            DamagedWarehouse: they are not there, or not what they were.
+            DamagedWarehouse: the page is missing or has changed.
         """
-        path = packed_path(self._folder, sha)
+        path = page_path(self._folder, sha)
         try:
             content = gzip.decompress(path.read_bytes())
         except FileNotFoundError:
             raise DamagedWarehouse(
-                f"{path}: the bytes of a page are missing. Restore them from a copy; the folder "
-                "belongs to the warehouse."
+                f"{path}: a page is missing. Restore it from a copy; the folder belongs to the "
+                "warehouse."
             ) from None
         except (OSError, EOFError, zlib.error) as error:
             raise DamagedWarehouse(
                 f"{path} cannot be unpacked ({error}). Restore it from a copy."
             ) from error
         if sha256(content).hexdigest() != sha:
-            raise DamagedWarehouse(f"{path} is not what it was. Restore it from a copy.")
+            raise DamagedWarehouse(f"{path} has changed since it was kept. Restore it from a copy.")
         return content
 
 
-class Receiving:
-    """One page in the making: write pieces, then `keep`. Left without, it is gone."""
+class PageWriter:
+    """Writes one page: call `write` for each piece, then `keep`. Without `keep` it is discarded."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -77,32 +76,32 @@ class Receiving:
         self._digest = sha256()
         self.n_bytes = 0
         try:
-            self._raw = _opened(self._fresh)
+            self._raw = _open(self._fresh)
         except OSError as error:
-            raise _unwritable(folder, error) from error
-        self._packer = zlib.compressobj(PACKING, wbits=GZIP)
+            raise _unwritable_error(folder, error) from error
+        self._packer = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_WBITS)
 
     def write(self, piece: bytes) -> None:
-        """Add bytes.
+        """Append bytes.
 
         Raises:
-            UnwritableWarehouse: the disk is full, or the like.
+            UnwritableWarehouse: the file cannot be written.
         """
         self._digest.update(piece)
         self.n_bytes += len(piece)
         try:
             self._raw.write(self._packer.compress(piece))
         except OSError as error:
-            raise _unwritable(self._folder, error) from error
+            raise _unwritable_error(self._folder, error) from error
 
     def keep(self) -> str:
-        """The sha-256 under which the page is kept. On disk when this returns.
+        """Keep the page and return its sha-256. The page is on disk when this returns.
 
         Raises:
-            UnwritableWarehouse: as `write`.
+            UnwritableWarehouse: the file cannot be written.
         """
         sha = self._digest.hexdigest()
-        path = packed_path(self._folder, sha)
+        path = page_path(self._folder, sha)
         try:
             self._raw.write(self._packer.flush())
             self._raw.flush()
@@ -110,14 +109,14 @@ class Receiving:
             self._raw.close()
             try:
                 self._fresh.replace(path)
-            except FileNotFoundError:  # the first page whose sha begins so
+            except FileNotFoundError:  # the first page in this subfolder
                 path.parent.mkdir(exist_ok=True)
                 self._fresh.replace(path)
         except OSError as error:
-            raise _unwritable(self._folder, error) from error
+            raise _unwritable_error(self._folder, error) from error
         return sha
 
-    def __enter__(self) -> "Receiving":
+    def __enter__(self) -> "PageWriter":
         return self
 
     def __exit__(
@@ -130,12 +129,12 @@ class Receiving:
         self._fresh.unlink(missing_ok=True)
 
 
-def packed_path(folder: Path, sha: str) -> Path:
-    """The file of the page with this sha."""
+def page_path(folder: Path, sha: str) -> Path:
+    """Return the path of the page with this sha."""
     return folder / sha[:2] / f"{sha}.gz"
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     try:
         return path.open("wb")
     except FileNotFoundError:  # the first page of this warehouse
@@ -143,7 +142,7 @@ def _opened(path: Path) -> BinaryIO:
         return path.open("wb")
 
 
-def _unwritable(folder: Path, error: OSError) -> UnwritableWarehouse:
+def _unwritable_error(folder: Path, error: OSError) -> UnwritableWarehouse:
     return UnwritableWarehouse(
         f"{folder}: a page could not be kept ({error.strerror or error}). Free some space or fix "
         "the permissions, then run again."

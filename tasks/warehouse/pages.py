@@ -1,4 +1,4 @@
-"""Web pages as they were when somebody fetched them, and how they were had."""
+"""Rows of fetches: how cited pages were fetched."""
 
 from typing import ClassVar, Literal
 
@@ -7,43 +7,43 @@ from pydantic import Field
 from tasks.warehouse.rows import Row, UtcDatetime, utc_now
 
 FetchSource = Literal["direct", "jina", "wayback"]
-"""The page's own server; Jina Reader; the Wayback Machine's snapshot that is nearest."""
+"""The page's own server, Jina Reader, or the Wayback Machine's nearest copy."""
 
 FetchOutcome = Literal["fetched", "failed", "refused", "robots", "too_large"]
-"""`fetched`: an answer came whole, whatever its HTTP status. `failed`: none in all tries.
-`refused`: the address, or one it redirects to, is none that we ask. `robots`: the site forbids it.
-`too_large`: more bytes than are kept."""
+"""`fetched`: a complete answer, with any HTTP status. `failed`: no answer in all tries. `refused`:
+the URL, or a redirect's target, is not allowed. `robots`: the site's robots.txt forbids it.
+`too_large`: more bytes than the limit."""
 
 
 class Fetch(Row):
-    """One page as it was had in one way: asked for once and kept for ever."""
+    """One fetch of a page from one source: done once, kept for ever."""
 
     table: ClassVar[str] = "fetches"
     key: ClassVar[tuple[str, ...]] = ("edition", "url", "source")
 
     edition: str
     url: str
-    """The page's key: its normalised address."""
+    """The page's key: its normalised URL."""
     source: FetchSource
-    """Which way."""
+    """Where it was fetched from."""
     asked_url: str
-    """The address that was asked for, as a report wrote it."""
+    """The requested URL, as a report wrote it."""
     outcome: FetchOutcome
-    """What became of it."""
+    """The outcome."""
     final_url: str | None = None
-    """Where the redirects ended."""
+    """The URL at the end of the redirects."""
     redirects: str = "[]"
-    """JSON, in order: `[{"status": 301, "url": "where it led"}, …]`."""
+    """JSON, in order: `[{"status": 301, "url": "target"}, …]`."""
     http_status: int | None = None
-    """Of the last answer; null where there was none."""
+    """HTTP status of the last answer; null if there was none."""
     headers: str = "{}"
-    """JSON: those that say what the page is, how old it is, and who kept us out."""
+    """JSON: response headers on the page's type and age, and on what blocked the request."""
     sha: str | None = None
-    """Sha-256 of its bytes, content encoding undone; they lie in the folder of pages."""
+    """Sha-256 of the decoded body, which is in the folder of pages."""
     n_bytes: int | None = None
     tries: int = 1
-    """Times it was asked for."""
+    """The number of requests."""
     error: str | None = None
     fetched_at: UtcDatetime = Field(default_factory=utc_now)
     seconds: float = 0.0
-    """Of the clock, all tries and waits between them."""
+    """Seconds for all tries and the waits between them."""

@@ -1,4 +1,4 @@
-"""The rows that judging makes: cells, verdicts, scores, the leaderboard, diagnostics."""
+"""Rows of results: cells, verdicts, scores, the leaderboard, diagnostics."""
 
 from typing import ClassVar, Literal
 
@@ -8,13 +8,13 @@ from tasks.warehouse.rows import Row, Status, UtcDatetime, utc_now
 
 
 class Cell(Row):
-    """One (protocol, agent, assignment) judged by one judge on one state of its inputs."""
+    """All verdicts of one protocol and judge on one report, for one state of their inputs."""
 
     table: ClassVar[str] = "cells"
     key: ClassVar[tuple[str, ...]] = ("cell_id",)
 
     cell_id: str
-    """Sha of everything the verdicts rest on: inputs, judge, model, prompts, protocol version."""
+    """Sha-256 of inputs, judge, model, prompts and protocol version."""
     edition: str
     protocol: str
     agent: str
@@ -24,18 +24,18 @@ class Cell(Row):
     prompt_sha: str
     protocol_version: str
     input_sha: str
-    """Sha of the report, its claims or facts and its pages, as the judge is given them."""
+    """Sha-256 of the report, its claims or facts and its pages, as the judge is given them."""
     status: Literal["done", "failed"]
     error: str | None = None
     n_verdicts: int = 0
-    """Verdicts stored for it, those without a decision as well."""
+    """Its stored verdicts, including those without an answer."""
     n_open: int = 0
-    """Verdicts whose status a later run may heal."""
+    """Its open verdicts, which a later run may still decide."""
     finished_at: UtcDatetime = Field(default_factory=utc_now)
 
 
 class Verdict(Row):
-    """One decision, with what it rests on."""
+    """A judge's verdict on one item, with its evidence."""
 
     table: ClassVar[str] = "verdicts"
     key: ClassVar[tuple[str, ...]] = ("cell_id", "step", "item")
@@ -53,20 +53,20 @@ class Verdict(Row):
     attempt: int = 1
     label: str | None = None
     score: float | None = None
-    """The judge's probability or mark, where it gives one; meaning per step."""
+    """The judge's probability or mark, if it gives one; its meaning depends on the step."""
     reason: str | None = None
     evidence: str | None = None
     status: Status
     call_id: str | None = None
     asked_together: int | None = None
-    """Items decided by the same call; null where no model was called."""
+    """Items decided by the same call; null if no model was called."""
     shown_share: float | None = None
-    """Of the characters of the cited page, or of a long report, the share that the judge was shown;
-    null: all of it."""
+    """Share of the cited page's (or long report's) characters that the judge was shown, 0-1; null:
+    all of them."""
 
 
 class Score(Row):
-    """One metric of one report."""
+    """A report's value of one metric."""
 
     table: ClassVar[str] = "scores"
     key: ClassVar[tuple[str, ...]] = (
@@ -85,29 +85,29 @@ class Score(Row):
     judge: str
     metric: str
     value: float | None
-    """Null where nothing entered the denominator, with the reason."""
+    """The value; null if the denominator is empty (see `reason`)."""
     numerator: float | None = None
     n_items: int = 0
     """Items in the denominator."""
     n_open: int = 0
-    """Items of this metric a later run may still decide."""
+    """Open items of this metric."""
     state: Literal["done", "empty", "failed", "pending", "not_assessed"]
-    """Of the report: judged, nothing to judge, its cell failed or is to come, or the judge
-    cannot assess the protocol."""
+    """`empty`: nothing to judge; `failed`, `pending`: the state of its cell; `not_assessed`: the
+    judge cannot judge this."""
     reason: str | None = None
     cell_id: str | None = None
     scorer_version: str
-    """Of how its protocol makes figures of verdicts: another one scores again, asking nobody."""
+    """The version of the protocol's scoring; a new one recomputes scores without calling models."""
 
 
 OUTDATED = "another version of the protocol judged it: evaluate this agent again"
-"""Reason of a figure that rests on scores of another version than the protocol has now."""
+"""The reason of a figure whose scores are of another version of the protocol."""
 UNREVIEWED = "it rests on rubrics that a model drafted and nobody has reviewed"
-"""Why a figure is provisional although nothing is open."""
+"""The reason of a figure that is provisional although nothing is open."""
 
 
 class LeaderboardRow(Row):
-    """One metric of one agent over an edition."""
+    """A figure: one agent's aggregated score on one metric over an edition."""
 
     table: ClassVar[str] = "leaderboard"
     key: ClassVar[tuple[str, ...]] = ("edition", "protocol", "agent", "metric", "judge")
@@ -115,19 +115,18 @@ class LeaderboardRow(Row):
     edition: str
     """The edition's name."""
     protocol: str
-    """The protocol that the metric is of."""
+    """The metric's protocol."""
     agent: str
     """The agent's id."""
     metric: str
-    """The metric's name; `configs/protocols` says what it means, its unit and which way is
-    better."""
+    """The metric's name; `configs/protocols` has its meaning, unit and direction."""
     judge: str
-    """Whose verdicts it rests on."""
+    """The judge whose verdicts are scored."""
     value: float | None
-    """The headline figure, a share 0-1 or a number: macro mean, micro mean or mean over categories,
-    as the protocol declares. Null where nothing entered the denominator."""
+    """The figure, a share 0-1 or a number: macro mean, micro mean or mean over categories, as the
+    protocol declares. Null if the denominator is empty."""
     macro: float | None
-    """Mean over reports of the per-report values."""
+    """Mean of the reports' values."""
     micro: float | None
     """Sum of numerators over sum of denominators."""
     n_items: int
@@ -135,9 +134,9 @@ class LeaderboardRow(Row):
     n_reports: int
     """Reports that have a value."""
     n_open: int
-    """Items and whole reports that a later run may still decide."""
+    """Open items, and reports still to be judged."""
     provisional: bool
-    """Whether it may still change without a new report: something is open, or rests on drafts."""
+    """Whether it may change without new reports: verdicts are open, or rubrics unreviewed."""
     reason: str | None = None
     """Why there is no value, or why it is provisional although nothing is open."""
     low: float | None = None
@@ -145,25 +144,26 @@ class LeaderboardRow(Row):
     high: float | None = None
     """Upper end of that interval."""
     interval_reason: str | None = None
-    """Why there is no interval, or why it does not hold the value."""
+    """Why there is no interval, or why it does not contain the value."""
     n_articles: int | None = None
-    """Articles that the value and its interval rest on; assignments, where they have no article.
-    Null in rows of earlier versions until `evergreen evaluate` runs again, as all that follows."""
+    """Articles (or assignments, if they have no article) behind the value and its interval. This
+    and the next columns are null in rows of earlier versions until `evergreen evaluate` runs."""
     rank_from: int | None = None
-    """The best place the agent may have, 1 is best: one more than the agents that are significantly
-    better. Null without a value."""
+    """The agent's best possible rank, 1-based: the number of significantly better agents plus one.
+    Null without a value."""
     rank_to: int | None = None
-    """The worst place it may have: all agents with a value but those significantly worse."""
+    """The agent's worst possible rank: the number of agents with a value that are not
+    significantly worse."""
     seed: int | None = None
-    """Of the draws behind interval and ranks."""
+    """Seed of the draws for interval and ranks."""
     resamples: int | None = None
-    """How often articles were drawn again for the interval."""
+    """Bootstrap samples drawn for the interval."""
     scores_sha: str | None = None
-    """Sha of all that interval, ranks and pairs of this metric and judge rest on."""
+    """Sha-256 of all inputs of this metric's and judge's intervals, ranks and pairs."""
 
 
 class AgentPair(Row):
-    """How two agents differ by one metric, over the assignments of which both have a value."""
+    """The difference of two agents on one metric, over the assignments for which both have one."""
 
     table: ClassVar[str] = "agent_pairs"
     key: ClassVar[tuple[str, ...]] = ("edition", "protocol", "metric", "judge", "agent", "other")
@@ -171,20 +171,19 @@ class AgentPair(Row):
     edition: str
     """The edition's name."""
     protocol: str
-    """The protocol that the metric is of."""
+    """The metric's protocol."""
     metric: str
     """The metric's name."""
     judge: str
-    """Whose verdicts it rests on."""
+    """The judge whose verdicts are scored."""
     agent: str
-    """The agent that is compared; the one of the two that comes first in the alphabet."""
+    """The first of the two agents, in alphabetical order."""
     other: str
-    """The agent that it is compared with."""
+    """The second agent."""
     n_articles: int
-    """Articles (assignments, where they have none) of which both have a value."""
+    """Articles (or assignments, if they have none) for which both have a value."""
     difference: float | None
-    """The figure of `agent` minus that of `other`, both over these articles, in the metric's
-    unit."""
+    """The figure of `agent` minus that of `other`, over these articles, in the metric's unit."""
     low: float | None
     """Lower end of the difference's 95 % interval (bootstrap over articles, both together)."""
     high: float | None
@@ -192,21 +191,21 @@ class AgentPair(Row):
     effect_size: float | None
     """Cohen's d_z: mean of the articles' differences over their standard deviation."""
     better_share: float | None
-    """Share of the articles of which `agent` has the better value, 0-1; equals count half."""
+    """Share of the articles for which `agent` has the better value, 0-1; ties count half."""
     p: float | None
-    """Two-sided p of the difference being chance, 0-1, by swapping the two within articles."""
+    """Two-sided p-value, 0-1, of a randomization test that swaps the agents within articles."""
     p_adjusted: float | None
-    """The same, corrected for `n_pairs` by Holm; below .05 is called significant."""
+    """`p`, corrected for `n_pairs` comparisons by Holm's method; below .05 is significant."""
     n_pairs: int
-    """Pairs of agents that the metric compares with this judge."""
+    """Pairs of agents compared by this metric and judge."""
     seed: int
-    """Of the draws behind interval and p."""
+    """Seed of the draws for interval and p-value."""
     reason: str | None = None
-    """Why a figure is missing."""
+    """Why a value is missing."""
 
 
 class Diagnostic(Row):
-    """A style figure of one text, reported beside the scores, never a verdict."""
+    """A style measurement of one text; it does not enter scores."""
 
     table: ClassVar[str] = "diagnostics"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "name")
@@ -216,10 +215,10 @@ class Diagnostic(Row):
     """Empty for the reference article."""
     assignment: str
     name: str
-    """Of the figure, such as `flesch_reading_ease`."""
+    """The measurement's name, such as `flesch_reading_ease`."""
     value: float | None
     unit: str
-    """What the figure counts or is measured in."""
+    """What the measurement counts, or its unit."""
     text_sha: str
     version: str
-    """Of how such figures are computed: another one computes them again."""
+    """The version of the computation; a new one computes it again."""

@@ -1,7 +1,7 @@
-"""One frozen model per warehouse table: the words every room shares.
+"""One frozen model per warehouse table, shared by all packages.
 
-A field's name is its column's name; a model's `table` is its table. Rows say what they
-hold, in which unit and range; they carry no behaviour. Timestamps are UTC.
+A field's name is its column's name, and `table` names the table. `evergreen schema` shows the
+docstrings to users. Rows have no behaviour. Timestamps are UTC.
 """
 
 import json
@@ -17,7 +17,7 @@ from tasks.base import Frozen
 
 
 def content_sha(*parts: str) -> str:
-    """Sha-256 (hex) over parts, each length-prefixed so that no two lists of parts collide."""
+    """Return the sha-256 (hex) of parts, each prefixed with its length so that no lists collide."""
     digest = sha256()
     for part in parts:
         data = part.encode("utf-8", errors="surrogatepass")
@@ -27,17 +27,17 @@ def content_sha(*parts: str) -> str:
 
 
 def canonical_json(document: Any) -> str:
-    """JSON in one form only, for hashing: keys sorted, no spaces."""
+    """Return canonical JSON for hashing: sorted keys, no spaces."""
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def canonical_values(
     model: BaseModel, exclude: Set[str] = frozenset(), exclude_defaults: bool = False
 ) -> str:
-    """A model's values for hashing, under the names that its file or table gives them.
+    """Return a model's values for hashing, under their names in its file or table.
 
-    The order of its fields and the name of its class do not count. A field that is renamed in
-    Python alone keeps its ids by a `serialization_alias`.
+    The order of its fields and the name of its class do not count. A field that is renamed only in
+    Python keeps its hash with a `serialization_alias`.
     """
     return canonical_json(
         model.model_dump(
@@ -46,32 +46,33 @@ def canonical_values(
     )
 
 
-def storable(text: str) -> str:
-    """A text that UTF-8 can hold: half surrogate pairs, which JSON allows, become U+FFFD."""
+def replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which JSON allows but UTF-8 does not, with U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 ForeignText = Annotated[
-    str, BeforeValidator(lambda value: storable(value) if isinstance(value, str) else value)
+    str,
+    BeforeValidator(lambda value: replace_surrogates(value) if isinstance(value, str) else value),
 ]
-"""A string from outside, made storable."""
+"""A string from outside, without lone surrogates."""
 
 
 def utc_now() -> datetime:
-    """Now, aware, in UTC."""
+    """Return the current time as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
-def _aware(value: datetime) -> datetime:
+def _to_utc(value: datetime) -> datetime:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-UtcDatetime = Annotated[datetime, AfterValidator(_aware)]
-"""Aware in UTC; DuckDB gives its timestamps back without a zone, and ours are UTC."""
+UtcDatetime = Annotated[datetime, AfterValidator(_to_utc)]
+"""An aware datetime in UTC. DuckDB returns timestamps without a time zone; ours are UTC."""
 
 
 class Status(StrEnum):
-    """What became of one decision. Only `ok` enters a numerator or a denominator."""
+    """The status of a verdict. Only `ok` verdicts count in numerators and denominators."""
 
     OK = "ok"
     JUDGE_ERROR = "judge_error"
@@ -83,28 +84,28 @@ class Status(StrEnum):
 
 
 OPEN_STATUSES = frozenset({Status.JUDGE_ERROR, Status.UNPARSABLE})
-"""Statuses a later run may heal: while any is left, a figure is provisional."""
+"""The statuses of open verdicts, which a later run asks for again: figures are provisional."""
 
 
 class Row(Frozen):
-    """A record of one table."""
+    """A row of one table."""
 
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
-    """Columns that name one record; a second write of the same key changes nothing or replaces."""
+    """The columns that identify a row. Writing a row again replaces it, or changes nothing."""
 
 
 class Edition(Row):
-    """A set of articles or questions that agents are measured on."""
+    """A named set of assignments and what was collected for them."""
 
     table: ClassVar[str] = "editions"
     key: ClassVar[tuple[str, ...]] = ("edition",)
 
     edition: str
     source: str
-    """Where it came from: a published layout's name, or `wikipedia`."""
+    """The origin: a published layout's name, or `wikipedia`."""
     title: str | None = None
-    """The edition's own."""
+    """The edition's title."""
     imported_at: UtcDatetime = Field(default_factory=utc_now)
 
 
@@ -116,17 +117,17 @@ class Agent(Row):
 
     edition: str
     agent: str
-    """The agent's id: the published folder's name."""
+    """The agent's id; in published editions the name of its folder."""
     name: str
-    """As people read it."""
+    """The agent's display name."""
     description: str | None = None
-    """In the publisher's or configuration's words."""
+    """A description by the publisher or in the configuration."""
     declares_citations: bool | None = None
-    """What the published registry says; the reports decide."""
+    """Whether the publisher's registry says that the agent cites; scoring ignores it."""
 
 
 class Article(Row):
-    """A Good Article at one revision: the human reference."""
+    """A reference article at one revision."""
 
     table: ClassVar[str] = "articles"
     key: ClassVar[tuple[str, ...]] = ("edition", "article")
@@ -138,30 +139,30 @@ class Article(Row):
     url: str
     page_id: int | None = None
     text: str
-    """Reference text in Markdown, as the judge reads it."""
+    """The text in Markdown, as judges read it."""
     text_sha: str
     created_at: UtcDatetime | None = None
     promoted_on: date | None = None
     """When it became a good article."""
     bytes: int | None = None
-    """Of its wikitext."""
+    """Bytes of its wikitext."""
     views: int | None = None
-    """Of its page, as its publisher or the wiki counted them."""
+    """Page views, as the publisher or the wiki counted them."""
     external_links: int | None = None
-    """In the rendered page."""
+    """External links in the rendered page."""
     topic: str | None = None
-    """As its talk page or publisher says."""
+    """The topic, according to its talk page or publisher."""
     category: str | None = None
-    """The main category of the topic."""
+    """The topic's main category."""
 
 
 AssignmentKind = Literal["write_article", "find_claims", "research"]
-"""What an assignment asks for: an article, claims (measured against the assignment's ground truth),
-or a report that answers a query."""
+"""What an assignment asks for: an article, claims to compare with a ground truth, or a report that
+answers a query."""
 
 
 class Assignment(Row):
-    """What an agent is asked: write this article, find what answers a question, or report on it."""
+    """One thing an agent is asked to do: write an article, answer a question, research a query."""
 
     table: ClassVar[str] = "assignments"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
@@ -169,20 +170,20 @@ class Assignment(Row):
     edition: str
     assignment: str
     article: str
-    """The article to be written, the one a question was made from, or the reference report that a
-    query has; empty where there is none."""
+    """The article to write, the article a question was made from, or a query's reference report;
+    empty if there is none."""
     kind: AssignmentKind = "write_article"
-    """Write the article, find claims that answer a question, or answer a query."""
+    """Write an article, find the claims that answer a question, or research a query."""
     prompt: str | None = None
-    """Null where the publisher does not give the prompt."""
+    """The prompt for agents; null if the publisher does not give it."""
     prompt_sha: str | None = None
     """Sha-256 of the prompt."""
     query: str | None = None
-    """Of a `research` assignment, what is asked, without the instructions to agents."""
+    """The query of a `research` assignment, without the instructions to agents."""
 
 
 class Report(Row):
-    """What one agent wrote for one assignment."""
+    """The report that one agent delivered for one assignment."""
 
     table: ClassVar[str] = "reports"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
@@ -193,14 +194,14 @@ class Report(Row):
     text: str
     text_sha: str
     status: Literal["ok", "empty", "clarification", "scanned"] = "ok"
-    """`clarification`: the agent asked back instead of writing; it is judged as it stands.
-    `scanned`: it came as pictures; its text is empty, and only judges that see can read it."""
+    """`clarification`: the agent asked a question back; that text is judged. `scanned`: pictures
+    without text, which only judges that read images or PDFs can judge."""
     source_path: str
-    """Relative to the imported folder; of a report that was asked for `job <its id>`."""
+    """The path in the imported folder, or `job <its id>` for a requested report."""
 
 
 class Fact(Row):
-    """An atomic statement of a reference article."""
+    """A single statement of a reference article."""
 
     table: ClassVar[str] = "facts"
     key: ClassVar[tuple[str, ...]] = ("edition", "article", "number")
@@ -211,15 +212,15 @@ class Fact(Row):
     """0-based, in article order."""
     text: str
     section: str | None = None
-    """Heading path of the section it stands in (`History > Early years`); null for the lead."""
+    """Heading path of its section (`History > Early years`); null in the lead."""
     position: int | None = None
-    """Offset in characters of the best matching passage in the article's text; null if unknown."""
+    """Character offset of the best matching passage in the article's text; null if unknown."""
     source: Literal["published", "offline", "judge"]
-    """Who took it out of the text: the publisher, the offline extraction, a judge."""
+    """Who extracted it: the publisher, the offline extractor or a judge."""
 
 
 class Claim(Row):
-    """An atomic statement of a report."""
+    """A single statement of a report."""
 
     table: ClassVar[str] = "claims"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number")
@@ -228,16 +229,16 @@ class Claim(Row):
     agent: str
     assignment: str
     number: int
-    """0-based, in the order of the report."""
+    """0-based, in report order."""
     text: str
     section: str | None = None
     position: int | None = None
     source: Literal["published", "offline", "judge"]
-    """Who took it out of the report: the publisher, the offline extraction, a judge."""
+    """Who extracted it: the publisher, the offline extractor or a judge."""
 
 
 class Citation(Row):
-    """One (claim, URL) pair."""
+    """A (claim, URL) pair."""
 
     table: ClassVar[str] = "citations"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number", "url")
@@ -248,57 +249,57 @@ class Citation(Row):
     number: int
     """The claim's number."""
     url: str
-    """Normalised: the page's key in the archive."""
+    """The normalised URL: the page's key in the archive."""
     raw_url: str
     marker: str | None = None
-    """As it stands in the report, e.g. `[3]`."""
+    """The marker in the report, e.g. `[3]`."""
     kind: Literal["explicit", "inferred", "published"]
-    """`inferred`: the claim had no marker of its own and took the next one."""
+    """`inferred`: the claim has no marker of its own and was given the next one."""
 
 
 class Extraction(Row):
-    """How the facts of an article or the claims of a report were obtained; written with them."""
+    """How the facts of an article or the claims of a report were extracted."""
 
     table: ClassVar[str] = "extractions"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
 
     edition: str
     agent: str
-    """Empty for the facts of the assignment's article."""
+    """The agent's id; empty for the facts of the assignment's article."""
     assignment: str
     source: Literal["published", "offline", "judge"]
-    """Who did it."""
+    """Who extracted them."""
     extractor_version: str
-    """What did it, with its version."""
+    """The extractor and its version."""
     input_sha: str
-    """Sha of the text (or published records) it was made from."""
+    """Sha-256 of the text or published records they were extracted from."""
     output_sha: str
-    """Of what came out: a part of the cell's key."""
+    """Sha-256 of the result: part of the cell's key."""
     n_items: int
-    """Facts, or claims."""
+    """The number of facts or claims."""
     n_pairs: int = 0
-    """(Claim, URL) pairs."""
+    """The number of (claim, URL) pairs."""
     pairs_reliable: bool = True
-    """False where claim-URL pairs cannot be extracted reliably: `ref_*` is then null."""
+    """False if the (claim, URL) pairs cannot be extracted reliably: `ref_*` is then null."""
     pairs_reason: str | None = None
-    """Why they cannot."""
+    """Why the pairs are unreliable."""
 
 
 PageStatus = Literal[
     "ok", "unfetchable", "refused", "robots", "too_large", "unreadable",
     "bot_wall", "login_wall", "cookie_wall", "soft_404", "empty",
 ]  # fmt: skip
-"""Only what an `ok` page says is judged. `unfetchable`: no answer, or an HTTP error. `refused`,
-`robots`, `too_large`: as a fetch's outcome. `unreadable`: it has no text, or its bytes are not what
-they say. The others came, but are not what was cited: a test for robots, a request to log in or to
-accept cookies, a "not found" that says 200, a page without text."""
+"""Only `ok` pages are judged. `unfetchable`: no answer, or an HTTP error. `refused`, `robots`,
+`too_large`: as the fetch's outcome. `unreadable`: no text, or not the stated media type. The others
+were fetched but are walls: a robot test, a login or cookie request, a "not found" with status 200,
+a page without text."""
 
 PageSource = Literal["published", "direct", "jina", "wayback"]
-"""Who had the page: the publisher of an imported edition, or one of our ways to fetch."""
+"""Who fetched the page: the publisher of an imported edition, or one of our fetch sources."""
 
 
 class Page(Row):
-    """What a web page said when it was fetched. The first good copy of a URL is kept for ever."""
+    """A cited page as fetched. The first good copy of a URL is kept for ever."""
 
     table: ClassVar[str] = "pages"
     key: ClassVar[tuple[str, ...]] = ("edition", "url")
@@ -306,46 +307,46 @@ class Page(Row):
     edition: str
     url: str
     status: PageStatus
-    """Whether it is what was cited, and what it is otherwise."""
+    """`ok`, or why the page is unusable."""
     title: str | None = None
-    """The page's own."""
+    """The page's title."""
     text: str | None = None
-    """Of `ok` pages; and what a publisher read, also where it turned out to be none."""
+    """The text of an `ok` page; also the published text of a page that turned out to be a wall."""
     text_sha: str | None = None
     error: str | None = None
-    """Why it is not `ok`, in words."""
+    """Why the page is not `ok`."""
     fetched_by: str | None = None
-    """What fetched it, in its publisher's words."""
+    """What fetched it, according to the publisher."""
     fetched_at: UtcDatetime | None = None
     source: PageSource | None = None
-    """Null in warehouses older than this column: published."""
+    """Where the page was fetched from; null (in old warehouses) means `published`."""
     final_url: str | None = None
-    """The key of the page that its redirects led to, where that is another."""
+    """The key of the page it redirected to, if that is another."""
     language: str | None = None
-    """ISO 639-1, where the page or its text says it."""
+    """ISO 639-1 code, from the page or its text."""
     published_on: date | None = None
-    """The day its markup names."""
+    """The publication date in its markup."""
     media_type: str | None = None
     signals: str | None = None
-    """JSON: what speaks against the page being what was cited, also where it does not suffice."""
+    """JSON: signs that the page is a wall, even if they did not suffice."""
     reader: str | None = None
-    """What took the text out of its bytes, with its version."""
+    """What extracted the text, with its version."""
 
 
 class ImportIssue(Row):
-    """Something an import could not read, or read with a remark."""
+    """Something that an import could not read, or a remark."""
 
     table: ClassVar[str] = "import_issues"
     key: ClassVar[tuple[str, ...]] = ("edition", "scope", "path", "kind")
 
     edition: str
     scope: str = ""
-    """The agent whose files it is about; empty for the edition's own."""
+    """The agent whose files it concerns; empty for the edition's own."""
     path: str
-    """Relative to the imported folder."""
+    """The path in the imported folder."""
     kind: str
-    """What is the matter, in a word."""
+    """The kind of issue, such as `not_utf8`."""
     severity: Literal["unreadable", "remark"]
-    """`unreadable`: it is missing from the edition; `remark`: it is in."""
+    """`unreadable`: left out of the edition; `remark`: imported nevertheless."""
     message: str
-    """The same in words."""
+    """The message."""

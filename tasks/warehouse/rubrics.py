@@ -1,4 +1,4 @@
-"""What reports to research queries are measured by: rubrics with their settings, key points."""
+"""Rows of rubrics and key points, which reports on research queries are judged by."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -8,16 +8,16 @@ from pydantic import ConfigDict, Field, NonNegativeFloat, TypeAdapter
 from tasks.base import Frozen
 from tasks.warehouse.rows import Row, canonical_values, content_sha
 
-ALLOWED = TypeAdapter(tuple[str, ...])
-"""How `Rubric.allowed` is read and written."""
+ALLOWED_VALUES = TypeAdapter(tuple[str, ...])
+"""The type of `Rubric.allowed`."""
 SPANS = TypeAdapter(tuple[str, ...])
-"""How `KeyPoint.spans` is read and written."""
-MERGED = TypeAdapter(tuple[int, ...])
-"""How `KeyPoint.merged_from` is read and written."""
+"""The type of `KeyPoint.spans`."""
+MERGED_FROM = TypeAdapter(tuple[int, ...])
+"""The type of `KeyPoint.merged_from`."""
 
 
 class Rubric(Row):
-    """One thing a report is checked for."""
+    """One item of a rubric."""
 
     table: ClassVar[str] = "rubrics"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment", "protocol", "item")
@@ -28,22 +28,22 @@ class Rubric(Row):
     number: int
     """0-based, in the publisher's order."""
     item: str
-    """Unique among the items of one assignment and protocol; the same at every import."""
+    """The item's id, unique for its assignment and protocol, and stable across imports."""
     dimension: str
-    """The group that the protocol scores together."""
+    """The group of items that the protocol scores together."""
     text: str
     allowed: str
-    """JSON of ALLOWED: the values a judge may give, e.g. `["2", "0"]`."""
+    """JSON list of the values a judge may give, e.g. `["2", "0"]`."""
     points: float
-    """The most it can be worth."""
+    """The maximum of points."""
     weight: float = 1.0
-    """Within its dimension, where the protocol weighs items."""
+    """The weight within its dimension, if the protocol weights items."""
     explanation: str | None = None
-    """What the publisher says of how it is to be judged."""
+    """The publisher's explanation of how to judge it."""
 
 
-class Blocked(Frozen):
-    """A work that evidence must not rest on: the source the rubric was made from."""
+class BlockedSource(Frozen):
+    """A work that reports must not use as evidence: the source of the rubric."""
 
     title: str = ""
     authors: tuple[str, ...] = ()
@@ -51,30 +51,30 @@ class Blocked(Frozen):
 
 
 class BundleSettings(Frozen):
-    """What goes along with one assignment's rubric; what its protocol does not use is empty."""
+    """The settings of one assignment's rubric; those that its protocol does not use are empty."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     language: str | None = None
-    """ISO 639-1."""
+    """ISO 639-1 code."""
     theme: str | None = None
-    """The publisher's own category: a theme, a domain, a topic."""
-    blocked: Blocked | None = None
+    """The publisher's category: a theme, domain or topic."""
+    blocked: BlockedSource | None = None
     focus_keywords: tuple[str, ...] = ()
-    """What the report should speak of (focus-anchor keywords)."""
+    """Terms that the report should discuss (focus-anchor keywords)."""
     deviation_keywords: tuple[str, ...] = ()
-    """What it should not drift to (focus-deviation keywords)."""
+    """Terms that it should not drift to (focus-deviation keywords)."""
     trusted_links: tuple[str, ...] = ()
     dimension_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     draft: bool = False
-    """Made by a model and not yet reviewed by a person."""
+    """Whether a model drafted it and nobody has reviewed it."""
 
 
 BundleSource = Literal["published", "drafted"]
 
 
 class RubricBundle(Row):
-    """The rubric of one assignment under one protocol, as a whole."""
+    """The whole rubric of one assignment under one protocol."""
 
     table: ClassVar[str] = "rubric_bundles"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment", "protocol")
@@ -83,18 +83,18 @@ class RubricBundle(Row):
     assignment: str
     protocol: str
     source: BundleSource
-    """Whose: its publisher's, or a model's draft."""
+    """Who wrote it: the publisher, or a model."""
     settings: str
-    """JSON of BundleSettings."""
+    """JSON of the settings (`language`, `theme`, `blocked`, keywords, `draft`, …)."""
     n_items: int
-    """Of the rubric."""
+    """Items of the rubric."""
     bundle_sha: str
-    """Of items and settings, but for what they are filed under (language and theme, which no
-    judge sees): a part of the cell's key."""
+    """Sha-256 of items and settings, without language and theme, which no judge sees: part of the
+    cell's key."""
 
 
 class PointSet(Row):
-    """How the key points of one assignment were obtained; written with them."""
+    """How the key points of one assignment were made."""
 
     table: ClassVar[str] = "point_sets"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
@@ -104,23 +104,23 @@ class PointSet(Row):
     source: Literal["published", "judge"]
     """Who made them."""
     extractor_version: str
-    """What made them, with its version."""
+    """The extractor and its version."""
     input_sha: str
-    """Of the documents (or published records) they were made from."""
+    """Sha-256 of the documents or published records they were made from."""
     output_sha: str
-    """Of the points: a part of the cell's key."""
+    """Sha-256 of the points: part of the cell's key."""
     n_points: int
-    """0 is an answer: there are none, and the assignment has no recall of them."""
+    """The number of key points. 0: there are none, so the assignment has no recall of them."""
     n_found: int
-    """Before merging."""
+    """The number of points before merging."""
     n_spans: int
-    """That the judge quoted."""
+    """Spans that the judge quoted."""
     n_verbatim: int
-    """Of those, that do stand in their document; the others are dropped."""
+    """Of these, spans that their document contains; the others are dropped."""
 
 
 class KeyPoint(Row):
-    """A point that helps to answer a query, as its documents make it."""
+    """A point from documents that helps to answer a query."""
 
     table: ClassVar[str] = "key_points"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment", "number")
@@ -131,17 +131,17 @@ class KeyPoint(Row):
     """1-based, as published."""
     text: str
     merged_from: str = "[]"
-    """JSON of MERGED: the numbers of the points it was merged from."""
+    """JSON list of the numbers of the points it was merged from."""
     spans: str = "[]"
-    """JSON of SPANS: where its documents say it, word for word."""
+    """JSON list of verbatim passages from its documents."""
 
 
-def rubric_bundle(
+def make_rubric_bundle(
     rubrics: Sequence[Rubric], settings: BundleSettings, source: BundleSource
 ) -> RubricBundle:
-    """The row of one assignment's rubric as a whole, with its sha. rubrics: at least one."""
+    """Make the bundle row of one assignment's rubric. rubrics: at least one."""
     first = rubrics[0]
-    judged_by = canonical_values(settings, {"language", "theme"}, exclude_defaults=True)
+    judged = canonical_values(settings, {"language", "theme"}, exclude_defaults=True)
     return RubricBundle(
         edition=first.edition,
         assignment=first.assignment,
@@ -150,12 +150,12 @@ def rubric_bundle(
         settings=settings.model_dump_json(exclude_defaults=True),
         n_items=len(rubrics),
         bundle_sha=content_sha(
-            judged_by,
+            judged,
             *(canonical_values(r, exclude={"edition", "assignment", "protocol"}) for r in rubrics),
         ),
     )
 
 
-def points_sha(points: Sequence[KeyPoint]) -> str:
-    """What a cell rests on of an assignment's key points: numbers and texts."""
+def hash_key_points(points: Sequence[KeyPoint]) -> str:
+    """Return the sha-256 of key points' numbers and texts: part of the cell's key."""
     return content_sha(*(f"{point.number} {point.text}" for point in points))

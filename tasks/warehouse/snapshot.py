@@ -1,7 +1,7 @@
-"""The Parquet snapshot of an edition: what people read while a flow owns the warehouse.
+"""Snapshots: editions exported as Parquet, for readers while a flow owns the warehouse.
 
-`<exports>/<edition>/<stamp>/<table>.parquet` plus a manifest; the link `latest` is swapped
-in one step, so a reader sees the old snapshot or the new one, never half of each.
+`<exports>/<edition>/<stamp>/<table>.parquet` plus a manifest. The link `latest` is replaced
+atomically, so a reader sees either the old snapshot or the new one.
 """
 
 import os
@@ -16,29 +16,29 @@ from pydantic import BaseModel, ConfigDict
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.labels import HumanLabel
-from tasks.warehouse.location import Where, location
-from tasks.warehouse.migrate import migrations
+from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.rows import Row, utc_now
+from tasks.warehouse.schema import load_schema
 from tasks.warehouse.tables import TABLES
 
 if TYPE_CHECKING:
     from tasks.warehouse.store import Warehouse
 
-OF_EDITION: dict[type[Row], str] = {
-    # Calls belong to no edition: every attempt of those that its verdicts rest on goes along.
+EDITION_FILTERS: dict[type[Row], str] = {
+    # Calls have no edition: those behind its verdicts are exported, with all their attempts.
     Call: "request_id IN (SELECT c.request_id FROM calls AS c JOIN verdicts AS v USING (call_id) "
     "WHERE v.edition = $1)",
     BatchJob: "$1 IS NULL",
     HumanLabel: "sheet IN (SELECT sheet FROM annotation_items WHERE edition = $1)",
 }
-"""Which rows of a table belong to an edition, where it has no column for it."""
+"""SQL that selects an edition's rows in tables without an edition column."""
 
 KEPT_SNAPSHOTS = 2
-"""The newest and the one before it, so that a reader in the middle of a query can finish."""
+"""The newest and the one before it, so that running queries can finish."""
 
 
 class Manifest(BaseModel):
-    """What a snapshot holds."""
+    """The contents of a snapshot."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     edition: str
@@ -47,18 +47,18 @@ class Manifest(BaseModel):
     rows: dict[str, int]
 
 
-def exports_folder(warehouse: Where) -> Path:
-    """Where the snapshots of a warehouse lie: `exports/<its name>` beside it."""
-    return location(warehouse).beside("exports")
+def exports_folder(warehouse: LocationLike) -> Path:
+    """Return the folder of a warehouse's snapshots: `exports/<its name>` beside it."""
+    return parse_location(warehouse).subfolder("exports")
 
 
-def latest_snapshot(warehouse: Where, edition: str) -> Path:
-    """Where the latest snapshot of an edition is, if one has been exported."""
+def latest_snapshot(warehouse: LocationLike, edition: str) -> Path:
+    """Return the link to an edition's latest snapshot, whether or not it exists."""
     return exports_folder(warehouse) / _file_safe(edition) / "latest"
 
 
 def export_edition(warehouse: "Warehouse", edition: str) -> Path:
-    """Write the edition's tables as Parquet and make them the latest snapshot.
+    """Export the edition's tables as its latest snapshot, and return its folder.
 
     Raises:
         UnwritableWarehouse: the folder cannot be written.
@@ -68,12 +68,12 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
     target = folder / now.strftime("%Y%m%dT%H%M%S.%fZ")
     try:
         target.mkdir(parents=True)
-        counts = {model.table: _copy(warehouse, model, edition, target) for model in TABLES}
+        counts = {model.table: _export_table(warehouse, model, edition, target) for model in TABLES}
         manifest = Manifest(
             edition=edition, warehouse_id=warehouse.id, exported_at=now, rows=counts
         )
         (target / "manifest.json").write_text(manifest.model_dump_json(indent=1), "utf-8")
-        _swap(folder / "latest", target)
+        _replace_link(folder / "latest", target)
     except (OSError, duckdb.IOException) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise UnwritableWarehouse(
@@ -86,44 +86,43 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
     return target
 
 
-def is_exported(warehouse: "Warehouse", edition: str) -> bool:
-    """Whether the latest snapshot has the edition's rows as they are now.
+def is_snapshot_current(warehouse: "Warehouse", edition: str) -> bool:
+    """Return whether the latest snapshot has the edition's current rows.
 
-    It has not where a process ended between its last row and its export.
+    It has not if a process ended between writing and exporting.
     """
     folder = latest_snapshot(warehouse.location, edition)
-    return all(_is_exported(warehouse, model, edition, folder) for model in TABLES)
+    return all(_is_table_current(warehouse, model, edition, folder) for model in TABLES)
 
 
-def latest_manifests(warehouse: Where) -> list[tuple[Path, Manifest]]:
-    """(folder, manifest) of the latest snapshot of every exported edition."""
-    found = []
+def load_latest_manifests(warehouse: LocationLike) -> list[tuple[Path, Manifest]]:
+    """Return (folder, manifest) of the latest snapshot of every exported edition."""
+    manifests = []
     for link in sorted(exports_folder(warehouse).glob("*/latest")):
         text = (link / "manifest.json").read_text("utf-8")
-        found.append((link.resolve(), Manifest.model_validate_json(text)))
-    return found
+        manifests.append((link.resolve(), Manifest.model_validate_json(text)))
+    return manifests
 
 
-def open_snapshot(warehouse: Where) -> tuple[duckdb.DuckDBPyConnection, datetime]:
-    """A read-only database over the latest snapshots, with the warehouse's tables and views.
+def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, datetime]:
+    """Open an in-memory database of the latest snapshots, with the warehouse's tables and views.
 
     Returns:
-        The connection, and when the oldest of the snapshots in it was exported.
+        The connection, and when the oldest snapshot was exported.
 
     Raises:
         WarehouseError: nothing has been exported yet.
     """
-    manifests = latest_manifests(warehouse)
+    manifests = load_latest_manifests(warehouse)
     if not manifests:
         raise WarehouseError(
-            f"{warehouse} is in use and has no export yet; ask again when the run has ended."
+            f"{warehouse} is in use and has no snapshot yet. Try again when the run has ended."
         )
     connection = duckdb.connect()
-    for _, sql in migrations():
-        connection.execute(sql)
+    connection.execute(load_schema())
     for model in TABLES:
         files = [folder / f"{model.table}.parquet" for folder, _ in manifests]
-        # One that was exported before the table was thought of has no file of it.
+        # A snapshot older than the table has no file of it.
         parts = [str(file) for file in files if file.exists()]
         if not parts:
             continue
@@ -138,31 +137,31 @@ def open_snapshot(warehouse: Where) -> tuple[duckdb.DuckDBPyConnection, datetime
     return connection, min(manifest.exported_at for _, manifest in manifests)
 
 
-def _is_exported(warehouse: "Warehouse", model: type[Row], edition: str, folder: Path) -> bool:
+def _is_table_current(warehouse: "Warehouse", model: type[Row], edition: str, folder: Path) -> bool:
     file = folder / f"{model.table}.parquet"
     if not file.exists():
         return False
     content = "SELECT count(*) AS n, bit_xor(hash(*COLUMNS(*))) AS content FROM "
-    now = warehouse.frame(f"{content} ({_rows(model)})", [edition])
+    now = warehouse.frame(f"{content} ({_select_rows(model)})", [edition])
     then = warehouse.frame(f"{content} read_parquet($1)", [str(file)])
     return now.equals(then)
 
 
-def _rows(model: type[Row]) -> str:
-    """The query for the rows that belong to the edition `$1`."""
-    return f"SELECT * FROM {model.table} WHERE {OF_EDITION.get(model, 'edition = $1')}"
+def _select_rows(model: type[Row]) -> str:
+    """Return the query for the rows of edition `$1`."""
+    return f"SELECT * FROM {model.table} WHERE {EDITION_FILTERS.get(model, 'edition = $1')}"
 
 
-def _copy(warehouse: "Warehouse", model: type[Row], edition: str, target: Path) -> int:
+def _export_table(warehouse: "Warehouse", model: type[Row], edition: str, target: Path) -> int:
     order = ", ".join(f'"{column}"' for column in model.key)
     return warehouse.copy_to(
         target / f"{model.table}.parquet",
-        f"{_rows(model)} ORDER BY {order}",
+        f"{_select_rows(model)} ORDER BY {order}",
         [edition],
     )
 
 
-def _swap(link: Path, target: Path) -> None:
+def _replace_link(link: Path, target: Path) -> None:
     fresh = link.with_name(f".latest-{os.getpid()}")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target.name)

@@ -1,15 +1,15 @@
-"""Pieces of SQL that no parameter can stand for."""
+"""SQL fragments that cannot be passed as parameters."""
 
 import duckdb
 
 
-def quoted(text: str) -> str:
-    """A text as SQL writes it."""
+def quote_literal(text: str) -> str:
+    """Quote a text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def table_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The tables of the warehouse that is open, sorted; a lake's catalog has others of its own."""
+    """Return the warehouse's tables, sorted, without those of a lake's catalog."""
     rows = connection.execute(
         "SELECT table_name FROM duckdb_tables() "
         "WHERE database_name = current_database() AND NOT internal ORDER BY 1"

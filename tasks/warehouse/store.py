@@ -1,4 +1,4 @@
-"""The only place that opens a warehouse for writing: a DuckDB file, or a DuckLake."""
+"""The open warehouse, a DuckDB file or a DuckLake. Only this module opens one for writing."""
 
 import asyncio
 import threading
@@ -11,77 +11,77 @@ import duckdb
 import polars as pl
 
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
-from tasks.warehouse.lake import connect_lake, migrating, use
-from tasks.warehouse.location import DuckDBFile, DuckLake, Location, Where, location
-from tasks.warehouse.lock import own
-from tasks.warehouse.migrate import connect, migrate
+from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.lake import connect_lake, schema_lock, use_lake
+from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.locks import LocalLocks
 from tasks.warehouse.rows import Row
-from tasks.warehouse.sql import quoted
-from tasks.warehouse.turns import OwnTurns
-from tasks.warehouse.writer import Change, Writer, explained
+from tasks.warehouse.schema import check_file, connect, ensure_schema
+from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.writer import Change, Writer, translate_error
 
 if TYPE_CHECKING:
-    from tasks.warehouse.lake_turns import LakeTurns
+    from tasks.warehouse.lake_locks import LakeLocks
 
 RowT = TypeVar("RowT", bound=Row)
 
 
 class Readable(Protocol):
-    """What answers queries: the open warehouse, or a read-only look at it."""
+    """Something that answers queries: the open warehouse, or a read-only one."""
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
-        """The result of a query as a Polars frame."""
+        """Return the result of a query as a Polars frame."""
 
 
 class Warehouse:
-    """An open warehouse: read from any thread, write through the one writer."""
+    """An open warehouse: any thread may read; one thread writes."""
 
     def __init__(
         self, where: Location, connection: duckdb.DuckDBPyConnection, identity: str
     ) -> None:
         self.location = where
         self.url = where.url
-        """How another task of this process, or another process, reaches it."""
+        """Its address, for other tasks and processes."""
         self.id = identity
-        """A uuid made when it was: part of every cache key, so caches never cross warehouses."""
-        self.turns = _turns(where, identity)
-        """For work that other processes may be at, too."""
+        """The uuid made with the warehouse. It is part of every cache key."""
+        self.locks = _make_locks(where, identity)
+        """Locks against other processes that work in the same warehouse."""
         self._connection = connection
-        self._writer = Writer(self._new_cursor(), self.turns.committing)
+        self._writer = Writer(self._new_cursor(), self.locks.commit_lock)
         self._local = threading.local()
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
-        """The result of a query as a Polars frame."""
+        """Return the result of a query as a Polars frame."""
         return self._cursor().sql(sql, params=list(parameters)).pl()
 
     def rows(self, model: type[RowT], where: str, parameters: Sequence[Any] = ()) -> list[RowT]:
-        """Records of one table, typed, in key order."""
+        """Return the rows of one table that match `where`, in key order."""
         order = ", ".join(f'"{column}"' for column in model.key)
         sql = f"SELECT * FROM {model.table} WHERE {where} ORDER BY {order}"
         return [model.model_validate(record) for record in self.frame(sql, parameters).to_dicts()]
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """The single value of a one-row, one-column query; None if there is no row."""
+        """Return the value of a one-row, one-column query; None if there is no row."""
         row = self._cursor().sql(sql, params=list(parameters)).fetchone()
         return row[0] if row else None
 
     def copy_to(self, file: Path, select: str, parameters: Sequence[Any] = ()) -> int:
-        """Write the result of a query as one Parquet file; how many rows it has."""
-        sql = f"COPY ({select}) TO {quoted(str(file))} (FORMAT parquet, COMPRESSION zstd)"
+        """Write the result of a query to a Parquet file and return the number of rows."""
+        sql = f"COPY ({select}) TO {quote_literal(str(file))} (FORMAT parquet, COMPRESSION zstd)"
         row = self._cursor().execute(sql, list(parameters)).fetchone()
         return int(row[0]) if row else 0
 
     def write(self, *changes: Change) -> None:
-        """Write changes together; returns once they are committed."""
+        """Write changes in one transaction; return once they are committed."""
         self._writer.submit(changes).result()
 
     async def write_async(self, *changes: Change) -> None:
-        """As `write`, without holding up the event loop."""
+        """Like `write`, without blocking the event loop."""
         await asyncio.wrap_future(self._writer.submit(changes))
 
     def close(self) -> None:
         self._writer.close()
-        self.turns.close()
+        self.locks.close()
         self._connection.close()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
@@ -92,7 +92,7 @@ class Warehouse:
 
     def _new_cursor(self) -> duckdb.DuckDBPyConnection:
         cursor = self._connection.cursor()
-        return use(cursor) if isinstance(self.location, DuckLake) else cursor
+        return use_lake(cursor) if isinstance(self.location, DuckLake) else cursor
 
 
 _open: dict[str, Warehouse] = {}
@@ -100,35 +100,38 @@ _open: dict[str, Warehouse] = {}
 
 @contextmanager
 def open_warehouse(
-    where: Where,
+    where: LocationLike,
     *,
     wait_seconds: float | None = None,
     on_wait: Callable[[str], None] | None = None,
-    doing: str | None = None,
+    activity: str | None = None,
 ) -> Iterator[Warehouse]:
-    """Open (or make) a warehouse; a file is waited for while another process owns it.
+    """Open or create a warehouse; wait for a file while another process owns it.
 
-    Opening it again inside the same process gives the one that is open: a flow that runs
-    inside another flow shares it. Nobody owns a lake: there, work takes turns (see `turns`).
+    If this process has the warehouse open already, that one is returned, so a flow inside another
+    flow shares it. A lake has no owner: there, single pieces of work are locked (see `locks`).
 
-    doing: what those who wait are told we do; this process's command unless given.
+    Args:
+        wait_seconds: None waits for ever, 0 does not wait.
+        on_wait: called once, with one line that names the owner.
+        activity: what waiting processes are told about this one; by default its command.
 
     Raises:
-        WarehouseError: damaged, foreign, newer, unwritable, or busy (see `errors`).
+        WarehouseError: damaged, foreign, older, newer, unwritable, or busy (see `errors`).
     """
-    where = location(where)
+    where = parse_location(where)
     if where.url in _open:
         yield _open[where.url]
         return
-    with _owned(where, wait_seconds, on_wait, doing):
-        connection = connect_lake(where) if isinstance(where, DuckLake) else _file(where)
+    with _lock_file(where, wait_seconds, on_wait, activity):
+        connection = connect_lake(where) if isinstance(where, DuckLake) else _connect_file(where)
         try:
-            with migrating(where) if isinstance(where, DuckLake) else nullcontext():
-                identity = migrate(connection, where)
+            with schema_lock(where) if isinstance(where, DuckLake) else nullcontext():
+                identity = ensure_schema(connection, where)
             warehouse = Warehouse(where, connection, identity)
         except BaseException as error:
             connection.close()
-            raise explained(error) from error
+            raise translate_error(error) from error
         _open[where.url] = warehouse
         try:
             yield warehouse
@@ -137,35 +140,36 @@ def open_warehouse(
             warehouse.close()
 
 
-def get_open_warehouse(where: Where) -> Warehouse:
-    """The warehouse that this process has open there: how a task reaches it by key."""
+def get_open_warehouse(where: LocationLike) -> Warehouse:
+    """Return the warehouse that this process has opened at `where`."""
     try:
-        return _open[location(where).url]
+        return _open[parse_location(where).url]
     except KeyError:
-        raise WarehouseError(f"{where} is not open in this process; run inside a flow.") from None
+        raise WarehouseError(f"{where} is not open in this process. Run inside a flow.") from None
 
 
-def _turns(where: Location, identity: str) -> "OwnTurns | LakeTurns":
+def _make_locks(where: Location, identity: str) -> "LocalLocks | LakeLocks":
     if not isinstance(where, DuckLake):
-        return OwnTurns()
-    from tasks.warehouse.lake_turns import LakeTurns  # who has a file needs no libpq
+        return LocalLocks()
+    from tasks.warehouse.lake_locks import LakeLocks  # loads libpq, which only lakes need
 
-    return LakeTurns(where, identity)
+    return LakeLocks(where, identity)
 
 
-def _owned(
+def _lock_file(
     where: Location,
     wait_seconds: float | None,
     on_wait: Callable[[str], None] | None,
-    doing: str | None,
+    activity: str | None,
 ) -> AbstractContextManager[None]:
     if not isinstance(where, DuckDBFile):
         return nullcontext()
+    check_file(where.path)
     _make_folder(where.path)
-    return own(where.path, wait_seconds=wait_seconds, on_wait=on_wait, doing=doing)
+    return lock_warehouse(where.path, wait_seconds=wait_seconds, on_wait=on_wait, activity=activity)
 
 
-def _file(where: Location) -> duckdb.DuckDBPyConnection:
+def _connect_file(where: Location) -> duckdb.DuckDBPyConnection:
     assert isinstance(where, DuckDBFile)
     return connect(where.path)
 

@@ -1,7 +1,6 @@
-"""Every table, in the order the data flows."""
+"""Every table, in the order of the pipeline."""
 
 from tasks.warehouse.calls import BatchJob, Call
-from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.jobs import CollectionCost, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.pages import Fetch
@@ -24,6 +23,7 @@ from tasks.warehouse.rows import (
 from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
+from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
 
 TABLES: tuple[type[Row], ...] = (
     Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,

@@ -1,4 +1,4 @@
-"""How an agent searched, where it says so."""
+"""Rows of search traces: how agents searched."""
 
 from typing import ClassVar, Literal
 
@@ -13,19 +13,19 @@ class SearchStep(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     query: ForeignText = ""
-    """What was typed into the search; empty where a page was only opened."""
+    """The search query; empty if a page was only opened."""
     opened: tuple[ForeignText, ...] = ()
-    """URLs of the pages opened."""
+    """URLs of the opened pages."""
     parent: int | None = None
-    """Index of the earlier step that it follows from; null where it begins anew, or nobody says."""
+    """Index of the earlier step that led to this one; null for a new start, or if unknown."""
 
 
 TRACE = TypeAdapter(tuple[SearchStep, ...])
-"""How `SearchTrace.trace` is read and written."""
+"""The type of `SearchTrace.trace`."""
 
 
 class SearchTrace(Row):
-    """The search behind one report."""
+    """The searches behind one report."""
 
     table: ClassVar[str] = "search_traces"
     key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
@@ -34,8 +34,8 @@ class SearchTrace(Row):
     agent: str
     assignment: str
     trace: str
-    """JSON of TRACE."""
+    """JSON list of steps: `query`, `opened` (URLs) and `parent` (index of an earlier step)."""
     trace_sha: str
     """Sha-256 of the trace."""
     source: Literal["imported", "agent"]
-    """Who says so: a file somebody gave, or the agent's own interface."""
+    """Where it is from: an imported file, or the agent's API."""

@@ -1,4 +1,4 @@
-"""What is true: the claims that an answer to a question is measured against."""
+"""Rows of ground truths: the claims that answers to a question are compared with."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -22,61 +22,60 @@ QuestionCategory = Literal[
 
 
 class TruthClaim(Frozen):
-    """One true claim: a value, with the sub-claims that must hold of it.
+    """One true claim: a value with its sub-claims.
 
     Source: LiveDRBench, which scores answers as nested claims.
     """
 
     value: str
     name: str = ""
-    """What the value is of its parent, e.g. `paper_title`; empty for a plain list of answers."""
+    """The parent's property that has this value, e.g. `paper_title`; empty in a plain list."""
     also: tuple[str, ...] = ()
-    """Other values that are as true."""
+    """Other correct values."""
     weight: PositiveFloat = 1.0
     sub_claims: tuple["TruthClaim", ...] = ()
     sources: tuple[str, ...] = ()
-    """URLs that are accepted as support."""
+    """URLs accepted as support."""
     sentence: str | None = None
-    """The article's sentence it was taken from, word for word; null where nobody says."""
+    """The article's sentence it is from, verbatim; null if unknown."""
 
 
 TRUTHS = TypeAdapter(tuple[TruthClaim, ...])
-"""How `GroundTruth.truths` is read and written."""
+"""The type of `GroundTruth.truths`."""
 
 
 class EvalInfo(BaseModel):
-    """A publisher's own scoring settings. Keys that are not known here are kept, not used."""
+    """A publisher's scoring settings. Unknown keys are kept but not used."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     primary_keys: tuple[str, ...] = ()
-    """By which rows are told apart."""
+    """Keys that identify a row."""
     ignore_keys: tuple[str, ...] = ()
-    """Neither asked for nor counted."""
+    """Keys that are neither requested nor scored."""
     main_claims: tuple[str, ...] = ()
-    """Keys without which nothing else of a row (or of the whole answer) counts."""
+    """Keys that must be correct for the rest of a row (or of the answer) to count."""
     evaluation_note: Any = None
 
 
 class TruthSettings(BaseModel):
-    """What goes along with the truths of one question."""
+    """The settings of one question's ground truth."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     question: str = ""
-    """As the judge of an answer sees it, without the instructions to the agent."""
+    """The question as judges see it, without the instructions to agents."""
     published: tuple[Any, ...] | None = None
-    """The ground truths in the publisher's form, for its own scoring; null where nobody
-    published them."""
+    """The ground truths in the publisher's form, for its scoring; null if not published."""
     eval_info: EvalInfo = EvalInfo()
     needed_queries: tuple[str, ...] = ()
-    """What has to be searched for to find the answer; empty where nobody says."""
+    """Searches needed to find the answer; empty if unknown."""
     banned: tuple[str, ...] = ()
-    """What must not be used: addresses of pages, and hosts with all below them."""
+    """Pages (URLs) and hosts, including subdomains, that agents must not use."""
 
 
 class GroundTruth(Row):
-    """What is true for one assignment of kind `find_claims`. Never shown to an agent."""
+    """The ground truth of one `find_claims` assignment; never shown to agents."""
 
     table: ClassVar[str] = "ground_truths"
     key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
@@ -84,20 +83,20 @@ class GroundTruth(Row):
     edition: str
     assignment: str
     category: QuestionCategory
-    """One of LiveDRBench's."""
+    """LiveDRBench's category."""
     source: Literal["published", "inverted"]
-    """Published, or made by turning an article around."""
+    """Published, or made from an article by problem inversion."""
     truths: str
-    """JSON of TRUTHS."""
+    """JSON list of nested claims (`value`, `name`, `also`, `sub_claims`, `sources`, …)."""
     settings: str
-    """JSON of TruthSettings: what else matching and scoring go by; `{}` where there is nothing."""
+    """JSON of further settings for matching and scoring (`question`, `eval_info`, `banned`, …)."""
     n_claims: int
     """Claims and sub-claims at all levels."""
     truth_sha: str
-    """Sha of truths and settings: a part of the cell's key."""
+    """Sha-256 of truths and settings: part of the cell's key."""
 
 
-def ground_truth(
+def make_ground_truth(
     edition: str,
     assignment: str,
     category: QuestionCategory,
@@ -105,7 +104,7 @@ def ground_truth(
     truths: Sequence[TruthClaim],
     settings: TruthSettings,
 ) -> GroundTruth:
-    """The row of one question's truth, with its count and sha."""
+    """Make the row of one question's ground truth."""
     stored = TRUTHS.dump_json(tuple(truths)).decode()
     kept = settings.model_dump_json(exclude_defaults=True)
     return GroundTruth(
@@ -124,5 +123,5 @@ def ground_truth(
 
 
 def count_claims(truths: Sequence[TruthClaim]) -> int:
-    """Claims and sub-claims at all levels."""
+    """Count claims and sub-claims at all levels."""
     return sum(1 + count_claims(truth.sub_claims) for truth in truths)

@@ -1,8 +1,7 @@
-"""The one thread that writes: changes queue up, commits are shared, an answer means committed.
+"""The writing thread: queued changes share commits, and a finished future means committed.
 
-While one commit runs the next changes gather, and all that has gathered goes into the next
-transaction (group commit). If a shared transaction fails, each change is tried alone, so
-one bad change never takes its neighbours with it.
+Changes that arrive during a commit go into the next transaction together (group commit). If a
+shared transaction fails, each of its changes is retried alone.
 """
 
 import queue
@@ -17,35 +16,35 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse, first_line
-from tasks.warehouse.migrate import migrations
 from tasks.warehouse.rows import Row
+from tasks.warehouse.schema import load_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 GATHER_SECONDS = 0.01
-"""How long a commit waits for company: little beside a commit, enough for a burst."""
+"""Time that a commit waits for more changes: short beside a commit, enough for a burst."""
 MAX_ROWS = 20_000
-"""Rows in one transaction, so that a crash loses little and memory stays flat."""
+"""The most rows in one transaction, to bound what a crash loses and the memory in use."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Rows of one table. With `replacing`, rows that match it are deleted first."""
+    """Rows to write to one table. Rows that match `replacing` are deleted first."""
 
     model: type[Row]
     rows: Sequence[Row]
     replacing: dict[str, str] = field(default_factory=dict)
     only_new: bool = False
-    """Keep what is there: a row whose key exists is left untouched."""
+    """Leave existing rows with the same key unchanged."""
     appending: bool = False
-    """The caller knows that no row with these keys is there: nothing is looked for. All that a
-    transaction appends to a table goes in at once."""
+    """Do not look for existing rows: the caller knows that there are none with these keys. A
+    transaction inserts all appended rows of a table at once."""
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """Changes that are committed together or not at all."""
+    """Changes that are committed atomically."""
 
     changes: Sequence[Change]
     done: Future[None]
@@ -56,25 +55,25 @@ class _Unit:
 
 
 class Writer:
-    """Owns the writing connection; `submit` from any thread.
+    """Owns the writing connection; any thread may call `submit`.
 
-    committing: the context of every transaction, where other processes write, too.
+    commit_lock: the context of every transaction, if other processes write too.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        committing: Callable[[], AbstractContextManager[None]] = nullcontext,
+        commit_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._connection = connection
-        self._committing = committing
+        self._commit_lock = commit_lock
         self._queue: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="warehouse-writer", daemon=True)
         self._thread.start()
 
     def submit(self, changes: Sequence[Change]) -> Future[None]:
-        """Queue changes that belong together; the future is done when they are committed."""
+        """Queue changes for one transaction; the future is done when they are committed."""
         done: Future[None] = Future()
         if self._closed:
             done.set_exception(LostWarehouse("The warehouse is closed; nothing was written."))
@@ -83,7 +82,7 @@ class Writer:
         return done
 
     def close(self) -> None:
-        """Commit what is queued and stop."""
+        """Commit the queued changes and stop the thread."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)
@@ -111,10 +110,10 @@ class Writer:
 
     def _commit(self, units: list[_Unit]) -> None:
         try:
-            self._transaction(units)
+            self._run_transaction(units)
         except Exception as error:
             if len(units) == 1:
-                units[0].done.set_exception(explained(error))
+                units[0].done.set_exception(translate_error(error))
                 return
             for unit in units:
                 self._commit([unit])
@@ -122,11 +121,11 @@ class Writer:
         for unit in units:
             unit.done.set_result(None)
 
-    def _transaction(self, units: list[_Unit]) -> None:
-        with self._committing():
-            self._committed(units)
+    def _run_transaction(self, units: list[_Unit]) -> None:
+        with self._commit_lock():
+            self._execute(units)
 
-    def _committed(self, units: list[_Unit]) -> None:
+    def _execute(self, units: list[_Unit]) -> None:
         self._connection.execute("BEGIN")
         try:
             appended: dict[type[Row], list[Row]] = {}
@@ -165,8 +164,8 @@ class Writer:
 
 
 def arrow_table(model: type[Row], rows: Sequence[Row]) -> "pa.Table":
-    """Rows as an Arrow table with the columns and types of the warehouse's table."""
-    import pyarrow as pa  # who only reads writes none
+    """Return rows as an Arrow table with the columns and types of the warehouse's table."""
+    import pyarrow as pa  # only writing needs it
 
     schema = arrow_schema(model)
     columns = [pa.array([getattr(row, f.name) for row in rows], type=f.type) for f in schema]
@@ -175,23 +174,22 @@ def arrow_table(model: type[Row], rows: Sequence[Row]) -> "pa.Table":
 
 @lru_cache
 def arrow_schema(model: type[Row]) -> "pa.Schema":
-    """Arrow types of a table, read from an empty warehouse: the SQL is the one definition."""
+    """Return a table's Arrow schema, read from an empty warehouse: only the SQL defines it."""
     with _empty_warehouse().cursor() as cursor:
         return cursor.sql(f"SELECT * FROM {model.table} LIMIT 0").to_arrow_table().schema
 
 
 @lru_cache
 def _empty_warehouse() -> duckdb.DuckDBPyConnection:
-    """Made once: the migrations take longer than a question."""
+    """Make an empty warehouse, once: it takes a while."""
     empty = duckdb.connect()
-    for _, sql in migrations():
-        empty.execute(sql)
+    empty.execute(load_schema())
     return empty
 
 
 @lru_cache
 def _merge_sql(model: type[Row], only_new: bool) -> str:
-    """MERGE by key; a row that is there already and says the same is left untouched."""
+    """Return the SQL that merges rows by key and leaves equal ones unchanged."""
     on = " AND ".join(f't."{column}" = i."{column}"' for column in model.key)
     others = [name for name in model.model_fields if name not in model.key]
     differs = " OR ".join(f't."{name}" IS DISTINCT FROM i."{name}"' for name in others)
@@ -207,8 +205,8 @@ def _merge_sql(model: type[Row], only_new: bool) -> str:
     )
 
 
-def explained(error: BaseException) -> BaseException:
-    """What a failed write means for the user; errors that are no matter of the disk stay."""
+def translate_error(error: BaseException) -> BaseException:
+    """Turn disk errors into an UnwritableWarehouse; return other errors as they are."""
     text = str(error).strip()
     if isinstance(error, duckdb.IOException | duckdb.FatalException):
         return UnwritableWarehouse(

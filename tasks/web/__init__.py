@@ -1,4 +1,4 @@
-"""Cited pages from the open web: fetched within bounds, guarded, told from walls, read.
+"""Fetch cited pages from the open web safely and politely, detect walls, and extract text.
 
 Pure: may import extraction, models and the ground. Writes no table.
 """

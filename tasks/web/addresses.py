@@ -1,7 +1,7 @@
-"""Which IP addresses are public. Everything else is ours, our neighbours' or nobody's.
+"""Tell public IP addresses from private, reserved and special-purpose ones.
 
-Sources: the IANA special-purpose address registries (RFC 6890 and its updates); the addresses
-at which cloud providers answer their own machines, with credentials.
+Sources: the IANA special-purpose address registries (RFC 6890 and its updates); the metadata
+addresses at which cloud providers hand credentials to their own machines.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -49,23 +49,23 @@ _FORBIDDEN_6 = {
     }.items()
 }
 _GLOBAL_6 = ip_network("2000::/3")
-"""All that was ever given out of IPv6 as public addresses of single machines."""
+"""All IPv6 space allocated so far for public unicast addresses."""
 _NAT64 = ip_network("64:ff9b::/96")
 _ISATAP = (0x0000_5EFE, 0x0200_5EFE)
-"""Bits 64 to 95 of an address whose last 32 are an IPv4 address (RFC 5214)."""
+"""Values of bits 64 to 95 of an address whose last 32 bits are an IPv4 address (RFC 5214)."""
 
 
-def why_not_public(address: str) -> str | None:
-    """What an IP address is, if it is not a public one; None if it is.
+def describe_non_public(address: str) -> str | None:
+    """Describe an IP address that is not public; return None for a public one.
 
-    An IPv4 address inside an IPv6 address is judged as well.
+    An IPv4 address embedded in an IPv6 address is checked as well.
 
     Raises:
-        ValueError: it is no IP address.
+        ValueError: `address` is not an IP address.
     """
     parsed = ip_address(address)
     if isinstance(parsed, IPv4Address):
-        return _why_not_public_4(parsed)
+        return _describe_non_public_4(parsed)
     if parsed.scope_id is not None:
         return "an address of one network interface"
     for network, words in _FORBIDDEN_6.items():
@@ -73,7 +73,7 @@ def why_not_public(address: str) -> str | None:
             return words
     if parsed in _NAT64 or int(parsed) >> 32 & 0xFFFF_FFFF in _ISATAP:
         inside = IPv4Address(int(parsed) & 0xFFFF_FFFF)
-        why = _why_not_public_4(inside)
+        why = _describe_non_public_4(inside)
         if why:
             return f"a way to {inside}, {why}"
     if parsed not in _GLOBAL_6 and parsed not in _NAT64:
@@ -81,7 +81,7 @@ def why_not_public(address: str) -> str | None:
     return None if parsed.is_global else "no public address"
 
 
-def _why_not_public_4(address: IPv4Address) -> str | None:
+def _describe_non_public_4(address: IPv4Address) -> str | None:
     for network, words in _FORBIDDEN_4.items():
         if address in network:
             return words

@@ -1,7 +1,7 @@
-"""A page's body on its way into the folder of pages.
+"""Write a page's body into the page store while it arrives.
 
-A little of it is held in memory; what has gathered is packed, written and brought to disk in a
-thread, so that no other page waits for a disk.
+A small buffer is held in memory; a thread compresses it and writes it to disk, so that no other
+page waits for the disk.
 """
 
 import asyncio
@@ -9,47 +9,47 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from tasks.warehouse.page_store import PageStore, Receiving
+from tasks.warehouse.page_store import PageStore, PageWriter
 
-GATHERED_BYTES = 262_144
+BUFFER_BYTES = 262_144
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
 
 
-class Kept(NamedTuple):
+class StoredBody(NamedTuple):
     sha: str
     n_bytes: int
 
 
-class Body:
-    """Take the pieces, then `keep`. Left without, nothing remains."""
+class BodyWriter:
+    """Writes one body: `add` its pieces, then `store` it. Without `store` nothing remains."""
 
     def __init__(self, store: PageStore) -> None:
         self._store = store
-        self._gathered = bytearray()
-        self._receiving: Receiving | None = None
+        self._buffer = bytearray()
+        self._receiving: PageWriter | None = None
 
-    async def take(self, pieces: AsyncIterator[bytes]) -> None:
+    async def add(self, pieces: AsyncIterator[bytes]) -> None:
         """Add pieces as they come.
 
         Raises:
-            UnwritableWarehouse: the disk is full, or the like.
+            UnwritableWarehouse: the disk is full or not writable.
         """
         async for piece in pieces:
-            self._gathered += piece
-            if len(self._gathered) >= GATHERED_BYTES:
-                gathered, self._gathered = self._gathered, bytearray()
-                await in_thread(self._write, gathered)
+            self._buffer += piece
+            if len(self._buffer) >= BUFFER_BYTES:
+                buffer, self._buffer = self._buffer, bytearray()
+                await run_in_thread(self._write, buffer)
 
-    async def keep(self) -> Kept:
-        """Bring it to disk.
+    async def store(self) -> StoredBody:
+        """Finish the body on disk.
 
         Raises:
-            UnwritableWarehouse: as `take`.
+            UnwritableWarehouse: as `add`.
         """
-        return await in_thread(self._keep)
+        return await run_in_thread(self._store_rest)
 
-    async def __aenter__(self) -> "Body":
+    async def __aenter__(self) -> "BodyWriter":
         return self
 
     async def __aexit__(
@@ -61,20 +61,20 @@ class Body:
         if self._receiving:
             self._receiving.__exit__(kind, error, trace)
 
-    def _write(self, gathered: bytearray) -> None:
-        self._receiving = self._receiving or self._store.receive()
-        self._receiving.write(bytes(gathered))
+    def _write(self, buffer: bytearray) -> None:
+        self._receiving = self._receiving or self._store.create()
+        self._receiving.write(bytes(buffer))
 
-    def _keep(self) -> Kept:
-        with self._receiving or self._store.receive() as receiving:
-            receiving.write(bytes(self._gathered))
-            return Kept(receiving.keep(), receiving.n_bytes)
+    def _store_rest(self) -> StoredBody:
+        with self._receiving or self._store.create() as receiving:
+            receiving.write(bytes(self._buffer))
+            return StoredBody(receiving.keep(), receiving.n_bytes)
 
 
-async def in_thread(
+async def run_in_thread(
     function: Callable[ParamsT, ResultT], *args: ParamsT.args, **kwargs: ParamsT.kwargs
 ) -> ResultT:
-    """Call in a thread; whoever is cancelled meanwhile waits for it: its files are in use."""
+    """Call in a thread; on cancellation still wait for it, since it is using the files."""
     work = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
     try:
         return await asyncio.shield(work)

@@ -1,106 +1,124 @@
-"""A page from its own server: as reports wrote its address, tried again where that may help."""
+"""Fetch pages from their own servers, by the URLs that reports wrote, with retries."""
 
-from tasks.configuration.web import Manners
-from tasks.models.client import retry_after
+from tasks.configuration.web import RequestPolicy
+from tasks.models.client import parse_retry_after
 from tasks.warehouse.page_store import PageStore
-from tasks.web.bodies import Body, Kept
-from tasks.web.errors import Disallowed, Failed, LeftAlone, Refused, TooLarge, Unfetched
-from tasks.web.hosts import Turns
-from tasks.web.page import Wanted
-from tasks.web.retrying import ASKS_TO_WAIT, heals, retrying, seconds
-from tasks.web.trail import Trail
-from tasks.web.visiting import Answer, Permit, Visitor
-from tasks.web.ways import Finding
+from tasks.web.bodies import BodyWriter, StoredBody
+from tasks.web.errors import (
+    AddressRefused,
+    BodyTooLarge,
+    FetchError,
+    FetchFailed,
+    PageDeferred,
+    RobotsDisallowed,
+)
+from tasks.web.fetch_record import FetchRecord
+from tasks.web.hosts import HostThrottle
+from tasks.web.page import PageRequest
+from tasks.web.redirects import PageResponse, RedirectFollower, UrlCheck
+from tasks.web.retries import ASKS_TO_WAIT, format_seconds, is_retryable, retry_failures
+from tasks.web.sources import SourceResult
 
-MOST_SPELLINGS = 3
-"""Of an address. Reports write one with and without `www.`, a slash, a tracking parameter."""
-NO_SUCH_PAGE = frozenset({404, 410})
+MAX_SPELLINGS = 3
+"""Variants tried of one URL: reports write it with and without `www.`, a slash, tracking."""
+NOT_FOUND = frozenset({404, 410})
 
 
-class Direct:
-    """Asks the servers of pages."""
+class DirectSource:
+    """Fetches pages from their own servers."""
 
     def __init__(
-        self, visitor: Visitor, turns: Turns, manners: Manners, store: PageStore, permit: Permit
+        self,
+        follower: RedirectFollower,
+        throttle: HostThrottle,
+        manners: RequestPolicy,
+        store: PageStore,
+        check: UrlCheck,
     ) -> None:
-        self._visitor = visitor
-        self._turns = turns
+        self._follower = follower
+        self._throttle = throttle
         self._manners = manners
         self._store = store
-        self._permit = permit
+        self._check = check
 
-    async def fetch(self, wanted: Wanted) -> Finding:
-        """One page. Any whole answer counts, whatever its status: it is evidence for the reader.
+    async def fetch(self, wanted: PageRequest) -> SourceResult:
+        """Fetch one page. Any complete answer counts, whatever its status: the reader judges it.
 
-        Another spelling of its address is asked where one is refused, brings nothing in all
-        tries, or is no page of the server; the first that was asked says what went wrong.
+        If a spelling of the URL is refused, fails in all tries or is not found, the next one is
+        tried; the first one's error is reported.
 
         Raises:
-            LeftAlone: the page may come in another run, not in this one.
-            UnwritableWarehouse: the page could not be kept.
+            PageDeferred: the page can be fetched in a later run only.
+            UnwritableWarehouse: the page could not be stored.
         """
-        trail = Trail("direct", wanted.url)
-        spellings = list(dict.fromkeys(wanted.addresses))[:MOST_SPELLINGS] or [wanted.url]
-        first: Finding | None = None
-        left_alone: LeftAlone | None = None
+        record = FetchRecord("direct", wanted.url)
+        spellings = list(dict.fromkeys(wanted.addresses))[:MAX_SPELLINGS] or [wanted.url]
+        first: SourceResult | None = None
+        deferred: PageDeferred | None = None
         for number, address in enumerate(spellings, 1):
-            trail.asked = address
+            record.asked_url = address
             try:
-                kept = await self._kept(trail, another=number < len(spellings))
-            except LeftAlone as error:
-                left_alone = error
-            except Unfetched as error:
-                if isinstance(error, Failed) and error.stage != "answering":
-                    self._turns.silent(wanted.url, error)
-                found = Finding(trail.done(error.outcome, error=str(error)), _reached(error))
+                body = await self._store_body(record, another=number < len(spellings))
+            except PageDeferred as error:
+                deferred = error
+            except FetchError as error:
+                if isinstance(error, FetchFailed) and error.phase != "answering":
+                    self._throttle.add_unanswered(wanted.url, error)
+                found = SourceResult(
+                    record.to_result(error.outcome, error=str(error)), _was_reached(error)
+                )
                 if first is None or first.fetched.outcome == "refused":
                     first = found
-                if isinstance(error, Disallowed | TooLarge):
+                if isinstance(error, RobotsDisallowed | BodyTooLarge):
                     break
             else:
-                assert trail.answered_at is not None
-                return Finding(trail.done("fetched", kept=kept), True, trail.answered_at)
-        if left_alone:
-            raise left_alone
+                assert record.answered_at is not None
+                return SourceResult(
+                    record.to_result("fetched", body=body), True, record.answered_at
+                )
+        if deferred:
+            raise deferred
         assert first is not None
-        whole = {"tries": trail.tries, "seconds": found.fetched.seconds}
-        return Finding(first.fetched.model_copy(update=whole), first.reached, first.at)
+        totals = {"tries": record.tries, "seconds": found.fetched.seconds}
+        return SourceResult(first.fetched.model_copy(update=totals), first.reached, first.at)
 
-    async def _kept(self, trail: Trail, *, another: bool) -> Kept:
-        """The body of the first answer that counts.
+    async def _store_body(self, record: FetchRecord, *, another: bool) -> StoredBody:
+        """Store the body of the first answer that counts.
 
-        another: whether there is another spelling to ask.
+        another: whether there is another spelling to try.
         """
-        left = max(1, self._manners.tries - trail.tries)
-        async for attempt in retrying(self._manners, left):
+        left = max(1, self._manners.tries - record.tries)
+        async for attempt in retry_failures(self._manners, left):
             with attempt:
                 last = attempt.retry_state.attempt_number >= left
-                async with Body(self._store) as body:
-                    async with self._visitor.visit(trail, permit=self._permit) as answer:
-                        self._pass_over(answer, last, another)
-                        await body.take(answer.pieces())
-                    return await body.keep()
+                async with BodyWriter(self._store) as body:
+                    async with self._follower.open(record, check=self._check) as answer:
+                        self._check_answer(answer, last, another)
+                        await body.add(answer.pieces())
+                    return await body.store()
         raise AssertionError("tenacity returns or raises")
 
-    def _pass_over(self, answer: Answer, last: bool, another: bool) -> None:
-        """Raise Failed for an answer that is not taken: there may be a better one."""
+    def _check_answer(self, answer: PageResponse, last: bool, another: bool) -> None:
+        """Raise FetchFailed for an answer that is not accepted, since a better one may come."""
         status, host = answer.status, answer.host
-        if status in NO_SUCH_PAGE and another:
-            raise Failed(f"{host} answered HTTP {status}", host=host)
-        if not heals(status):
+        if status in NOT_FOUND and another:
+            raise FetchFailed(f"{host} answered HTTP {status}", host=host)
+        if not is_retryable(status):
             return
-        hint = retry_after(answer.headers)
+        hint = parse_retry_after(answer.headers)
         if hint is not None and hint > self._manners.longest_wait_seconds:
-            words = f"{host} asks to be left alone for {seconds(hint)} (HTTP {status})"
-            self._turns.leave_alone(host, words)
+            words = f"{host} asks to wait {format_seconds(hint)} (HTTP {status})"
+            self._throttle.close(host, words)
             return
         if status == 429 or (status in ASKS_TO_WAIT and hint):
-            self._turns.put_off(host, hint or self._manners.first_wait_seconds)
+            self._throttle.delay(host, hint or self._manners.first_wait_seconds)
         if not last:
-            raise Failed(f"{host} answered HTTP {status}", host=host, heals=True, hint_seconds=hint)
+            raise FetchFailed(
+                f"{host} answered HTTP {status}", host=host, retryable=True, hint_seconds=hint
+            )
 
 
-def _reached(error: Unfetched) -> bool | None:
-    if isinstance(error, Failed):
-        return {"connecting": False, "waiting": None, "answering": True}[error.stage]
-    return None if isinstance(error, Refused | Disallowed) else True
+def _was_reached(error: FetchError) -> bool | None:
+    if isinstance(error, FetchFailed):
+        return {"connecting": False, "waiting": None, "answering": True}[error.phase]
+    return None if isinstance(error, AddressRefused | RobotsDisallowed) else True

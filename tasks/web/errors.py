@@ -1,89 +1,89 @@
-"""Why a page did not come, and what stops the fetching of all pages."""
+"""Errors that fail one page, and errors that stop fetching altogether."""
 
 from typing import ClassVar, Literal
 
 from tasks.warehouse.pages import FetchOutcome
 
-Stage = Literal["connecting", "waiting", "answering"]
-"""How far a request came: before the server was reached, before it said anything, after."""
-SHOWN = 200
+Phase = Literal["connecting", "waiting", "answering"]
+"""How far a request got: before the server was reached, before its first byte, or after."""
+MAX_PRINTABLE = 200
 
 
-class WebStopped(Exception):
-    """No page can be had in this way now, and none of them is to blame."""
+class FetchingStopped(Exception):
+    """No page can be fetched from this source now, and none of them is to blame."""
 
 
-class NoNetwork(WebStopped):
+class NoNetwork(FetchingStopped):
     """No host at all can be reached."""
 
 
-class ProxyRefuses(WebStopped):
-    """The proxy between us and the web wants a name and a password, or others."""
+class ProxyAuthRequired(FetchingStopped):
+    """The proxy asks for credentials, or for other ones."""
 
 
-class HostsBusy(WebStopped):
-    """Hosts asked for a longer wait than a run has; all other pages are done."""
+class HostsBusy(FetchingStopped):
+    """Some hosts asked for a longer wait than a run allows; all other pages are done."""
 
 
-class ServiceUnusable(WebStopped):
-    """A service that fetches for us cannot be reached, or does not want to."""
+class ServiceUnusable(FetchingStopped):
+    """A service that fetches for us cannot be reached, or refuses our requests."""
 
 
-class Unfetched(Exception):
-    """One page did not come; says why, for people."""
+class FetchError(Exception):
+    """One page could not be fetched; the message says why."""
 
     outcome: ClassVar[FetchOutcome] = "failed"
 
 
-class Refused(Unfetched):
-    """The address is none that we ask."""
+class AddressRefused(FetchError):
+    """We do not request this URL."""
 
     outcome = "refused"
 
 
-class Disallowed(Unfetched):
+class RobotsDisallowed(FetchError):
     """The site's robots.txt forbids it."""
 
     outcome = "robots"
 
 
-class LeftAlone(Unfetched):
-    """Its host asks for a longer wait than a run has: the page is open until the next one."""
+class PageDeferred(FetchError):
+    """The host asks for a longer wait than a run allows: the page stays pending."""
 
 
-class TooLarge(Unfetched):
-    """More bytes than are kept."""
+class BodyTooLarge(FetchError):
+    """The body has more bytes than are kept."""
 
     outcome = "too_large"
 
 
-class Failed(Unfetched):
-    """No whole answer came.
+class FetchFailed(FetchError):
+    """No complete answer came.
 
     Args:
-        stage: how far the request came.
-        host: the one that was asked.
-        heals: whether another try may go better.
-        hint_seconds: how long the server asks to wait before it.
+        phase: how far the request got.
+        host: the host that was asked.
+        retryable: whether another try may succeed.
+        hint_seconds: how long the server asks to wait before the next try.
     """
 
     def __init__(
         self,
         message: str,
-        stage: Stage = "answering",
+        phase: Phase = "answering",
         *,
         host: str = "",
-        heals: bool = False,
+        retryable: bool = False,
         hint_seconds: float | None = None,
     ) -> None:
         super().__init__(message)
-        self.stage = stage
+        self.phase = phase
         self.host = host
-        self.heals = heals
+        self.retryable = retryable
         self.hint_seconds = hint_seconds
 
 
-def shown(text: str, most: int = SHOWN) -> str:
-    """Text from outside as part of a message: one printable line, cut."""
+def printable(text: str, most: int = MAX_PRINTABLE) -> str:
+    """Return foreign text fit for a message: one printable line, cut to `most` characters."""
     line = "".join(letter if letter.isprintable() else "�" for letter in text[: most + 1])
     return line if len(line) <= most else f"{line[:most]}…"

@@ -1,6 +1,6 @@
-"""Whose turn it is: how many requests at once, to one host and to all, and how far apart.
+"""Limit requests: how many at once, to one host and in all, and how far apart.
 
-Whoever waits for a host holds no place that another host could use.
+A request that waits for its host takes no slot that another host could use.
 """
 
 import asyncio
@@ -8,31 +8,31 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
 
-from tasks.web.errors import Failed, LeftAlone, Unfetched
+from tasks.web.errors import FetchError, FetchFailed, PageDeferred
 
-SILENT_PAGES = 3
-"""Different pages in a row for which a host gave no answer at all: it is not asked for others."""
+MAX_UNANSWERED = 3
+"""Pages in a row without any answer after which a host is not asked again."""
 
 
-class _Host:
+class _HostState:
     def __init__(self, at_once: int) -> None:
-        self.places = asyncio.Semaphore(at_once)
-        self.next_in_line = asyncio.Lock()
+        self.slots = asyncio.Semaphore(at_once)
+        self.queue = asyncio.Lock()
         self.not_before = 0.0
-        """On the monotonic clock."""
-        self.silent_for: set[str] = set()
-        self.closed: Callable[[], Unfetched] | None = None
-        """Why it is not asked any more."""
+        """When the next request may start, on the monotonic clock."""
+        self.unanswered: set[str] = set()
+        self.closed: Callable[[], FetchError] | None = None
+        """Makes the error to raise for further requests; None while the host is open."""
 
 
-class Turns:
-    """Turns at hosts.
+class HostThrottle:
+    """Limits requests to each host and to all hosts together.
 
     Args:
-        at_once: requests under way, over all hosts.
-        per_host: of them, to one.
-        seconds_between: the beginnings of two requests to one host.
-        same: hosts with the same outcome count as one.
+        at_once: most concurrent requests in all.
+        per_host: most concurrent requests to one host.
+        seconds_between: least time between the starts of two requests to one host.
+        key: hosts with the same key count as one.
     """
 
     def __init__(
@@ -40,33 +40,33 @@ class Turns:
         at_once: int,
         per_host: int,
         seconds_between: float,
-        same: Callable[[str], str] = lambda host: host.removeprefix("www."),
+        key: Callable[[str], str] = lambda host: host.removeprefix("www."),
     ) -> None:
-        self._places = asyncio.Semaphore(at_once)
+        self._slots = asyncio.Semaphore(at_once)
         self._per_host = per_host
         self._between = seconds_between
-        self._same = same
-        self._hosts: dict[str, _Host] = {}
+        self._key = key
+        self._hosts: dict[str, _HostState] = {}
 
     @asynccontextmanager
-    async def at(self, name: str) -> AsyncIterator[None]:
-        """Wait for a turn at a host, and hold it.
+    async def slot(self, name: str) -> AsyncIterator[None]:
+        """Wait for a slot at a host, and hold it for the block.
 
         Raises:
-            Failed: the host is not asked any more, because it never answers.
-            LeftAlone: nor in this run, because it wants that.
+            FetchFailed: the host is not asked any more, because it never answers.
+            PageDeferred: the host is not asked again in this run, because it said so.
         """
-        host = self._host(name)
-        async with host.places:
-            await self._start(name, host)
+        host = self._get_state(name)
+        async with host.slots:
+            await self._wait_for_slot(name, host)
             try:
                 yield
             finally:
-                self._places.release()
+                self._slots.release()
 
-    async def _start(self, name: str, host: _Host) -> None:
-        """Wait until a request to the host may begin; a place among all is then held."""
-        async with host.next_in_line:
+    async def _wait_for_slot(self, name: str, host: _HostState) -> None:
+        """Wait until a request to the host may begin, then hold one of the slots of all hosts."""
+        async with host.queue:
             while True:
                 if host.closed:
                     raise host.closed()
@@ -74,38 +74,38 @@ class Turns:
                 if wait > 0:
                     await asyncio.sleep(wait)
                     continue
-                await self._places.acquire()
+                await self._slots.acquire()
                 now = monotonic()
                 if host.not_before <= now and not host.closed:
                     host.not_before = now + self._between
                     return
-                self._places.release()  # a request that was under way has put the host off
+                self._slots.release()  # a request under way has delayed the host meanwhile
 
-    def put_off(self, name: str, seconds: float) -> None:
-        """The host asks to be left alone for so long."""
-        host = self._host(name)
+    def delay(self, name: str, seconds: float) -> None:
+        """Send no request to the host for so many seconds."""
+        host = self._get_state(name)
         host.not_before = max(host.not_before, monotonic() + seconds)
 
-    def leave_alone(self, name: str, why: str) -> None:
-        """The host is not asked again in this run."""
-        self._host(name).closed = lambda: LeftAlone(why)
+    def close(self, name: str, why: str) -> None:
+        """Send no more requests to the host in this run."""
+        self._get_state(name).closed = lambda: PageDeferred(why)
 
-    def answered(self, name: str) -> None:
-        """The host has said something."""
-        self._host(name).silent_for.clear()
+    def add_answer(self, name: str) -> None:
+        """Note that the host has answered."""
+        self._get_state(name).unanswered.clear()
 
-    def silent(self, page: str, error: Failed) -> None:
-        """For a page, a host gave no answer in any try; the error names it."""
-        host = self._host(error.host)
-        host.silent_for.add(page)
-        if len(host.silent_for) >= SILENT_PAGES and not host.closed:
-            why = f"not asked for: {SILENT_PAGES} other pages of its host in a row had no answer"
+    def add_unanswered(self, page: str, error: FetchFailed) -> None:
+        """Note that the error's host answered none of the tries for a page."""
+        host = self._get_state(error.host)
+        host.unanswered.add(page)
+        if len(host.unanswered) >= MAX_UNANSWERED and not host.closed:
+            why = f"not asked for: {MAX_UNANSWERED} other pages of its host in a row had no answer"
             words = f"{why} ({error})"
-            host.closed = lambda: Failed(words, error.stage, host=error.host)
+            host.closed = lambda: FetchFailed(words, error.phase, host=error.host)
 
-    def _host(self, name: str) -> _Host:
-        key = self._same(name)
+    def _get_state(self, name: str) -> _HostState:
+        key = self._key(name)
         host = self._hosts.get(key)
         if host is None:
-            host = self._hosts[key] = _Host(self._per_host)
+            host = self._hosts[key] = _HostState(self._per_host)
         return host

@@ -1,10 +1,10 @@
-"""The readable text of an HTML page as Markdown-like paragraphs, lists and table rows.
+"""Extract the readable text of an HTML page as Markdown-like paragraphs, lists and table rows.
 
-What a claim rests on may stand anywhere: in a table, a fact box, a caption, a tab that is not
-open. Extractors that look for "the article" leave a fifth of it out (`python -m
-tests.rigs.readable_pages` compares them). So the whole body is taken, without what is furniture
-by its element or role, and without blocks that are all links, unless the page is an index and
-consists of them. Text that only a program would draw is taken from the page's JSON.
+Evidence for a claim may be anywhere: in a table, a fact box, a caption, a closed tab. Extractors
+that look for "the article" lose a fifth of it (`python -m tests.rigs.readable_pages` compares
+them). So the whole body is kept, except boilerplate by element or role and blocks that consist of
+links, unless the page is an index of links. Text that only scripts would render is taken from the
+page's JSON.
 """
 
 import re
@@ -16,33 +16,33 @@ from htmldate import find_date
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from tasks.base import Frozen
-from tasks.web.embedded_json import article_bodies, drawn_texts, published
+from tasks.web.embedded_json import find_article_bodies, find_publication_dates, find_script_texts
 
-FURNITURE = (
+BOILERPLATE = (
     "head, script, style, template, svg, canvas, object, embed, iframe, audio, video, [hidden], "
     "nav, dialog, button, select, textarea, input, [aria-modal=true], [role=navigation], "
     "[role=banner], [role=contentinfo], [role=search], [role=dialog], [role=alertdialog], "
     "body > footer, body > div > footer"
 )
-"""Elements that are the site's and not the page's. Class names are no help: `share` is a button
-here and a company's capital there. `display: none` is none either: tabs and folds hold text."""
-NEVER_FURNITURE = frozenset({"html", "body", "main", "article"})
-MOST_LINKED = 0.6
-"""Share of a block's letters that may lie in short links; a menu has more."""
-FEWEST_LINKS = 2
-"""A single link may be a name: of an author, of an office."""
+"""Elements that belong to the site, not the page. Class names do not help: `share` is a button
+here and a company's capital there. Nor does `display: none`: closed tabs and folds hold text."""
+NEVER_BOILERPLATE = frozenset({"html", "body", "main", "article"})
+MAX_LINKED = 0.6
+"""Largest share of a block's letters in short links; a menu has more."""
+MIN_MENU_LINKS = 2
+"""Links that make a menu; a single one may be the name of an author or an office."""
 LONG_LINK = 60
-"""Characters; a link with more is a text that can be clicked, as an event in a listing."""
-FEW_LETTERS = 200
-"""A page with fewer, outside of scripts, may be drawn by a program from data that it carries."""
-LEAST_KEPT = 0.5
-"""Share of a page's letters that its Markdown must have; else its bare text is taken: a converter
-leaves out what lies too deep within each other."""
+"""Characters; a longer link is a text that can be clicked, such as an event in a listing."""
+SHORT_PAGE_LETTERS = 200
+"""A page with fewer letters outside of scripts may be rendered by a script from its JSON."""
+MIN_KEPT = 0.5
+"""Share of a page's letters that its Markdown must have; otherwise the plain text is used: the
+converter drops what is nested too deeply."""
 
 _INLINE = ["a", "b", "strong", "i", "em", "u", "s", "del", "font", "mark", "big", "small", "ins"]
-"""Elements whose marks would only stand between the words."""
+"""Elements whose Markdown marks would only clutter the text."""
 _LINK, _END = "\ue000", "\ue001"
-"""Private characters that mark short links until menus are gone."""
+"""Private-use characters that mark short links until menus are removed."""
 _MARKS = re.compile(f"[{_LINK}{_END}]")
 _LINKED = re.compile(f"{_LINK}([^{_LINK}{_END}]*){_END}")
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -62,36 +62,40 @@ _OPTIONS = ConversionOptions(
 
 
 class HtmlPage(Frozen):
-    """What an HTML page says."""
+    """The text and metadata of an HTML page."""
 
     text: str
     title: str | None = None
     window_title: str | None = None
-    """What stands on the browser's tab: a wall says its name there."""
+    """The browser tab's title, in which walls name themselves."""
     language: str | None = None
     published_on: date | None = None
 
 
 def read_html(html: str) -> HtmlPage:
-    """The text of a page, its title, language and date of publication where it names them.
+    """Extract a page's text, and its title, language and publication date if it states them.
 
     Raises:
-        MemoryError: there is not enough; Lexbor takes any markup, and fails for nothing else.
+        MemoryError: out of memory, the only reason for Lexbor to fail.
     """
     try:
         tree = LexborHTMLParser(_MARKS.sub("", html))
     except SelectolaxError:
         raise MemoryError from None
-    window = _shown(tree.css_first("head > title") or tree.css_first("body > title"))
-    title, language, day = _title(tree, window), _language(tree), _published_on(tree)
-    bodies, drawn = article_bodies(tree), drawn_texts(tree)
+    window = _node_text(tree.css_first("head > title") or tree.css_first("body > title"))
+    title, language, day = (
+        _find_title(tree, window),
+        _find_language(tree),
+        _find_publication_day(tree),
+    )
+    bodies, drawn = find_article_bodies(tree), find_script_texts(tree)
     text = _body_text(tree)
-    if bodies and _letters(bodies[-1]) > _letters(text):  # the body holds but a teaser
-        text = _joined([text, bodies[-1]])
-    if _says_little(text):
-        text = _joined([text, *drawn])
-    if _says_little(text):
-        text = _joined([text, _unscripted(html)])
+    if bodies and _count_letters(bodies[-1]) > _count_letters(text):  # the body is only a teaser
+        text = _join_blocks([text, bodies[-1]])
+    if _is_short(text):
+        text = _join_blocks([text, *drawn])
+    if _is_short(text):
+        text = _join_blocks([text, _noscript_text(html)])
     return HtmlPage(
         text=text, title=title, window_title=window, language=language, published_on=day
     )
@@ -101,23 +105,23 @@ def _body_text(tree: LexborHTMLParser) -> str:
     body = tree.body
     if body is None:
         return ""
-    for node in body.css(FURNITURE):
-        if node.tag not in NEVER_FURNITURE:
+    for node in body.css(BOILERPLATE):
+        if node.tag not in NEVER_BOILERPLATE:
             node.decompose()
     for node in body.css("noscript"):
         node.decompose()
-    return _converted(body)
+    return _convert(body)
 
 
-def _unscripted(html: str) -> str:
-    """What a page shows to browsers that run no scripts."""
+def _noscript_text(html: str) -> str:
+    """Return what a page shows to browsers that run no scripts."""
     tree = LexborHTMLParser(html)
-    shown = " ".join(node.inner_html or "" for node in tree.css("noscript"))
-    body = LexborHTMLParser(f"<body>{shown}").body if shown.strip() else None
-    return "" if body is None else _converted(body)
+    hidden = " ".join(node.inner_html or "" for node in tree.css("noscript"))
+    body = LexborHTMLParser(f"<body>{hidden}").body if hidden.strip() else None
+    return "" if body is None else _convert(body)
 
 
-def _converted(body: LexborNode) -> str:
+def _convert(body: LexborNode) -> str:
     for link in body.css("a"):
         first = link.first_child
         if first is not None and 0 < len(link.text().strip()) <= LONG_LINK:
@@ -126,111 +130,111 @@ def _converted(body: LexborNode) -> str:
     body.unwrap_tags(_INLINE)
     bare = body.text(separator="\n")
     markdown = convert(body.html or "", _OPTIONS).content or ""
-    if _letters(markdown) < LEAST_KEPT * _letters(bare):
+    if _count_letters(markdown) < MIN_KEPT * _count_letters(bare):
         markdown = "\n\n".join(line.strip() for line in bare.split("\n") if line.strip())
-    return _without_menus([block for block in _BLOCKS.split(markdown) if block.strip()])
+    return _drop_menus([block for block in _BLOCKS.split(markdown) if block.strip()])
 
 
-def _without_menus(blocks: list[str]) -> str:
+def _drop_menus(blocks: list[str]) -> str:
     kept = [block for block in blocks if not _is_menu(block)]
     if sum(map(len, kept)) < sum(map(len, blocks)) / 2:
-        kept = blocks  # a page that is links, such as a list of episodes
-    return _MARKS.sub("", _joined(kept))
+        kept = blocks  # an index of links, such as a list of episodes
+    return _MARKS.sub("", _join_blocks(kept))
 
 
 def _is_menu(block: str) -> bool:
-    """Whether nearly all of a block is short links; headings and tables never are."""
+    """Return whether a block consists mostly of short links; headings and tables never do."""
     if block.lstrip().startswith(("#", "|")):
         return False
     links = _LINKED.findall(block)
-    if len(links) < FEWEST_LINKS:
+    if len(links) < MIN_MENU_LINKS:
         return False
-    return sum(_letters(link) for link in links) > MOST_LINKED * _letters(block)
+    return sum(_count_letters(link) for link in links) > MAX_LINKED * _count_letters(block)
 
 
-def _says_little(text: str) -> bool:
-    return _letters(text[: 50 * FEW_LETTERS]) < FEW_LETTERS
+def _is_short(text: str) -> bool:
+    return _count_letters(text[: 50 * SHORT_PAGE_LETTERS]) < SHORT_PAGE_LETTERS
 
 
-def _letters(text: str) -> int:
-    """Letters and digits, in any script."""
+def _count_letters(text: str) -> int:
+    """Count letters and digits, in any script."""
     return len(_NO_LETTERS.sub("", text))
 
 
-def _joined(blocks: Iterable[str]) -> str:
+def _join_blocks(blocks: Iterable[str]) -> str:
     trimmed = (
         "\n".join(line.rstrip() for line in block.strip("\n").split("\n")) for block in blocks
     )
     return "\n\n".join(block for block in trimmed if block.strip())
 
 
-def _title(tree: LexborHTMLParser, window: str | None) -> str | None:
-    """What the page is called where it is shared, else in its window, else in its heading."""
-    named = (
-        _content(tree, "meta[property='og:title']"),
-        _content(tree, "meta[name='citation_title']"),
+def _find_title(tree: LexborHTMLParser, window: str | None) -> str | None:
+    """Return the title for sharing, else that of the window, else the first heading."""
+    candidates = (
+        _meta_content(tree, "meta[property='og:title']"),
+        _meta_content(tree, "meta[name='citation_title']"),
         window,
-        _shown(tree.css_first("h1")),
+        _node_text(tree.css_first("h1")),
     )
-    return next((title for title in named if title), None)
+    return next((title for title in candidates if title), None)
 
 
-def _language(tree: LexborHTMLParser) -> str | None:
-    """ISO 639-1, as the page says it; null for what is no such code."""
+def _find_language(tree: LexborHTMLParser) -> str | None:
+    """Return the page's declared language as an ISO 639-1 code; None if there is none."""
     root = tree.css_first("html")
-    said = (
+    declared = (
         root.attributes.get("lang") if root is not None else None,
         root.attributes.get("xml:lang") if root is not None else None,
-        _content(tree, "meta[http-equiv='content-language' i]"),
-        _content(tree, "meta[property='og:locale']"),
-        _content(tree, "meta[name='language' i]"),
+        _meta_content(tree, "meta[http-equiv='content-language' i]"),
+        _meta_content(tree, "meta[property='og:locale']"),
+        _meta_content(tree, "meta[name='language' i]"),
     )
-    return next((code for value in said if (code := language_code(value))), None)
+    return next((code for value in declared if (code := parse_language(value))), None)
 
 
-def language_code(said: str | None) -> str | None:
-    """`en` of `en-GB`; null for anything else than a code of two letters with a region."""
-    found = _LANGUAGE.fullmatch((said or "").split(",")[0].strip())
+def parse_language(value: str | None) -> str | None:
+    """Return `en` for `en-GB` or `en`; None for anything but a two-letter code."""
+    found = _LANGUAGE.fullmatch((value or "").split(",")[0].strip())
     return found[1].lower() if found else None
 
 
-def _published_on(tree: LexborHTMLParser) -> date | None:
-    """The day of publication by the page's markup; dates in its text are not guessed at."""
-    dated = next((day for said in published(tree) if (day := day_of(said))), None)
+def _find_publication_day(tree: LexborHTMLParser) -> date | None:
+    """Return the publication date in the page's markup; dates in its text are not considered."""
+    dated = next((day for text in find_publication_dates(tree) if (day := parse_day(text))), None)
     if dated is not None:
         return dated
-    # htmldate searches text and address as well; it is shown the markup alone.
+    # htmldate also searches text and URL, so it gets the date markup only.
     metas = "".join(node.html or "" for node in tree.css("meta"))
     times = tree.css("time[pubdate], time[itemprop*=date i], time[class*=publish i]")
     first = tree.css_first("article time[datetime], main time[datetime]")
-    shown = "".join(node.html or "" for node in [*times[:3], *([first] if first else [])][:1])
-    if not metas and not shown:
+    times_html = "".join(node.html or "" for node in [*times[:3], *([first] if first else [])][:1])
+    if not metas and not times_html:
         return None
     found = find_date(
-        f"<html><head>{metas}</head><body><article>{shown}</article></body></html>",
+        f"<html><head>{metas}</head><body><article>{times_html}</article></body></html>",
         extensive_search=False,
         original_date=True,
     )
-    return day_of(found)
+    return parse_day(found)
 
 
-def day_of(said: str | None) -> date | None:
-    """The day of an ISO date or time; null for anything else."""
-    found = _DATE.fullmatch((said or "").strip())
+def parse_day(value: str | None) -> date | None:
+    """Parse the day of an ISO date or time; None for anything else."""
+    found = _DATE.fullmatch((value or "").strip())
     try:
         return date.fromisoformat(found[1]) if found else None
     except ValueError:
         return None
 
 
-def _content(tree: LexborHTMLParser, selector: str) -> str | None:
+def _meta_content(tree: LexborHTMLParser, selector: str) -> str | None:
     node = tree.css_first(selector)
-    return _spaced(node.attributes.get("content")) if node is not None else None
+    return _collapse_spaces(node.attributes.get("content")) if node is not None else None
 
 
-def _shown(node: LexborNode | None) -> str | None:
-    return _spaced(node.text()) if node is not None else None
+def _node_text(node: LexborNode | None) -> str | None:
+    return _collapse_spaces(node.text()) if node is not None else None
 
 
-def _spaced(text: str | None) -> str | None:
+def _collapse_spaces(text: str | None) -> str | None:
     return " ".join((text or "").split())[:1000] or None

@@ -1,11 +1,11 @@
-"""What a page's bytes are: its Content-Type says one thing, its first bytes often another."""
+"""Detect what a page's bytes are: its Content-Type and its first bytes often disagree."""
 
 import re
 from typing import Literal
 
 from w3lib.encoding import read_bom
 
-Kind = Literal["html", "pdf", "json", "xml", "text", "jina", "other"]
+ContentKind = Literal["html", "pdf", "json", "xml", "text", "jina", "other"]
 
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"),
@@ -20,9 +20,9 @@ _MAGIC = (
     (b"%!PS", "application/ps"), (b"\x7fELF", "application/x-executable"), (b"wOF", "font/woff"),
     (b"SQLite format 3", "application/x-sqlite3"),
 )  # fmt: skip
-"""First bytes of what holds no text that could be read here."""
+"""First bytes of formats that are not read as text."""
 _PDF_WITHIN = 1024
-"""`%PDF-` may stand behind some bytes that are not the document's."""
+"""Other bytes may precede `%PDF-`."""
 _SNIFFED = 4096
 _BEFORE = re.compile(r"(?:\s|<!--.*?-->|<\?xml[^>]{0,400}\?>)*", re.S)
 _HTML = re.compile(
@@ -32,42 +32,42 @@ _HTML = re.compile(
 )
 _XHTML = re.compile(r"<html\b", re.I)
 _XML = re.compile(r"<(?:!doctype|\w[\w.:-]*(?:\s|/?>))", re.I)
-_MOST_CONTROL = 0.02
-"""Share of control characters in a text; files of other kinds have more."""
+_MAX_CONTROL = 0.02
+"""Largest share of control characters in a text; binary files have more."""
 
 
-def media_type(content_type: str | None) -> str | None:
-    """`text/html` of `Text/HTML; charset=x`; None where that is no media type."""
-    said = (content_type or "").split(";")[0].split(",")[0].strip().lower()
-    return said if re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,80}", said) else None
+def parse_media_type(content_type: str | None) -> str | None:
+    """Return `text/html` for `Text/HTML; charset=x`; None for what is not a media type."""
+    media_type = (content_type or "").split(";")[0].split(",")[0].strip().lower()
+    return media_type if re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,80}", media_type) else None
 
 
-def kind_of(content: bytes, content_type: str | None) -> tuple[Kind, str | None]:
-    """What to read a page as, and the media type it has in truth."""
-    said = media_type(content_type)
+def detect_kind(content: bytes, content_type: str | None) -> tuple[ContentKind, str | None]:
+    """Detect what to read a page as, and its actual media type."""
+    media_type = parse_media_type(content_type)
     if b"%PDF-" in content[:_PDF_WITHIN]:
         return "pdf", "application/pdf"
-    if foreign := _foreign(content):
-        # An Office file is a ZIP: then the header knows more than its first bytes.
-        return "other", said if said and not said.startswith("text/") else foreign
-    named = _by_name(said)
-    if named is not None and named != "json":
-        return named, said
-    begin, declared = _begin(content)
+    if foreign := _match_magic(content):
+        # An Office file is a ZIP: the header is more specific than the first bytes.
+        return "other", media_type if media_type and not media_type.startswith("text/") else foreign
+    named_kind = _kind_of_media_type(media_type)
+    if named_kind is not None and named_kind != "json":
+        return named_kind, media_type
+    begin, declared = _decode_head(content)
     if _XHTML.search(begin) if declared else _HTML.match(begin):
         return "html", "text/html"
-    if named == "json":
-        return "json", said
+    if named_kind == "json":
+        return "json", media_type
     if not _is_text(content):
-        return "other", said or "application/octet-stream"
+        return "other", media_type or "application/octet-stream"
     if begin[:1] in ("{", "["):
-        return "json", said or "application/json"
-    if declared or (_XML.match(begin) and said != "text/plain"):
-        return "xml", said or "application/xml"
-    return "text", said or "text/plain"
+        return "json", media_type or "application/json"
+    if declared or (_XML.match(begin) and media_type != "text/plain"):
+        return "xml", media_type or "application/xml"
+    return "text", media_type or "text/plain"
 
 
-def _foreign(content: bytes) -> str | None:
+def _match_magic(content: bytes) -> str | None:
     for magic, name in _MAGIC:
         if content.startswith(magic) and (magic != b"BM" or b"\x00" in content[:64]):
             return name
@@ -76,9 +76,9 @@ def _foreign(content: bytes) -> str | None:
     return "video/mp4" if content[4:8] == b"ftyp" else None
 
 
-def _begin(content: bytes) -> tuple[str, bool]:
-    """The first characters that mean something, in an encoding that is good enough for tags; and
-    whether an XML declaration stands before them."""
+def _decode_head(content: bytes) -> tuple[str, bool]:
+    """Return the first significant characters, in an encoding good enough for tags, and whether
+    an XML declaration precedes them."""
     encoding, mark = read_bom(content[:4])
     head = content[len(mark or b"") : _SNIFFED]
     text = head.decode(encoding or "latin-1", "replace")
@@ -88,15 +88,15 @@ def _begin(content: bytes) -> tuple[str, bool]:
     return text[len(before) :], "<?xml" in before
 
 
-def _by_name(said: str | None) -> Kind | None:
-    """What a media type says for sure; None where the bytes must say it."""
-    if said is None:
+def _kind_of_media_type(media_type: str | None) -> ContentKind | None:
+    """Return the kind that a media type implies for sure; None if the bytes must decide."""
+    if media_type is None:
         return None
-    if said in ("text/html", "application/xhtml+xml"):
+    if media_type in ("text/html", "application/xhtml+xml"):
         return "html"
-    if said.startswith(("image/", "audio/", "video/", "font/")):
+    if media_type.startswith(("image/", "audio/", "video/", "font/")):
         return "other"
-    return "json" if said.endswith(("/json", "+json")) else None
+    return "json" if media_type.endswith(("/json", "+json")) else None
 
 
 def _is_text(content: bytes) -> bool:
@@ -106,4 +106,4 @@ def _is_text(content: bytes) -> bool:
     if encoding is None and 0.3 < sample.count(0) / (len(sample) or 1) < 0.6:
         text = text.replace("\x00", "")  # UTF-16 without its mark
     control = sum(c < " " and c not in "\t\n\r\f\x1b" for c in text)
-    return control <= len(text) * _MOST_CONTROL
+    return control <= len(text) * _MAX_CONTROL

@@ -1,4 +1,4 @@
-"""What travels between fetching a page, reading it and keeping it."""
+"""The data passed between fetching a page, reading it and storing it."""
 
 from datetime import date
 
@@ -9,37 +9,37 @@ from tasks.warehouse.pages import FetchOutcome, FetchSource
 from tasks.warehouse.rows import PageStatus
 
 
-class Wanted(Frozen):
-    """A page that reports cite."""
+class PageRequest(Frozen):
+    """A cited page that is to be fetched."""
 
     url: str
-    """Its key: the normalised address."""
+    """The page's key: its normalised URL."""
     addresses: tuple[str, ...]
-    """As reports wrote it, the most frequent first: what is asked for."""
-    around: date | None = None
-    """When the reports that cite it were written, for snapshots; null where nobody knows."""
+    """The URLs to request, as reports wrote them, the most frequent first."""
+    cited_on: date | None = None
+    """When the reports that cite it were written, to choose a snapshot; None if unknown."""
 
 
-class Hop(Frozen):
-    """One redirect."""
+class Redirect(Frozen):
+    """An HTTP redirect."""
 
     status: int
     url: str
-    """Where it led."""
+    """The URL it led to."""
 
 
-class Fetched(Frozen):
-    """What came of asking for a page in one way. Its bytes, if any came whole, are in the
-    PageStore under `sha`."""
+class FetchResult(Frozen):
+    """The result of fetching a page from one source. Its bytes, if they came complete, are in
+    the PageStore under `sha`."""
 
     source: FetchSource
     asked_url: str
     outcome: FetchOutcome
     final_url: str | None = None
-    redirects: tuple[Hop, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
     http_status: int | None = None
     headers: dict[str, str] = Field(default_factory=dict)
-    """Lower-case names, those that matter (KEPT_HEADERS)."""
+    """Those in KEPT_HEADERS, with lower-case names."""
     sha: str | None = None
     n_bytes: int | None = None
     tries: int = 1
@@ -47,12 +47,12 @@ class Fetched(Frozen):
     seconds: float = 0.0
 
 
-class Material(Frozen):
-    """What a page's reader is given."""
+class FetchedContent(Frozen):
+    """A fetched page as its reader gets it."""
 
     source: FetchSource
     url: str
-    """As asked for."""
+    """The URL as requested."""
     final_url: str
     http_status: int
     headers: dict[str, str]
@@ -60,17 +60,17 @@ class Material(Frozen):
 
 
 class ReadPage(Frozen):
-    """What a page says, or why it does not count."""
+    """A page's text and metadata, or why it does not count."""
 
     status: PageStatus
     title: str | None = None
     text: str | None = None
-    """Of `ok` pages only."""
+    """Set for `ok` pages only."""
     language: str | None = None
     published_on: date | None = None
     media_type: str | None = None
     signals: tuple[str, ...] = ()
-    """What speaks against its being what was cited; a status needs two of different kinds."""
+    """Signs that it is not the cited page; a wall's status needs two of different kinds."""
     error: str | None = None
     reader: str | None = None
 
@@ -84,11 +84,11 @@ KEPT_HEADERS = frozenset(
         "x-archive-orig-last-modified",
     }
 )  # fmt: skip
-"""Headers that say what a page is, how old it is, and who kept us out. No cookies."""
-SAID_OF_PAGE = {
+"""Headers that tell what a page is, how old it is, and who blocked us. No cookies."""
+WARC_PAGE_HEADERS = {
     "status": "X-Evergreen-Status",
     "title": "X-Evergreen-Title",
     "language": "X-Evergreen-Language",
     "published_on": "X-Evergreen-Published",
 }
-"""Headers of a page's text in a WARC file, by what they say; titles are percent-encoded."""
+"""WARC headers of a page's text, by `ReadPage` field; values are percent-encoded."""

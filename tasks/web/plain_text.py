@@ -1,4 +1,4 @@
-"""Pages that are no HTML but text all the same: plain text, JSON, XML and its feeds."""
+"""Read text pages other than HTML: plain text, JSON, XML and feeds."""
 
 import re
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import orjson
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from tasks.warehouse.rows import storable
+from tasks.warehouse.rows import replace_surrogates
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -15,35 +15,35 @@ _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 
 
 def read_text(text: str) -> str:
-    """A text with one kind of line break and no control characters."""
+    """Normalize line breaks and remove control characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     return _BLANK_LINES.sub("\n\n", _CONTROL.sub("", text)).strip()
 
 
 def read_json(text: str) -> str:
-    """JSON with a line for each value; what is no JSON as it stands."""
+    """Format JSON with one value a line; return other text as `read_text` does."""
     try:
         value = orjson.loads(text)
         pretty = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return read_text(text)
-    return storable(pretty)
+    return replace_surrogates(pretty)
 
 
 class XmlText(NamedTuple):
-    """What an XML document says."""
+    """The title and text of an XML document."""
 
     title: str | None
     text: str
     damage: str | None
-    """Why some of it may be missing."""
+    """The parser's first error, if any: some of the text may be missing."""
 
 
 def read_xml(text: str) -> XmlText:
-    """The title and the texts of an XML document, a line for each element that has one.
+    """Read an XML document's title and texts, one line for each element with text.
 
-    Items of a feed stand apart; HTML within them becomes text. Entities that the document
-    declares are not resolved, and nothing is loaded.
+    Blank lines separate the items of a feed; HTML within them becomes text. Entities that the
+    document declares are not resolved, and nothing is loaded.
     """
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, encoding="utf-8", remove_pis=True,
@@ -62,19 +62,19 @@ def read_xml(text: str) -> XmlText:
             continue
         if len(element) and lines and lines[-1]:
             lines.append("")
-        said = _said(element.text)
-        if said:
-            lines.append(said)
+        before = _element_text(element.text)
+        if before:
+            lines.append(before)
             is_title = etree.QName(element).localname == "title"
-            title = title or (" ".join(said.split()) if is_title else None)
-        if after := _said(element.tail):
+            title = title or (" ".join(before.split()) if is_title else None)
+        if after := _element_text(element.tail):
             lines.append(after)
     errors = parser.error_log.filter_from_errors()
     damage = " ".join(errors[0].message.split())[:200] if len(errors) else None
     return XmlText(title, read_text("\n".join(lines)), damage)
 
 
-def _said(text: str | None) -> str:
+def _element_text(text: str | None) -> str:
     text = (text or "").strip()
     if _MARKUP.search(text):
         body = LexborHTMLParser(text).body

@@ -1,4 +1,4 @@
-"""The proxies that the environment names, for those who may only reach the web through one."""
+"""The proxies that environment variables name."""
 
 from urllib.request import getproxies, proxy_bypass
 
@@ -8,29 +8,29 @@ from tasks.configuration.errors import ConfigurationError
 
 
 class Proxies:
-    """Which proxy a request goes through.
+    """Chooses the proxy of a request.
 
     Args:
-        wanted: whether the configuration asks for proxies at all.
+        wanted: whether the configuration allows proxies at all.
 
     Raises:
-        ConfigurationError: one of them is no HTTP proxy.
+        ConfigurationError: one of them is not an HTTP proxy.
     """
 
     def __init__(self, wanted: bool) -> None:
-        named = getproxies() if wanted else {}
-        found = {scheme: named.get(scheme) or named.get("all") for scheme in ("http", "https")}
+        proxies = getproxies() if wanted else {}
+        found = {scheme: proxies.get(scheme) or proxies.get("all") for scheme in ("http", "https")}
         self._by_scheme = {scheme: proxy for scheme, proxy in found.items() if proxy}
-        self.places = frozenset(_place(*one) for one in self._by_scheme.items())
-        """`host:port` of each."""
+        self.host_ports = frozenset(_host_port(*one) for one in self._by_scheme.items())
+        """`host:port` of each proxy."""
 
     def for_host(self, scheme: str, host: str) -> str | None:
-        """The proxy on the way to a host; None where there is none."""
+        """Return the proxy for a host, or None."""
         proxy = self._by_scheme.get(scheme)
         return None if proxy is None or proxy_bypass(host) else proxy
 
 
-def _place(scheme: str, proxy: str) -> str:
+def _host_port(scheme: str, proxy: str) -> str:
     try:
         url = URL(proxy)
         if url.scheme in ("http", "https") and url.host:
@@ -39,7 +39,7 @@ def _place(scheme: str, proxy: str) -> str:
     except ValueError:
         pass
     raise ConfigurationError(
-        f"The proxy that the environment names for {scheme} is no http(s) address. Correct "
-        "HTTP_PROXY and its like, or set `allowed.environment_proxies` to false in "
+        f"The proxy for {scheme} in the environment is not an http(s) URL. Correct HTTP_PROXY, "
+        "HTTPS_PROXY or ALL_PROXY, or set `allowed.environment_proxies` to false in "
         "configs/web.yaml."
     )

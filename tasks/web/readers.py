@@ -1,7 +1,7 @@
-"""Strangers' pages are read in helper processes, each page within its bounds of time and memory.
+"""Read untrusted pages in helper processes, each page within limits of time and memory.
 
-A page that computes for ever, fills the memory or breaks its reader costs a helper and is
-`unreadable`; the next page finds a new helper. Helpers forget our environment before their first
+A page that never finishes, exhausts the memory or crashes its reader costs one helper and becomes
+`unreadable`; the next page gets a new helper. Helpers clear their environment before their first
 page, load the bytes themselves, and end with their parent.
 """
 
@@ -20,48 +20,48 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from tasks.configuration.web import ReadingBounds
-from tasks.processes.pool import end_with_parent
+from tasks.processes.pool import exit_with_parent
 from tasks.warehouse.page_store import PageStore
-from tasks.web.page import Material, ReadPage
-from tasks.web.reading import read_page, reader_version
+from tasks.web.page import FetchedContent, ReadPage
+from tasks.web.reading import get_reader_version, read_page
 
-HANDED_ON = frozenset({"PATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH"})
-"""Variables that a helper keeps; none of them holds a key."""
+KEPT_VARIABLES = frozenset({"PATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH"})
+"""Environment variables that a helper keeps; none of them holds a key."""
 GRACE_SECONDS = 10.0
-"""After its time a helper is ended by the pool; this much later by its own alarm, should nobody be
-left to do it."""
+"""The pool ends a helper after its time limit; the helper's own alarm does so this much later, in
+case the pool is gone."""
 PAGES_PER_HELPER = 500
-"""Then a new one starts: what libraries keep in memory goes with the old one."""
+"""Pages after which a helper is replaced, to free what libraries keep in memory."""
 TRIES = 2
-"""A helper that dies at the wrong moment takes the pool with it; the next one reads the page."""
+"""Tries per page: a helper that dies at the wrong moment breaks the whole pool."""
 
 
 class PageReaders:
-    """Reads pages, `bounds.workers` at once; any number of callers may wait."""
+    """Reads `bounds.workers` pages at once; any number of callers may wait."""
 
     def __init__(self, bounds: ReadingBounds) -> None:
         self._bounds = bounds
-        self._places = asyncio.Semaphore(bounds.workers)
+        self._slots = asyncio.Semaphore(bounds.workers)
         self._pool: ProcessPool | None = None
         self._under_way: set[Future[ReadPage]] = set()
 
-    async def read(self, material: Material) -> ReadPage:
-        """The page that some bytes are. They are sent to the helper when its turn comes."""
-        return await self._bounded(read_page, material, self._bounds)
+    async def read(self, material: FetchedContent) -> ReadPage:
+        """Read a page; its bytes are sent to a helper once one is free."""
+        return await self._read_in_pool(read_page, material, self._bounds)
 
-    async def read_stored(self, folder: Path, sha: str, material: Material) -> ReadPage:
-        """The page whose bytes a PageStore keeps; `material` without its content.
+    async def read_stored(self, folder: Path, sha: str, material: FetchedContent) -> ReadPage:
+        """Read a page whose bytes are in a PageStore; `material` comes without its content.
 
         Raises:
-            DamagedWarehouse: the bytes are not there, or not what they were.
+            DamagedWarehouse: the bytes are missing or damaged.
         """
-        return await self._bounded(_read_stored, folder, sha, material, self._bounds)
+        return await self._read_in_pool(_read_stored, folder, sha, material, self._bounds)
 
     async def close(self) -> None:
-        """End the helpers; who still waits for a page is cancelled."""
+        """Stop the helpers, and cancel all pages under way."""
         for future in tuple(self._under_way):
             future.cancel()
-        await self._end(self._pool)
+        await self._stop_pool(self._pool)
 
     async def __aenter__(self) -> "PageReaders":
         return self
@@ -69,42 +69,42 @@ class PageReaders:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _bounded(self, function: Callable[..., ReadPage], *arguments: Any) -> ReadPage:
-        async with self._places:
+    async def _read_in_pool(self, function: Callable[..., ReadPage], *arguments: Any) -> ReadPage:
+        async with self._slots:
             for _ in range(TRIES):
-                pool = self._pool = self._pool or self._started()
+                pool = self._pool = self._pool or self._start_pool()
                 try:
-                    return await self._read(pool, function, *arguments)
+                    return await self._schedule(pool, function, *arguments)
                 except TimeoutError:
-                    return _unreadable(
+                    return _build_unreadable(
                         f"reading it took more than {self._bounds.seconds:g} seconds"
                     )
                 except MemoryError:
-                    return _unreadable(
+                    return _build_unreadable(
                         f"reading it took more than {self._bounds.megabytes:,} MB of memory"
                     )
                 except ProcessExpired as error:
-                    return _unreadable(_last_words(error, self._bounds))
+                    return _build_unreadable(_describe_exit(error, self._bounds))
                 except (BrokenProcessPool, RuntimeError):  # the pool itself, not the page
-                    await self._end(pool)
-        return _unreadable("its reader broke twice")
+                    await self._stop_pool(pool)
+        return _build_unreadable("its reader broke twice")
 
-    def _started(self) -> ProcessPool:
+    def _start_pool(self) -> ProcessPool:
         return ProcessPool(
             self._bounds.workers,
             max_tasks=PAGES_PER_HELPER,
-            initializer=_prepare,
+            initializer=_prepare_helper,
             initargs=(self._bounds.megabytes,),
             # spawn: a forked copy of a process with threads and an open DuckDB is not safe.
             context=get_context("spawn"),
         )
 
-    async def _read(
+    async def _schedule(
         self, pool: ProcessPool, function: Callable[..., ReadPage], *arguments: Any
     ) -> ReadPage:
         seconds = self._bounds.seconds
         future: Future[ReadPage] = pool.schedule(
-            _within, args=(seconds, function, *arguments), timeout=seconds
+            _run_with_alarm, args=(seconds, function, *arguments), timeout=seconds
         )
         self._under_way.add(future)
         try:
@@ -112,30 +112,30 @@ class PageReaders:
         finally:
             self._under_way.discard(future)
 
-    async def _end(self, pool: ProcessPool | None) -> None:
+    async def _stop_pool(self, pool: ProcessPool | None) -> None:
         if pool is not None and self._pool is pool:  # else another has ended it
             self._pool = None
             pool.stop()  # type: ignore[no-untyped-call]
             await asyncio.to_thread(pool.join)
 
 
-def _prepare(megabytes: int) -> None:
-    """What a helper does before its first page."""
-    for name in set(os.environ) - HANDED_ON:
+def _prepare_helper(megabytes: int) -> None:
+    """Set up a helper process before its first page."""
+    for name in set(os.environ) - KEPT_VARIABLES:
         del os.environ[name]
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    end_with_parent()
+    exit_with_parent()
 
 
-def _within(seconds: float, function: Callable[..., ReadPage], *arguments: Any) -> ReadPage:
+def _run_with_alarm(seconds: float, function: Callable[..., ReadPage], *arguments: Any) -> ReadPage:
     with _alarm(seconds + GRACE_SECONDS):
         return function(*arguments)
 
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """The kernel ends this process after some time, whatever library it is in by then."""
+    """Let the kernel end this process after a time, even inside a library call."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
@@ -144,12 +144,14 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _read_stored(folder: Path, sha: str, material: Material, bounds: ReadingBounds) -> ReadPage:
+def _read_stored(
+    folder: Path, sha: str, material: FetchedContent, bounds: ReadingBounds
+) -> ReadPage:
     content = PageStore(folder).get(sha)
     return read_page(material.model_copy(update={"content": content}), bounds)
 
 
-def _last_words(error: ProcessExpired, bounds: ReadingBounds) -> str:
+def _describe_exit(error: ProcessExpired, bounds: ReadingBounds) -> str:
     code = error.exitcode or 0
     if code == -signal.SIGALRM:
         return f"reading it took more than {bounds.seconds:g} seconds"
@@ -161,5 +163,5 @@ def _last_words(error: ProcessExpired, bounds: ReadingBounds) -> str:
     return "reading it broke the process that read it"
 
 
-def _unreadable(reason: str) -> ReadPage:
-    return ReadPage(status="unreadable", error=reason, reader=reader_version())
+def _build_unreadable(reason: str) -> ReadPage:
+    return ReadPage(status="unreadable", error=reason, reader=get_reader_version())

@@ -1,7 +1,7 @@
-"""The page that some bytes are: text, title, language, day, or why they do not count.
+"""Extract a fetched page's text, title, language and date, or tell why it does not count.
 
-A pure function of what was fetched, so a page can be read again by a better reader without being
-asked for again.
+A pure function of what was fetched, so a better reader can read a page again without fetching it
+again.
 """
 
 from datetime import date
@@ -10,23 +10,23 @@ from importlib.metadata import version
 
 from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
-from tasks.warehouse.rows import PageStatus, storable
-from tasks.web.charsets import decoded
-from tasks.web.html_text import language_code, read_html
-from tasks.web.jina_text import read_jina
-from tasks.web.kinds import Kind, kind_of
-from tasks.web.page import Material, ReadPage
-from tasks.web.pdf_text import UnreadPdf, read_pdf
+from tasks.warehouse.rows import PageStatus, replace_surrogates
+from tasks.web.charsets import decode_page
+from tasks.web.html_text import parse_language, read_html
+from tasks.web.jina_text import parse_jina
+from tasks.web.kinds import ContentKind, detect_kind
+from tasks.web.page import FetchedContent, ReadPage
+from tasks.web.pdf_text import UnreadablePdf, read_pdf
 from tasks.web.plain_text import read_json, read_text, read_xml
-from tasks.web.walls import Seen, in_the_way, signals_of, wall_of
+from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signals
 
 READER_VERSION = 1
-"""Raised when the same bytes may give another outcome: pages are then read again."""
+"""Increase it when the same bytes may give another result; pages are then read again."""
 _LIBRARIES = ("html-to-markdown", "selectolax", "htmldate", "pypdfium2")
 
 
-class _Text(Frozen):
-    """What one of the readers found."""
+class _ExtractedText(Frozen):
+    """What a reader extracted from the bytes."""
 
     text: str
     title: str | None = None
@@ -35,12 +35,12 @@ class _Text(Frozen):
     published_on: date | None = None
     markup: str = ""
     http_status: int | None = None
-    """Of the page itself, where another than the answer's is known."""
+    """The page's own status, if it differs from the answer's."""
     remarks: tuple[str, ...] = ()
 
 
 class _Unreadable(Exception):
-    """Says why; `status` is the page's."""
+    """The page cannot be read; the message says why, `status` is the page's status."""
 
     def __init__(self, reason: str, status: PageStatus = "unreadable") -> None:
         super().__init__(reason)
@@ -48,64 +48,67 @@ class _Unreadable(Exception):
 
 
 @cache
-def reader_version() -> str:
-    """What reads pages here: a page with another `reader` may be read again."""
+def get_reader_version() -> str:
+    """Return the reader's version; pages with another `reader` may be read again."""
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
     return f"readable text {READER_VERSION} ({libraries})"
 
 
-def read_page(material: Material, bounds: ReadingBounds) -> ReadPage:
-    """What a page says. Never raises, whatever the page is; it may take long, so strangers'
-    pages are read by `PageReaders`."""
-    kind, media_type = kind_of(material.content, material.headers.get("content-type"))
+def read_page(material: FetchedContent, bounds: ReadingBounds) -> ReadPage:
+    """Read a page. Never raises, but may take very long: use `PageReaders` for untrusted pages."""
+    kind, media_type = detect_kind(material.content, material.headers.get("content-type"))
     if material.source == "jina":
         kind = "jina"
     try:
-        return _judged(material, _text_of(kind, material, bounds, media_type), bounds, media_type)
+        return _classify(material, _extract(kind, material, bounds, media_type), bounds, media_type)
     except _Unreadable as error:
-        return _failed(material, error.status, str(error), media_type)
+        return _build_failure(material, error.status, str(error), media_type)
     except MemoryError:
-        return _failed(material, "unreadable", "reading it took too much memory", media_type)
+        return _build_failure(material, "unreadable", "reading it took too much memory", media_type)
     except Exception as error:  # foreign input: every library has errors of its own
-        said = " ".join(str(error).split())[:200]
-        reason = f"it is damaged, or not what it says ({type(error).__name__}: {said})"
-        return _failed(material, "unreadable", storable(reason), media_type)
+        message = " ".join(str(error).split())[:200]
+        reason = f"it is damaged, or not what it says ({type(error).__name__}: {message})"
+        return _build_failure(material, "unreadable", replace_surrogates(reason), media_type)
 
 
-def _text_of(
-    kind: Kind, material: Material, bounds: ReadingBounds, media_type: str | None
-) -> _Text:
+def _extract(
+    kind: ContentKind, material: FetchedContent, bounds: ReadingBounds, media_type: str | None
+) -> _ExtractedText:
     if not material.content:
         raise _Unreadable("it has no content (0 bytes)", "empty")
     if kind == "other":
         raise _Unreadable(f"it is {media_type or 'of an unknown kind'}, which is not read as text")
     if kind == "pdf":
-        return _of_pdf(material.content, bounds.most_pdf_pages)
+        return _extract_pdf(material.content, bounds.most_pdf_pages)
     content = material.content
     remarks: tuple[str, ...] = ()
     if kind == "html" and len(content) > bounds.most_html_bytes:
         remarks = (f"cut: {len(content):,} bytes of HTML, {bounds.most_html_bytes:,} were read",)
         content = content[: bounds.most_html_bytes]
-    text = decoded(content, material.headers.get("content-type"), is_html=kind in ("html", "xml"))
+    text = decode_page(
+        content, material.headers.get("content-type"), is_html=kind in ("html", "xml")
+    )
     if kind == "html":
         page = read_html(text)
         titles = tuple(dict.fromkeys(t for t in (page.window_title, page.title) if t))
-        return _Text(text=page.text, title=page.title, titles=titles, language=page.language,
-                     published_on=page.published_on, markup=text, remarks=remarks)  # fmt: skip
+        return _ExtractedText(
+            text=page.text, title=page.title, titles=titles, language=page.language,
+            published_on=page.published_on, markup=text, remarks=remarks,
+        )  # fmt: skip
     if kind == "jina":
-        return _of_jina(text)
+        return _extract_jina(text)
     if kind == "xml":
         xml = read_xml(text)
         if xml.damage:
-            remarks = (f"damaged XML, some of it may be missing: {storable(xml.damage)}",)
-        return _Text(text=xml.text, title=xml.title, remarks=remarks)
-    return _Text(text=read_json(text) if kind == "json" else read_text(text))
+            remarks = (f"damaged XML, some of it may be missing: {replace_surrogates(xml.damage)}",)
+        return _ExtractedText(text=xml.text, title=xml.title, remarks=remarks)
+    return _ExtractedText(text=read_json(text) if kind == "json" else read_text(text))
 
 
-def _of_pdf(content: bytes, most_pages: int) -> _Text:
+def _extract_pdf(content: bytes, most_pages: int) -> _ExtractedText:
     try:
         pdf = read_pdf(content, most_pages)
-    except UnreadPdf as error:
+    except UnreadablePdf as error:
         raise _Unreadable(str(error)) from None
     if not pdf.text:
         raise _Unreadable(f"its {pdf.n_pages} pages hold no text: scanned or drawn")
@@ -114,16 +117,16 @@ def _of_pdf(content: bytes, most_pages: int) -> _Text:
         remarks.append(f"cut: {pdf.n_pages:,} pages, {pdf.n_read:,} were read")
     if pdf.n_without_text:
         remarks.append(f"{pdf.n_without_text:,} of {pdf.n_read:,} pages hold no text")
-    return _Text(
+    return _ExtractedText(
         text=pdf.text, title=pdf.title, published_on=pdf.published_on, remarks=tuple(remarks)
     )
 
 
-def _of_jina(text: str) -> _Text:
-    page = read_jina(text)
+def _extract_jina(text: str) -> _ExtractedText:
+    page = parse_jina(text)
     if page.error:
         raise _Unreadable(f"Jina Reader: {page.error}", "unfetchable")
-    return _Text(
+    return _ExtractedText(
         text=page.text,
         title=page.title,
         published_on=page.published_on,
@@ -132,14 +135,14 @@ def _of_jina(text: str) -> _Text:
     )
 
 
-def _judged(
-    material: Material, found: _Text, bounds: ReadingBounds, media_type: str | None
+def _classify(
+    material: FetchedContent, found: _ExtractedText, bounds: ReadingBounds, media_type: str | None
 ) -> ReadPage:
-    """The page's status by its answer and by what stands in its way."""
+    """Determine the page's status from its HTTP status and the signals of a wall."""
     status = found.http_status or material.http_status
     titles = found.titles or ((found.title,) if found.title else ())
-    signals = signals_of(
-        Seen(
+    signals = find_signals(
+        PageEvidence(
             url=material.url,
             final_url=material.final_url,
             http_status=status,
@@ -149,34 +152,34 @@ def _judged(
             markup=found.markup,
         )
     )
-    said = (*found.remarks, *map(str, signals))
-    wall = wall_of(signals)
+    remarks = (*found.remarks, *map(str, signals))
+    wall = decide_wall(signals)
     if status >= 400 and wall in (None, "soft_404", "empty"):
         named = f" ({titles[0][:100]})" if titles else ""
-        return _failed(material, "unfetchable", f"HTTP {status}{named}", media_type, said)
+        return _build_failure(material, "unfetchable", f"HTTP {status}{named}", media_type, remarks)
     if not found.text.strip():
         wall = wall or "empty"
     if wall is not None:
-        reason = in_the_way(wall, said)
-        return _failed(material, wall, reason, media_type, said, title=found.title)
+        reason = describe_wall(wall, remarks)
+        return _build_failure(material, wall, reason, media_type, remarks, title=found.title)
     text = found.text
     if len(text) > bounds.most_characters:
-        said = (f"cut: {len(text):,} characters, {bounds.most_characters:,} are kept", *said)
+        remarks = (f"cut: {len(text):,} characters, {bounds.most_characters:,} are kept", *remarks)
         text = text[: bounds.most_characters]
     return ReadPage(
         status="ok",
         title=found.title,
         text=text,
-        language=found.language or language_code(material.headers.get("content-language")),
+        language=found.language or parse_language(material.headers.get("content-language")),
         published_on=found.published_on,
         media_type=media_type,
-        signals=said,
-        reader=reader_version(),
+        signals=remarks,
+        reader=get_reader_version(),
     )
 
 
-def _failed(
-    material: Material,
+def _build_failure(
+    material: FetchedContent,
     status: PageStatus,
     reason: str,
     media_type: str | None,
@@ -191,5 +194,5 @@ def _failed(
         media_type=media_type,
         signals=signals,
         error=reason,
-        reader=reader_version(),
+        reader=get_reader_version(),
     )

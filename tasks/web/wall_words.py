@@ -1,9 +1,8 @@
-"""What pages say that stand in the way of the page that was cited. Patterns only, one a line.
+"""Patterns for the titles and texts of walls, one a line.
 
-Written from the pages themselves: tests for robots by their makers, log-in and consent pages,
-"not found" pages of content systems. Each pattern alone also occurs in honest pages, in what they
-report or in their furniture; `walls` weighs them. All are for text in lower case: that is twice
-as fast as patterns that take any.
+Collected from real bot checks, log-in and consent pages, and "not found" pages of content
+systems. Each pattern also occurs in genuine pages, in their text or boilerplate; `walls` weighs
+them. All are for lower-case text, which is twice as fast as ignoring case.
 """
 
 import re
@@ -22,8 +21,8 @@ _NAMES = {
 }
 
 
-def one_of(lines: str) -> re.Pattern[str]:
-    """A pattern for each line; `<PAGE>` and the like stand for what `_NAMES` says."""
+def compile_patterns(lines: str) -> re.Pattern[str]:
+    """Compile one alternative for each line; `<PAGE>` and others stand for patterns in `_NAMES`."""
     for name, pattern in _NAMES.items():
         lines = lines.replace(f"<{name}>", pattern)
     stripped = (line.strip() for line in lines.splitlines())
@@ -31,7 +30,7 @@ def one_of(lines: str) -> re.Pattern[str]:
 
 
 TITLES: dict[Wall, re.Pattern[str]] = {
-    "bot_wall": one_of(r"""
+    "bot_wall": compile_patterns(r"""
         just a (?:moment|second)\W*
         one moment,? please\W*
         please (?:wait|stand by)\W*
@@ -62,7 +61,7 @@ TITLES: dict[Wall, re.Pattern[str]] = {
         しばらくお待ちください\W*
         один момент\W*
     """),
-    "login_wall": one_of(r"""
+    "login_wall": compile_patterns(r"""
         (?:please )?<LOG_IN>(?: required)?
         <LOG_IN> (?:to|or|with) .{1,40}
         (?:account|member|user|subscriber|customer) <LOG_IN>
@@ -74,7 +73,7 @@ TITLES: dict[Wall, re.Pattern[str]] = {
         iniciar sesi[oó]n
         accedi|inloggen|logga in|войти|вход|登录|ログイン
     """),
-    "cookie_wall": one_of(r"""
+    "cookie_wall": compile_patterns(r"""
         before you continue(?: to .*)?
         (?:cookie|privacy) (?:consent|settings|preferences)
         (?:we value )?your privacy(?: choices)?
@@ -82,7 +81,7 @@ TITLES: dict[Wall, re.Pattern[str]] = {
         bevor sie .* weitergehen
         avant d(?:e |')continuer.*
     """),
-    "soft_404": one_of(r"""
+    "soft_404": compile_patterns(r"""
         (?:error|custom|fehler|erreur)?[ :]*[45]0\d(?: error)?(?: page)?[\W\d]*
         (?:error )?[45]0\d\W*(?:page |file |url )?(?:not found|gone|fehler)[\W\d]*
         .{0,40}\b<PAGE>(?: has been| was)? (?:unavailable|missing|removed|expired|gone)\W*
@@ -108,16 +107,16 @@ TITLES: dict[Wall, re.Pattern[str]] = {
         account suspended\W*
         site not published\W*
     """),
-    "empty": one_of(r"""
+    "empty": compile_patterns(r"""
         loading\W*
         javascript (?:is )?(?:required|disabled)\W*
         unsupported browser\W*
     """),
 }
-"""A whole title, or a whole part of one (`page not found | the courier`)."""
+"""Patterns that match a whole title, or a whole part of one (`page not found | the courier`)."""
 
 WORDS: dict[Wall, re.Pattern[str]] = {
-    "bot_wall": one_of(r"""
+    "bot_wall": compile_patterns(r"""
         (?:verify|confirm|prove|ensure|check)(?:ing)? (?:that )?you(?:.re| are) (?:a )?human
         you(?:.re| are) not a (?:ro)?bot\b
         \bnot a robot\b
@@ -150,7 +149,7 @@ WORDS: dict[Wall, re.Pattern[str]] = {
         \buser validation|ユーザー検証
         please enable cookies\.
     """),
-    "login_wall": one_of(r"""
+    "login_wall": compile_patterns(r"""
         <LOG_IN> (?:or (?:register|sign up|subscribe) )?to (?:continue|view|read|see|access|proceed)
         (?:must|need to|have to) (?:be (?:logged|signed) in|<LOG_IN>|register) to (?:view|read|see)
         (?:must|need to|have to) (?:be (?:logged|signed) in|<LOG_IN>) to (?:access|continue)
@@ -166,7 +165,7 @@ WORDS: dict[Wall, re.Pattern[str]] = {
         passwort vergessen|mot de passe oublié|olvidaste tu contraseña
         忘记密码|パスワードをお忘れ
     """),
-    "cookie_wall": one_of(r"""
+    "cookie_wall": compile_patterns(r"""
         (?:we|our)\b.{0,60}\bpartners?\b.{0,80}\b(?:use|store|process|value|access)
         \baccept (?:all|cookies)\b
         before you continue to
@@ -177,7 +176,7 @@ WORDS: dict[Wall, re.Pattern[str]] = {
         consent to (?:the use of )?cookies
         alle akzeptieren|tout accepter|aceptar todo|accetta tutto
     """),
-    "soft_404": one_of(r"""
+    "soft_404": compile_patterns(r"""
         \b<PAGE>\b[^.]{0,60}\b<MISSING>
         \burl\b.{0,200}\bwas not found\b
         there is (?:not a|no) (?:web ?)?page|did(?: not|n.t) find it
@@ -202,7 +201,7 @@ WORDS: dict[Wall, re.Pattern[str]] = {
         varnish cache server|account has been suspended
         site is (?:not|no longer) (?:published|available)
     """),
-    "empty": one_of(r"""
+    "empty": compile_patterns(r"""
         (?:enable|turn on|activate|requires?|needs?)\b.{0,20}javascript
         javascript\b.{0,30}\b(?:disabled|required|enabled|available|turned off)
         (?m:^[^\w\n]*loading[^\w\n]*$)

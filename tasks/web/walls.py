@@ -1,9 +1,9 @@
-"""Pages that came, but are not what was cited: tests for robots, log-ins, consent, "not found".
+"""Detect walls: bot checks, log-in and consent pages, and "not found" pages in place of the page.
 
-Words such as "captcha", "cloudflare" or "access denied" stand in honest pages too, so no signal
-counts alone. A page has a wall's status when signals of two kinds agree on the wall, and one of
-them says something about the whole page: its title, its HTTP answer, its address, or that it
-says little else. Signals that do not suffice are noted with the page.
+Words such as "captcha", "cloudflare" or "access denied" occur in genuine pages too, so no signal
+decides alone. A page gets a wall's status when signals of two kinds agree on the wall, and one of
+them concerns the whole page: its title, HTTP answer, URL, or lack of other text. Signals that do
+not suffice are stored with the page.
 """
 
 import re
@@ -16,27 +16,29 @@ from tasks.warehouse.rows import PageStatus
 from tasks.web.wall_marks import ADDRESSES, MARKUP
 from tasks.web.wall_words import TITLES, WALLS, WORDS, Wall
 
-Kind = Literal["http", "headers", "title", "words", "brevity", "markup", "address"]
+SignalKind = Literal["http", "headers", "title", "words", "brevity", "markup", "address"]
 
-OF_THE_WHOLE_PAGE: frozenset[Kind] = frozenset({"http", "headers", "title", "brevity", "address"})
-LITTLE = 100
-"""Letters; a page that says less beside its title says little more than a wall's words."""
-LITTLE_WITHOUT_TITLE = 200
-"""The same for a page that has no title: honest pages have one."""
-BEGINNING = 4_000
-"""Characters; more of a page need not be looked at to note that it speaks like a wall."""
-MARKUP_BEGINNING = 200_000
-"""Characters of a page's markup that are looked at; walls are small."""
-NOTHING = 4
-"""Letters; a page that says less than this beside its title says nothing."""
-IN_THE_WAY: dict[PageStatus, str] = {
+WHOLE_PAGE_KINDS: frozenset[SignalKind] = frozenset(
+    {"http", "headers", "title", "brevity", "address"}
+)
+SHORT_TEXT = 100
+"""Letters beside the title; a page with fewer says little more than a wall does."""
+SHORT_TEXT_WITHOUT_TITLE = 200
+"""The same for a page without a title: genuine pages have one."""
+MAX_SCANNED_TEXT = 4_000
+"""Characters searched for a wall's words if nothing else points to that wall."""
+MAX_SCANNED_MARKUP = 200_000
+"""Characters of a page's markup that are searched; walls are small."""
+NO_TEXT = 4
+"""Letters beside the title; a page with fewer counts as empty."""
+WALL_DESCRIPTIONS: dict[PageStatus, str] = {
     "bot_wall": "a test for robots stands in its place",
     "login_wall": "a request to log in stands in its place",
     "cookie_wall": "a request to accept cookies stands in its place",
     "soft_404": "the server says that there is no such page",
     "empty": "it has no text of its own",
 }
-_SHOWN = 60
+_MAX_DETAIL = 60
 
 _HTTP: dict[int, Wall] = {401: "login_wall", 402: "login_wall", 403: "bot_wall", 405: "bot_wall",
                           406: "bot_wall", 429: "bot_wall", 503: "bot_wall"}  # fmt: skip
@@ -46,9 +48,9 @@ _HEADERS: tuple[tuple[str, str, Wall], ...] = (
     ("x-datadome", r".", "bot_wall"),
     ("www-authenticate", r".", "login_wall"),
 )
-"""Name, what it must hold, and which wall it stands for."""
+"""Header name, pattern of its value, and the wall it indicates."""
 _REFUSING_SERVERS = re.compile(r"akamaighost|cloudflare|imperva|sucuri|ddos-guard|awselb", re.I)
-"""Of an answer that refuses; their names stand on honest answers too."""
+"""Servers that indicate a wall if they refuse; they also serve genuine answers."""
 _PARTS = re.compile(r"\s+[-|–—·•»:]+\s+|\s*[|•»]\s*|:\s+|\s+[-–—]\s*$")
 _IMAGE = re.compile(r"!\[(?:Image \d+:? ?)?([^\[\]\n]{0,1000})\]\([^()\s]{0,2000}\)")
 _LINK = re.compile(r"\[[^\[\]\n]{0,300}\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,300}\")?\)")
@@ -56,11 +58,11 @@ _OWNER = re.compile(r"[\W_]*(?:©|\(c\)|copyright\b)", re.I)
 _LETTER = re.compile(r"[^\W_]")
 
 
-class Seen(Frozen):
-    """What can be looked at; text alone will do."""
+class PageEvidence(Frozen):
+    """What is known of a page; text alone suffices."""
 
     url: str = ""
-    """As asked for."""
+    """The URL as requested."""
     final_url: str = ""
     http_status: int | None = None
     headers: Mapping[str, str] = {}
@@ -71,137 +73,146 @@ class Seen(Frozen):
 
 
 class Signal(Frozen):
-    """One thing that speaks for a wall."""
+    """One sign of a wall."""
 
     wall: Wall
-    kind: Kind
-    said: str
+    kind: SignalKind
+    detail: str
 
     def __str__(self) -> str:
-        return f"{self.wall}: {self.kind}: {self.said}"
+        return f"{self.wall}: {self.kind}: {self.detail}"
 
 
-def of_text(url: str, title: str | None, text: str) -> tuple[PageStatus, tuple[str, ...]]:
-    """The status of a page of which only title and text are known, and all signals."""
-    signals = signals_of(Seen(url=url, titles=(title,) if title else (), text=text))
-    return wall_of(signals) or "ok", tuple(map(str, signals))
+def classify_text(url: str, title: str | None, text: str) -> tuple[PageStatus, tuple[str, ...]]:
+    """Classify a page by its title and text alone; return its status and all signals."""
+    signals = find_signals(PageEvidence(url=url, titles=(title,) if title else (), text=text))
+    return decide_wall(signals) or "ok", tuple(map(str, signals))
 
 
-def wall_of(signals: Iterable[Signal]) -> Wall | None:
-    """The wall that most kinds of signals agree on; None where none has two."""
-    kinds: dict[Wall, set[Kind]] = {wall: set() for wall in WALLS}
+def decide_wall(signals: Iterable[Signal]) -> Wall | None:
+    """Return the wall that most kinds of signals agree on; None if none has two kinds."""
+    kinds: dict[Wall, set[SignalKind]] = {wall: set() for wall in WALLS}
     for signal in signals:
         kinds[signal.wall].add(signal.kind)
-    standing = [wall for wall in WALLS if len(kinds[wall]) > 1 and kinds[wall] & OF_THE_WHOLE_PAGE]
+    standing = [wall for wall in WALLS if len(kinds[wall]) > 1 and kinds[wall] & WHOLE_PAGE_KINDS]
     return max(standing, key=lambda wall: len(kinds[wall]), default=None)
 
 
-def in_the_way(wall: PageStatus, signals: Iterable[str]) -> str:
-    """What stands in a page's place, in words, with the signals that say so. wall: not `ok`."""
-    told = [said.removeprefix(f"{wall}: ") for said in signals if said.startswith(f"{wall}: ")]
-    return IN_THE_WAY[wall] + (f" ({'; '.join(told)})" if told else "")
+def describe_wall(wall: PageStatus, signals: Iterable[str]) -> str:
+    """Describe the wall in a page's place, with its signals. `wall` must not be `ok`."""
+    details = [
+        signal.removeprefix(f"{wall}: ") for signal in signals if signal.startswith(f"{wall}: ")
+    ]
+    return WALL_DESCRIPTIONS[wall] + (f" ({'; '.join(details)})" if details else "")
 
 
-def signals_of(seen: Seen) -> tuple[Signal, ...]:
-    """Everything that speaks for a wall, in the order of walls and kinds."""
-    found = [*_of_answer(seen), *_of_titles(seen.titles), *_of_markup(seen), *_of_address(seen)]
-    text = _without_titles(seen.text, seen.titles)
-    found += _of_words(text, {signal.wall for signal in found})
-    found += _of_brevity(text, bool(seen.titles), found)
-    return tuple(sorted(found, key=lambda s: (WALLS.index(s.wall), s.kind, s.said)))
+def find_signals(evidence: PageEvidence) -> tuple[Signal, ...]:
+    """Find all signals of walls, ordered by wall and kind."""
+    found = [
+        *_find_http_signals(evidence),
+        *_find_title_signals(evidence.titles),
+        *_find_markup_signals(evidence),
+        *_find_address_signals(evidence),
+    ]
+    text = _strip_titles(evidence.text, evidence.titles)
+    found += _find_word_signals(text, {signal.wall for signal in found})
+    found += _find_brevity_signals(text, bool(evidence.titles), found)
+    return tuple(sorted(found, key=lambda s: (WALLS.index(s.wall), s.kind, s.detail)))
 
 
-def _of_answer(seen: Seen) -> Iterable[Signal]:
-    status = seen.http_status or 200
+def _find_http_signals(evidence: PageEvidence) -> Iterable[Signal]:
+    status = evidence.http_status or 200
     if status in _HTTP:
-        yield Signal(wall=_HTTP[status], kind="http", said=f"HTTP {status}")
+        yield Signal(wall=_HTTP[status], kind="http", detail=f"HTTP {status}")
     for name, pattern, wall in _HEADERS:
-        value = seen.headers.get(name, "")
+        value = evidence.headers.get(name, "")
         if re.search(pattern, value, re.I) and (status >= 400 or name == "cf-mitigated"):
-            yield Signal(wall=wall, kind="headers", said=f"{name}: {_short(value)}")
-    server = seen.headers.get("server", "")
+            yield Signal(wall=wall, kind="headers", detail=f"{name}: {_shorten(value)}")
+    server = evidence.headers.get("server", "")
     if status in (403, 429, 503) and _REFUSING_SERVERS.search(server):
-        yield Signal(wall="bot_wall", kind="headers", said=f"server: {_short(server)}")
+        yield Signal(wall="bot_wall", kind="headers", detail=f"server: {_shorten(server)}")
 
 
-def _of_titles(titles: tuple[str, ...]) -> Iterable[Signal]:
+def _find_title_signals(titles: tuple[str, ...]) -> Iterable[Signal]:
     for wall in WALLS:
         for title in titles:
             whole = title[:300].strip().lower()
             parts = [whole, *(part.strip() for part in _PARTS.split(whole))]
             named = next((p for p in parts if p and TITLES[wall].fullmatch(p)), None)
             if named is not None:
-                yield Signal(wall=wall, kind="title", said=_short(named))
+                yield Signal(wall=wall, kind="title", detail=_shorten(named))
                 break
 
 
-def _of_words(text: str, walls: set[Wall]) -> Iterable[Signal]:
-    """Words count anywhere in a page that something else speaks against; alone they could only
-    be noted, and for that the page's beginning is enough."""
+def _find_word_signals(text: str, walls: set[Wall]) -> Iterable[Signal]:
+    """Search the whole text for words of walls with other signals. For other walls, whose words
+    can only be stored, search its beginning."""
     lower = text.lower()
     for wall in WALLS:
-        found = WORDS[wall].search(lower if wall in walls else lower[:BEGINNING])
+        found = WORDS[wall].search(lower if wall in walls else lower[:MAX_SCANNED_TEXT])
         if found:
-            yield Signal(wall=wall, kind="words", said=_short(found[0]))
+            yield Signal(wall=wall, kind="words", detail=_shorten(found[0]))
 
 
-def _of_markup(seen: Seen) -> Iterable[Signal]:
-    markup = seen.markup[:MARKUP_BEGINNING].lower()
+def _find_markup_signals(evidence: PageEvidence) -> Iterable[Signal]:
+    markup = evidence.markup[:MAX_SCANNED_MARKUP].lower()
     for wall in WALLS:
         found = MARKUP[wall].search(markup)
         if found:
-            yield Signal(wall=wall, kind="markup", said=_short(found[0]))
+            yield Signal(wall=wall, kind="markup", detail=_shorten(found[0]))
 
 
-def _of_address(seen: Seen) -> Iterable[Signal]:
-    asked, final = _parts(seen.url), _parts(seen.final_url)
+def _find_address_signals(evidence: PageEvidence) -> Iterable[Signal]:
+    asked, final = _split_url(evidence.url), _split_url(evidence.final_url)
     if asked is None or final is None or (asked.netloc, asked.path) == (final.netloc, final.path):
         return
     for wall, pattern in ADDRESSES.items():
-        if pattern.search(seen.final_url.lower()) and not pattern.search(seen.url.lower()):
-            yield Signal(wall=wall, kind="address", said=f"led to {_short(seen.final_url)}")
+        if pattern.search(evidence.final_url.lower()) and not pattern.search(evidence.url.lower()):
+            yield Signal(wall=wall, kind="address", detail=f"led to {_shorten(evidence.final_url)}")
     if asked.path.strip("/") and not final.path.strip("/") and not final.query:
-        yield Signal(wall="soft_404", kind="address", said=f"led to {_short(seen.final_url)}")
+        yield Signal(
+            wall="soft_404", kind="address", detail=f"led to {_shorten(evidence.final_url)}"
+        )
 
 
-def _of_brevity(text: str, has_title: bool, found: list[Signal]) -> Iterable[Signal]:
-    """A page that says little supports the wall that its words, markup or answer speak of. Not
-    the one that its title or address names: short pages have odd titles and redirects too."""
-    n_letters = len(_LETTER.findall(text[:BEGINNING]))
+def _find_brevity_signals(text: str, has_title: bool, found: list[Signal]) -> Iterable[Signal]:
+    """Let a short text support the walls found in words, markup or HTTP answer. Not those of title
+    or URL: genuine short pages have odd titles and redirects too."""
+    n_letters = len(_LETTER.findall(text[:MAX_SCANNED_TEXT]))
     walls = {signal.wall for signal in found if signal.kind not in ("title", "address")}
-    if n_letters < NOTHING and has_title:
-        yield Signal(wall="empty", kind="title", said="the text says no more than the title")
+    if n_letters < NO_TEXT and has_title:
+        yield Signal(wall="empty", kind="title", detail="the text says no more than the title")
         walls.add("empty")
-    if n_letters < (LITTLE if has_title else LITTLE_WITHOUT_TITLE):
+    if n_letters < (SHORT_TEXT if has_title else SHORT_TEXT_WITHOUT_TITLE):
         for wall in walls:
-            yield Signal(wall=wall, kind="brevity", said=f"{n_letters} letters of text")
+            yield Signal(wall=wall, kind="brevity", detail=f"{n_letters} letters of text")
 
 
-def _without_titles(text: str, titles: tuple[str, ...]) -> str:
-    """The text without what any page of the site says: links, lines that only repeat the title or
-    a part of it, whose site it is."""
-    called = {_plain(part) for title in titles for part in (title, *_PARTS.split(title[:300]))}
-    longest = 2 * max((len(title) for title in titles), default=0) + _SHOWN
+def _strip_titles(text: str, titles: tuple[str, ...]) -> str:
+    """Drop what every page of a site has: links, copyright lines, and lines that only repeat the
+    title or a part of it."""
+    called = {_normalize(part) for title in titles for part in (title, *_PARTS.split(title[:300]))}
+    longest = 2 * max((len(title) for title in titles), default=0) + _MAX_DETAIL
     unlinked = _LINK.sub(" ", _IMAGE.sub(r" \1 ", text))
     return "\n".join(
         line.strip()
         for line in unlinked.split("\n")
         if line.strip()
-        and (len(line) > longest or _plain(line) not in called)
-        and not (len(line) < 2 * _SHOWN and _OWNER.match(line))
+        and (len(line) > longest or _normalize(line) not in called)
+        and not (len(line) < 2 * _MAX_DETAIL and _OWNER.match(line))
     )
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return "".join(_LETTER.findall(text)).lower()
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_DETAIL else text[: _MAX_DETAIL - 1] + "…"
 
 
-def _parts(url: str) -> SplitResult | None:
+def _split_url(url: str) -> SplitResult | None:
     try:
         return urlsplit(url) if url else None
     except ValueError:

@@ -1,7 +1,7 @@
-"""The Wayback Machine: the snapshot of a page that is nearest to when it was cited.
+"""Fetch pages from the Wayback Machine: the snapshot nearest to when the page was cited.
 
-Source: https://archive.org/help/wayback_api.php. The bytes are those of the page itself, without
-what the archive puts into it (`id_` behind the snapshot's time).
+Source: https://archive.org/help/wayback_api.php. `id_` after the snapshot's time asks for the
+original bytes, without the archive's additions.
 """
 
 import os
@@ -11,21 +11,21 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tasks.configuration.web import Manners, WaybackMachine
+from tasks.configuration.web import RequestPolicy, WaybackMachine
 from tasks.warehouse.page_store import PageStore
-from tasks.web.bodies import Body, Kept
-from tasks.web.errors import Failed, Refused, Unfetched, shown
-from tasks.web.guard import Guard, Target
-from tasks.web.page import Wanted
-from tasks.web.retrying import retrying
-from tasks.web.services import check_limits, reachable, reached
-from tasks.web.trail import Trail
-from tasks.web.visiting import Visitor
-from tasks.web.ways import Finding
+from tasks.web.bodies import BodyWriter, StoredBody
+from tasks.web.errors import AddressRefused, FetchError, FetchFailed, printable
+from tasks.web.fetch_record import FetchRecord
+from tasks.web.guard import CheckedUrl, Guard
+from tasks.web.page import PageRequest
+from tasks.web.redirects import RedirectFollower
+from tasks.web.retries import retry_failures
+from tasks.web.services import check_limits, require_service, was_reached
+from tasks.web.sources import SourceResult
 
 NAME = "the Wayback Machine"
-MOST_BYTES = 1_000_000
-"""Of its word on which snapshot there is."""
+MAX_AVAILABILITY_BYTES = 1_000_000
+"""Largest answer of the availability API."""
 _SNAPSHOT = re.compile(r"(https?://[^/?#]+/web/\d{14})(/.+)")
 
 
@@ -42,89 +42,97 @@ class _Availability(BaseModel):
     archived_snapshots: _Snapshots = Field(default_factory=_Snapshots)
 
 
-class Wayback:
-    """Asks the Wayback Machine for pages."""
+class WaybackSource:
+    """Fetches pages from the Wayback Machine."""
 
     def __init__(
         self,
         settings: WaybackMachine,
-        manners: Manners,
-        visitor: Visitor,
+        manners: RequestPolicy,
+        follower: RedirectFollower,
         guard: Guard,
         store: PageStore,
     ) -> None:
-        named = os.environ.get(settings.url_env, "").strip() if settings.url_env else ""
-        self._base = named or settings.url
+        configured = os.environ.get(settings.url_env, "").strip() if settings.url_env else ""
+        self._base = configured or settings.url
         self._manners = manners
-        self._visitor = visitor
+        self._follower = follower
         self._guard = guard
         self._store = store
 
-    async def fetch(self, wanted: Wanted) -> Finding:
-        """One page's nearest snapshot; `final_url` names it, with its time.
+    async def fetch(self, wanted: PageRequest) -> SourceResult:
+        """Fetch a page's nearest snapshot; `final_url` is the snapshot's URL, with its time.
 
         Raises:
             ServiceUnusable: it cannot be reached, or wants fewer requests.
-            UnwritableWarehouse: the page could not be kept.
+            UnwritableWarehouse: the page could not be stored.
         """
         address = wanted.addresses[0] if wanted.addresses else wanted.url
-        trail = Trail("wayback", address)
-        had: bool | None
+        record = FetchRecord("wayback", address)
+        reached: bool | None
         try:
-            self._guard.target(address)
-            async with reachable(NAME):
-                trail.asked = await self._nearest(trail, address, wanted.around)
-                kept = await self._kept(trail)
-            fetched, had = trail.done("fetched", kept=kept), True
-        except Unfetched as error:
-            fetched, had = trail.done(error.outcome, error=str(error)), reached(error)
-        return Finding(fetched.model_copy(update={"asked_url": address}), had)
+            self._guard.check_url(address)
+            async with require_service(NAME):
+                record.asked_url = await self._find_snapshot(record, address, wanted.cited_on)
+                body = await self._store_body(record)
+            fetched, reached = record.to_result("fetched", body=body), True
+        except FetchError as error:
+            fetched, reached = record.to_result(error.outcome, error=str(error)), was_reached(error)
+        return SourceResult(fetched.model_copy(update={"asked_url": address}), reached)
 
-    async def _nearest(self, trail: Trail, address: str, around: date | None) -> str:
-        """The address of a snapshot's bytes."""
-        query = {"url": address} | ({"timestamp": f"{around:%Y%m%d}"} if around else {})
-        question = Trail("wayback", f"{self._base}?{urlencode(query)}")
-        async for attempt in retrying(self._manners, self._manners.tries):
+    async def _find_snapshot(self, record: FetchRecord, address: str, cited_on: date | None) -> str:
+        """Find the nearest snapshot and return the URL of its bytes."""
+        query = {"url": address} | ({"timestamp": f"{cited_on:%Y%m%d}"} if cited_on else {})
+        question = FetchRecord("wayback", f"{self._base}?{urlencode(query)}")
+        async for attempt in retry_failures(self._manners, self._manners.tries):
             with attempt:
                 last = attempt.retry_state.attempt_number >= self._manners.tries
-                trail.tries += 1
-                async with self._visitor.visit(question, most_bytes=MOST_BYTES) as answer:
+                record.tries += 1
+                async with self._follower.open(
+                    question, max_bytes=MAX_AVAILABILITY_BYTES
+                ) as answer:
                     check_limits(NAME, answer, self._manners, last=last)
                     if answer.status != 200:
-                        raise Failed(f"{NAME} answered HTTP {answer.status} when asked for it")
-                    return _snapshot(await answer.text())
+                        raise FetchFailed(f"{NAME} answered HTTP {answer.status} when asked for it")
+                    return _parse_snapshot(await answer.text())
         raise AssertionError("tenacity returns or raises")
 
-    async def _kept(self, trail: Trail) -> Kept:
-        archive = self._guard.target(trail.asked).host
+    async def _store_body(self, record: FetchRecord) -> StoredBody:
+        archive = self._guard.check_url(record.asked_url).host
 
-        async def stay(target: Target) -> None:
-            if target.host != archive:  # the page of today is not what is asked for
-                raise Refused(f"the snapshot redirects out of the archive, to {target.host}")
+        async def check_host(target: CheckedUrl) -> None:
+            if target.host != archive:  # today's page is not the snapshot
+                raise AddressRefused(f"the snapshot redirects out of the archive, to {target.host}")
 
-        async for attempt in retrying(self._manners, self._manners.tries):
+        async for attempt in retry_failures(self._manners, self._manners.tries):
             with attempt:
                 last = attempt.retry_state.attempt_number >= self._manners.tries
-                async with Body(self._store) as body:
-                    async with self._visitor.visit(trail, permit=stay) as answer:
+                async with BodyWriter(self._store) as body:
+                    async with self._follower.open(record, check=check_host) as answer:
                         check_limits(NAME, answer, self._manners, last=last)
                         if answer.status != 200:
-                            raise Failed(f"its snapshot was answered with HTTP {answer.status}")
-                        await body.take(answer.pieces())
-                    return await body.keep()
+                            raise FetchFailed(
+                                f"its snapshot was answered with HTTP {answer.status}"
+                            )
+                        await body.add(answer.pieces())
+                    return await body.store()
         raise AssertionError("tenacity returns or raises")
 
 
-def _snapshot(text: str) -> str:
+def _parse_snapshot(text: str) -> str:
     try:
         closest = _Availability.model_validate_json(text).archived_snapshots.closest
     except ValidationError:
-        raise Failed(f"{NAME} said {shown(text, 80)!r}: not which snapshot there is") from None
+        raise FetchFailed(
+            f"{NAME} said {printable(text, 80)!r}: not which snapshot there is"
+        ) from None
     if closest is None or not closest.available:
-        raise Failed(f"{NAME} has no snapshot of it")
+        raise FetchFailed(f"{NAME} has no snapshot of it")
     found = _SNAPSHOT.fullmatch(closest.url)
     if not found:
-        raise Failed(f"{NAME} named {shown(closest.url)}, which is no address of a snapshot")
+        raise FetchFailed(
+            f"{NAME} named {printable(closest.url)}, which is no address of a snapshot"
+        )
     place, page = found.groups()
     if urlsplit(place).hostname == "web.archive.org":
         place = place.replace("http://", "https://", 1)

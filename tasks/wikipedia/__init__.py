@@ -1,4 +1,4 @@
-"""Reading a wiki: which good articles are new, what they say, what they rest on.
+"""Read a wiki: find new good articles, convert them to Markdown, and extract their references.
 
 Pure: may import extraction, models and the ground. Writes no table.
 """

@@ -1,25 +1,27 @@
-"""MediaWiki's action API as this project needs it.
+"""A client for MediaWiki's action API.
 
 Source: www.mediawiki.org/wiki/API (Etiquette, Errors, Continue, Maxlag). Errors come with HTTP
-200: the body says so. Everything is read by POST, because fifty titles do not fit into an
-address.
+200 and are reported in the body. All requests are POST, because fifty titles do not fit into a
+URL.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from tasks.wikipedia.errors import WikiRefused
-from tasks.wikipedia.http import Passing, PoliteClient
+from tasks.wikipedia.http import PoliteClient, TransientAnswer
 
 PAGES_AT_ONCE = 50
-"""What the API takes of ids or titles in one request from people without a bot's rights."""
-PASSING_CODES = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryError"})
+"""Ids or titles that the API accepts in one request from clients without bot rights."""
+RETRYABLE_CODES = frozenset(
+    {"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryError"}
+)
 
-Page = dict[str, Any]
+ApiPage = dict[str, Any]
 
 
 class MediaWiki:
-    """One wiki's API."""
+    """A client for one wiki's API."""
 
     def __init__(self, api_url: str, client: PoliteClient, maxlag_seconds: int = 5) -> None:
         self.api_url = api_url
@@ -29,42 +31,45 @@ class MediaWiki:
         }  # fmt: skip
 
     async def ask(self, **parameters: str | int) -> Any:
-        """One request's answer.
+        """Send one request and return its answer.
 
         Raises:
-            WikiRefused: the API reports an error that stays; `code` is the API's.
+            WikiRefused: the API reports a permanent error; `code` is the API's.
             WikiUnreachable: no answer came.
         """
         data = self._always | {name: str(value) for name, value in parameters.items()}
-        return await self._client.json(self.api_url, data, self._check)
+        return await self._client.fetch_json(self.api_url, data, self._check)
 
-    async def listing(self, name: str, **parameters: str | int) -> AsyncIterator[Any]:
-        """Every entry of `list=name`, over all its continuations."""
-        async for answer in self._continued(list=name, **parameters):
+    async def list_entries(self, name: str, **parameters: str | int) -> AsyncIterator[Any]:
+        """Yield every entry of `list=name`, over all continuations."""
+        async for answer in self._query_all(list=name, **parameters):
             for entry in answer.get("query", {}).get(name, []):
                 yield entry
 
-    async def pages(self, page_ids: Sequence[int], **parameters: str | int) -> dict[int, Page]:
-        """Properties of at most PAGES_AT_ONCE pages by id, merged over all continuations.
+    async def fetch_pages(
+        self, page_ids: Sequence[int], **parameters: str | int
+    ) -> dict[int, ApiPage]:
+        """Fetch properties of at most PAGES_AT_ONCE pages by id, merged over all continuations.
 
-        A page that is gone says `missing`.
+        A deleted page has the property `missing`.
         """
         joined = "|".join(map(str, page_ids))
-        found: dict[int, Page] = {}
-        async for answer in self._continued(pageids=joined, **parameters):
+        found: dict[int, ApiPage] = {}
+        async for answer in self._query_all(pageids=joined, **parameters):
             for page in answer.get("query", {}).get("pages", []):
                 _merge(found.setdefault(page["pageid"], {}), page)
         return found
 
-    async def titled(self, titles: Sequence[str], **parameters: str | int) -> dict[str, Page]:
-        """Pages by the titles they are asked by, whatever the wiki makes of them.
+    async def fetch_by_title(
+        self, titles: Sequence[str], **parameters: str | int
+    ) -> dict[str, ApiPage]:
+        """Fetch pages by title; the keys are the given titles.
 
-        Titles are normalised and redirects followed; a title that is gone or cannot be one is
-        left out.
+        The wiki normalises titles and follows redirects; missing and invalid titles are left out.
         """
-        found: dict[str, Page] = {}
+        found: dict[str, ApiPage] = {}
         leads_to: dict[str, str] = {}
-        async for answer in self._continued(titles="|".join(titles), redirects=1, **parameters):
+        async for answer in self._query_all(titles="|".join(titles), redirects=1, **parameters):
             query = answer.get("query", {})
             for step in (*query.get("normalized", []), *query.get("redirects", [])):
                 leads_to[step["from"]] = step["to"]
@@ -72,23 +77,25 @@ class MediaWiki:
                 if not page.get("missing") and not page.get("invalid"):
                     _merge(found.setdefault(page["title"], {}), page)
         return {
-            title: found[end] for title in titles if (end := _followed(title, leads_to)) in found
+            title: found[end]
+            for title in titles
+            if (end := _resolve_title(title, leads_to)) in found
         }
 
-    async def _continued(self, **parameters: str | int) -> AsyncIterator[Any]:
+    async def _query_all(self, **parameters: str | int) -> AsyncIterator[Any]:
         more: dict[str, str | int] = {}
         while True:
             answer = await self.ask(action="query", **{**parameters, **more})
             yield answer
-            following = answer.get("continue")
-            if not following:
+            next_query = answer.get("continue")
+            if not next_query:
                 return
-            if following == more:
+            if next_query == more:
                 raise WikiRefused(
-                    f"{self.api_url}: its list goes on where it began ({following}): it would "
+                    f"{self.api_url}: a list continues where it began ({next_query}), so it would "
                     "never end. Report it to the wiki's maintainers."
                 )
-            more = following
+            more = next_query
 
     def _check(self, answer: Any) -> None:
         if not isinstance(answer, dict):
@@ -99,19 +106,19 @@ class MediaWiki:
         error = answer.get("error")
         if not isinstance(error, dict):
             return
-        code, said = str(error.get("code")), f"{error.get('code')}: {error.get('info')}"
-        if code in PASSING_CODES or code.startswith("internal_api_error"):
-            raise Passing(said)
-        raise WikiRefused(f"{self.api_url}: {said}", code)
+        code, message = str(error.get("code")), f"{error.get('code')}: {error.get('info')}"
+        if code in RETRYABLE_CODES or code.startswith("internal_api_error"):
+            raise TransientAnswer(message)
+        raise WikiRefused(f"{self.api_url}: {message}", code)
 
 
-def batches(items: Iterable[Any], size: int = PAGES_AT_ONCE) -> list[list[Any]]:
-    """As many at once as the API takes."""
+def split_batches(items: Iterable[Any], size: int = PAGES_AT_ONCE) -> list[list[Any]]:
+    """Split items into batches that the API accepts."""
     every = list(items)
     return [every[start : start + size] for start in range(0, len(every), size)]
 
 
-def _merge(page: Page, more: Page) -> None:
+def _merge(page: ApiPage, more: ApiPage) -> None:
     for name, value in more.items():
         if isinstance(value, list) and isinstance(page.get(name), list):
             page[name].extend(value)
@@ -119,7 +126,7 @@ def _merge(page: Page, more: Page) -> None:
             page[name] = value
 
 
-def _followed(title: str, leads_to: dict[str, str]) -> str:
+def _resolve_title(title: str, leads_to: dict[str, str]) -> str:
     seen: set[str] = set()
     while title in leads_to and title not in seen:
         seen.add(title)

@@ -1,4 +1,4 @@
-"""The time a client lives in: the real one, or in tests one that does not have to be waited for."""
+"""The clock of a client: the real one, or in tests one that never waits."""
 
 import asyncio
 import time
@@ -7,10 +7,10 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Seconds from some fixed moment."""
+        """Return the seconds since some fixed moment."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return when they have passed."""
+        """Return after so many seconds."""
 
 
 class RealClock:

@@ -1,8 +1,8 @@
-"""A rendered wiki page as a tree, and the way through it: linear, without recursion.
+"""Parse a rendered wiki page into a tree and walk it in linear time, without recursion.
 
-The parser (lexbor) is fast but, like any parser of HTML5, takes quadratic time over deep nesting
-and builds a copy of every unclosed `<b>` in each later paragraph: 20 kB can make a million nodes.
-A wiki balances its markup, so pages that would cost that much are refused before they are parsed.
+Like any HTML5 parser, lexbor takes quadratic time for deep nesting and copies every unclosed
+`<b>` into each later paragraph: 20 kB can make a million nodes. A wiki balances its markup, so
+pages that would cost that much are rejected before they are parsed.
 """
 
 import re
@@ -13,32 +13,32 @@ from typing import Literal
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tasks.wikipedia.errors import WikiError
-from tasks.wikipedia.noise import is_noise, names
+from tasks.wikipedia.noise import is_noise, split_names
 
 MAX_CHARACTERS = 32 * 1024 * 1024
-"""Longer pages are refused; the longest of the 69 published articles renders to 0.2 MB."""
+"""Longer pages are rejected; the longest of the 69 published articles renders to 0.2 MB."""
 MAX_ELEMENTS = 400_000
-"""Pages with more are refused; the 69 published articles hold 11,000 in a megabyte of HTML."""
+"""Pages with more are rejected; the 69 published articles have 11,000 per megabyte of HTML."""
 MAX_NESTING_COST = 300_000_000
-"""Sum over all tags of the elements open there; a tree 10,000 deep has 50 million (0.4 s)."""
+"""Sum over all tags of the open elements; a tree 10,000 deep has 50 million (0.4 s)."""
 MAX_FORMATTING_COST = 20_000_000
-"""Sum over all tags of `<b>`, `<i>`, … open there: the most nodes the parser may add by itself."""
+"""Sum over all tags of the open `<b>`, `<i>`, …: the most nodes the parser may add itself."""
 MAX_ATTRIBUTES = 5_000
-"""Words within one tag. The parser compares each attribute with all before it."""
+"""Words within one tag: the parser compares each attribute with all before it."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
-_FORMATTING = names("a b big code em font i nobr s small strike strong tt u")
-_VOID = names("area base br col embed hr img input link meta param source track wbr")
+_FORMATTING = split_names("a b big code em font i nobr s small strike strong tt u")
+_VOID = split_names("area base br col embed hr img input link meta param source track wbr")
 _NO_CLASSES: frozenset[str] = frozenset()
 _TEX_STYLE = re.compile(r"^\{\\(?:display|text)style\s?(.*)\}$", re.DOTALL)
 
 
 class UnreadableHtml(WikiError):
-    """A page's HTML is too large or too entangled to parse; it is left out."""
+    """A page's HTML is too large or too deeply nested to parse; it is left out."""
 
 
 class Element:
-    """One element of the tree, with its attributes read once."""
+    """An element of the tree, with its attributes read once."""
 
     __slots__ = ("attributes", "classes", "node", "tag")
 
@@ -49,8 +49,8 @@ class Element:
         classes = self.attributes.get("class")
         self.classes = frozenset(classes.split()) if classes else _NO_CLASSES
 
-    def number(self, name: str, low: int, high: int, default: int = 1) -> int:
-        """A whole number among the attributes, brought between `low` and `high`."""
+    def int_attribute(self, name: str, low: int, high: int, default: int = 1) -> int:
+        """Return an integer attribute, clamped to [`low`, `high`]."""
         text = (self.attributes.get(name) or "").strip()
         if not text or not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
             return default
@@ -60,26 +60,26 @@ class Element:
 Event = tuple[Literal["enter", "leave"], Element] | tuple[Literal["text"], str]
 
 
-def parse(html: str) -> LexborHTMLParser:
-    """The page's tree.
+def parse_html(html: str) -> LexborHTMLParser:
+    """Parse a page.
 
     Raises:
-        UnreadableHtml: longer than MAX_CHARACTERS, or too entangled to parse in seconds.
+        UnreadableHtml: longer than MAX_CHARACTERS, or too deeply nested to parse in seconds.
     """
     if len(html) > MAX_CHARACTERS:
         raise UnreadableHtml(
             f"The HTML holds {len(html):,} characters; at most {MAX_CHARACTERS:,} are read. "
             "Leave the page out."
         )
-    _refuse_entangled(html)
+    _reject_entangled(html)
     return LexborHTMLParser(html.encode("utf-8", "replace"))
 
 
 class Walk:
-    """The elements and texts under a node in document order, without noise.
+    """Iterates over the elements and texts under a node in document order, without noise.
 
-    Formulas come as text, in TeX. A consumer that has dealt with an element calls `skip`
-    before it takes the next event: then neither what it holds nor its end come.
+    Formulas come as TeX text. After `skip`, the walk omits the content and the end of the element
+    just entered.
     """
 
     def __init__(self, root: LexborNode) -> None:
@@ -87,7 +87,7 @@ class Walk:
         self._skipped = False
 
     def skip(self) -> None:
-        """Pass over what the element just entered holds, and over its end."""
+        """Omit the content and the end of the element just entered."""
         self._skipped = True
 
     def __iter__(self) -> Iterator[Event]:
@@ -99,7 +99,7 @@ class Walk:
                 yield "text", node.text_content or ""
             elif node.is_element_node:
                 element = Element(node)
-                formula = _formula(element) if _is_formula(element) else None
+                formula = _format_formula(element) if _is_formula(element) else None
                 if formula is not None:
                     yield "text", formula
                 elif not is_noise(element.tag, element.attributes, element.classes):
@@ -118,8 +118,8 @@ class Walk:
             node = following
 
 
-def _refuse_entangled(html: str) -> None:
-    """Estimate from the tags alone what parsing costs; linear in the page's length."""
+def _reject_entangled(html: str) -> None:
+    """Estimate the cost of parsing from the tags alone, in linear time."""
     unclosed: Counter[str] = Counter()
     n_elements = n_open = n_formatting = nesting = formatting = 0
     for match in _TAG.finditer(html):
@@ -155,8 +155,8 @@ def _is_formula(element: Element) -> bool:
     return element.tag == "math" or "mwe-math-element" in element.classes
 
 
-def _formula(element: Element) -> str:
-    """A formula as `$TeX$`, or the symbols in it if its TeX is not given."""
+def _format_formula(element: Element) -> str:
+    """Format a formula as `$TeX$`, or as its symbols if it has no TeX."""
     annotation = element.node.css_first("annotation")
     image = element.node.css_first("img[alt]")
     if annotation is not None:

@@ -1,14 +1,14 @@
-"""What can go wrong between us and a wiki."""
+"""Errors of requests to a wiki."""
 
 from tasks.errors import ExpectedError
 
 
 class WikiError(ExpectedError):
-    """A wiki could not be read; the message names the address and what to do."""
+    """A wiki could not be read; the message names the URL and what to do."""
 
 
 class WikiRefused(WikiError):
-    """It answered, and will answer the same again: a wrong request, address or title."""
+    """The wiki refused for good: a wrong request, URL or title."""
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)
@@ -16,4 +16,4 @@ class WikiRefused(WikiError):
 
 
 class WikiUnreachable(WikiError):
-    """None of the tries brought an answer; what was collected is kept, run again later."""
+    """All tries failed; what was collected is kept, run again later."""

@@ -1,10 +1,10 @@
-"""Which good articles were created in a window, with few requests.
+"""Find the good articles that were created in a time window, with few requests.
 
-A wiki says when a page came into a category, not when it was created; the latter costs a request
-a page. Page ids rise with creation, so the members in order of their ids are halved until the
-window's edges are found, and only what lies between is asked for. Imports, merged histories and
-undeleted pages break that order: at each edge members are asked for until a margin of them in a
-row lies outside, and every member between is confirmed by its first revision.
+A wiki tells when a page entered a category, but its creation date costs a request per page. Page
+ids rise with creation, so a binary search over the members' ids finds the window's edges, and
+only members between them are requested. Imports, merged histories and undeleted pages break that
+order: at each edge members are requested until a margin of them in a row lies outside, and every
+member between is confirmed by its first revision.
 """
 
 import asyncio
@@ -14,83 +14,85 @@ from datetime import UTC, datetime
 
 from tasks.wikipedia.client import MediaWiki
 
-STAMP = "%Y-%m-%dT%H:%M:%SZ"
+TIMESTAMP_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True)
-class Member:
-    """A page of the category of good articles."""
+class CategoryMember:
+    """A page in the category of good articles."""
 
     page_id: int
     title: str
     listed_at: datetime
-    """When its place in the category was last written: at the earliest when it was promoted."""
+    """When its category entry was last written, never before its promotion."""
 
 
 @dataclass(frozen=True)
 class FirstRevision:
-    """How a page began."""
+    """A page's first revision."""
 
     revision_id: int
     at: datetime
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What became known of the members: by page id how each began that was asked for (None: it is
-    gone), and the lower edge."""
+class DatedMembers:
+    """The first revisions that were requested, by page id (None: the page is gone), and the lower
+    edge."""
 
     first: dict[int, FirstRevision | None]
     low: int
-    """Members before this index that were not asked for lie before the window, others after it."""
+    """Members not requested lie before the window if their index is lower, else after it."""
 
 
-Ask = Callable[[Member], Awaitable[FirstRevision | None]]
-"""The first revision of a page; None if the page is gone."""
-Look = Callable[[int], Awaitable[FirstRevision | None]]
-"""The same by a member's index; asked once."""
+FetchFirst = Callable[[CategoryMember], Awaitable[FirstRevision | None]]
+"""Fetches the first revision of a page; None if the page is gone."""
+LookUp = Callable[[int], Awaitable[FirstRevision | None]]
+"""The same by a member's index; each is fetched once."""
 Beyond = Callable[[datetime], bool]
 
 
 @dataclass(frozen=True)
 class Window:
-    """Articles created in [since, until)."""
+    """The time window [since, until) of article creation."""
 
     since: datetime
     until: datetime
 
-    def place(self, at: datetime) -> int:
-        """-1 before, 0 inside, 1 after."""
+    def position(self, at: datetime) -> int:
+        """Return -1 before the window, 0 inside, 1 after."""
         return -1 if at < self.since else int(at >= self.until)
 
 
-async def members_since(wiki: MediaWiki, category: str, since: datetime) -> list[Member]:
-    """Members that a page created since then can be, by page id.
+async def fetch_members(wiki: MediaWiki, category: str, since: datetime) -> list[CategoryMember]:
+    """Fetch the members that may have been created since `since`, sorted by page id.
 
-    A page is created, then listed as good; so `since` bounds the listing from below. From above
-    nothing bounds it: a page of the window may be listed at any time after.
+    A page is created before it is listed as good, so `since` bounds the listing from below.
+    Nothing bounds it from above: a page of the window may be listed at any later time.
     """
-    entries = wiki.listing(
+    entries = wiki.list_entries(
         "categorymembers",
         cmtitle=category,
         cmnamespace=0,
         cmprop="ids|title|timestamp",
         cmsort="timestamp",
         cmdir="newer",
-        cmstart=since.strftime(STAMP),
+        cmstart=since.strftime(TIMESTAMP_FORMAT),
         cmlimit=500,
     )
-    # A page that is listed again while we read comes twice.
+    # A page that is listed again meanwhile comes twice.
     found = {
-        entry["pageid"]: Member(entry["pageid"], entry["title"], parsed(entry["timestamp"]))
+        entry["pageid"]: CategoryMember(
+            entry["pageid"], entry["title"], parse_timestamp(entry["timestamp"])
+        )
         async for entry in entries
     }
     return sorted(found.values(), key=lambda member: member.page_id)
 
 
-async def first_revision(wiki: MediaWiki, member: Member) -> FirstRevision | None:
-    """How a page began; a request for each page, the API gives no other way."""
-    # Asked once: the continuation it offers would be all the other revisions.
+async def fetch_first_revision(wiki: MediaWiki, member: CategoryMember) -> FirstRevision | None:
+    """Fetch a page's first revision. The API has no way to fetch those of several pages."""
+    # No continuation: it would bring all the other revisions.
     answer = await wiki.ask(
         action="query",
         pageids=member.page_id,
@@ -103,18 +105,20 @@ async def first_revision(wiki: MediaWiki, member: Member) -> FirstRevision | Non
     revisions = page.get("revisions")
     if not revisions:
         return None
-    return FirstRevision(revisions[0]["revid"], parsed(revisions[0]["timestamp"]))
+    return FirstRevision(revisions[0]["revid"], parse_timestamp(revisions[0]["timestamp"]))
 
 
-async def look_inside(members: Sequence[Member], window: Window, ask: Ask, margin: int) -> Looked:
-    """The first revision of every member that may lie in the window.
+async def find_first_revisions(
+    members: Sequence[CategoryMember], window: Window, ask: FetchFirst, margin: int
+) -> DatedMembers:
+    """Find the first revision of every member that may lie in the window.
 
     Args:
-        members: by page id.
-        ask: called once for each of them at most; several at once.
+        members: sorted by page id.
+        ask: called at most once for each member, and concurrently.
 
-    A member that was not asked for lies outside by its page id, with `margin` confirmed ones in
-    a row between it and the window.
+    A member that is not requested lies outside by its page id, with `margin` confirmed ones in a
+    row between it and the window.
     """
     known: dict[int, FirstRevision | None] = {}
 
@@ -127,27 +131,27 @@ async def look_inside(members: Sequence[Member], window: Window, ask: Ask, margi
         return first
 
     n = len(members)
-    low = await _edge(n, lambda at: window.place(at) >= 0, look, margin)
-    high = await _edge(n, lambda at: window.place(at) > 0, look, margin)
+    low = await _find_edge(n, lambda at: window.position(at) >= 0, look, margin)
+    high = await _find_edge(n, lambda at: window.position(at) > 0, look, margin)
     await asyncio.gather(
-        _outward(range(low - 1, -1, -1), lambda at: window.place(at) < 0, look, margin),
-        _outward(range(high, n), lambda at: window.place(at) > 0, look, margin),
+        _confirm_outward(range(low - 1, -1, -1), lambda at: window.position(at) < 0, look, margin),
+        _confirm_outward(range(high, n), lambda at: window.position(at) > 0, look, margin),
         *(look(index) for index in range(low, high)),
     )
-    return Looked(known, low)
+    return DatedMembers(known, low)
 
 
-async def _edge(n: int, beyond: Beyond, look: Look, margin: int) -> int:
-    """The first index whose page lies beyond, if ids rise with creation.
+async def _find_edge(n: int, beyond: Beyond, look: LookUp, margin: int) -> int:
+    """Find the first index whose page lies beyond, assuming that ids rise with creation.
 
-    A page that breaks the order can send the search astray, so its neighbours have a vote:
-    where most of those on one side are on the wrong one, the search goes on there.
+    A page that breaks the order can mislead the search, so its neighbours vote: if most of those
+    on one side contradict the edge, the search continues on that side.
     """
     low, high = 0, n
     while True:
-        edge = await _halved(low, high, beyond, look)
-        left = await _votes(range(max(low, edge - margin), edge), beyond, look)
-        right = await _votes(range(edge, min(high, edge + margin)), beyond, look)
+        edge = await _bisect(low, high, beyond, look)
+        left = await _collect_votes(range(max(low, edge - margin), edge), beyond, look)
+        right = await _collect_votes(range(edge, min(high, edge + margin)), beyond, look)
         if 2 * sum(left) > len(left):
             high = max(low, edge - margin)
         elif 2 * sum(right) < len(right):
@@ -156,11 +160,11 @@ async def _edge(n: int, beyond: Beyond, look: Look, margin: int) -> int:
             return edge
 
 
-async def _halved(low: int, high: int, beyond: Beyond, look: Look) -> int:
+async def _bisect(low: int, high: int, beyond: Beyond, look: LookUp) -> int:
     while low < high:
         probe = middle = (low + high) // 2
         first = await look(probe)
-        while first is None and probe + 1 < high:  # gone: its neighbour tells as much
+        while first is None and probe + 1 < high:  # gone: ask its neighbour instead
             probe += 1
             first = await look(probe)
         if first is None or beyond(first.at):
@@ -170,14 +174,16 @@ async def _halved(low: int, high: int, beyond: Beyond, look: Look) -> int:
     return low
 
 
-async def _votes(indices: Sequence[int], beyond: Beyond, look: Look) -> list[bool]:
-    """Of each page there whether it lies beyond; those that are gone have no vote."""
+async def _collect_votes(indices: Sequence[int], beyond: Beyond, look: LookUp) -> list[bool]:
+    """Return whether each page lies beyond; deleted pages have no vote."""
     first = await asyncio.gather(*(look(index) for index in indices))
     return [beyond(revision.at) for revision in first if revision]
 
 
-async def _outward(indices: Sequence[int], outside: Beyond, look: Look, margin: int) -> None:
-    """Look on until `margin` pages in a row lie outside on this side, or are gone."""
+async def _confirm_outward(
+    indices: Sequence[int], outside: Beyond, look: LookUp, margin: int
+) -> None:
+    """Continue until `margin` pages in a row lie outside on this side, or are gone."""
     in_a_row = 0
     for index in indices:
         first = await look(index)
@@ -186,6 +192,6 @@ async def _outward(indices: Sequence[int], outside: Beyond, look: Look, margin: 
             return
 
 
-def parsed(stamp: str) -> datetime:
-    """A timestamp of MediaWiki's, in UTC."""
-    return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
+def parse_timestamp(stamp: str) -> datetime:
+    """Parse a MediaWiki timestamp, in UTC."""
+    return datetime.strptime(stamp, TIMESTAMP_FORMAT).replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What of a rendered wiki page is not its article: boxes, navigation, markers, references.
+"""Tell the article from the rest of a rendered wiki page: boxes, navigation, references.
 
 Names are the classes, ids and roles of MediaWiki's legacy parser, of Parsoid, and of English
 Wikipedia's templates.
@@ -9,45 +9,45 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 
-def names(*lines: str) -> frozenset[str]:
-    """The words of the lines."""
+def split_names(*lines: str) -> frozenset[str]:
+    """Return the words of all lines."""
     return frozenset(word for line in lines for word in line.split())
 
 
-TAGS = names(
+TAGS = split_names(
     "script style link meta noscript template head title base input button select option",
     "textarea label form iframe object embed canvas svg audio video source track map area img",
     "figure figcaption figure-inline nav",
 )
-"""Elements without prose. Figures go with their captions: a report has no pictures to caption."""
+"""Elements without prose, and figures with their captions: reports have no pictures."""
 
-CLASSES = names(
+CLASSES = split_names(
     # boxes beside the article
     "infobox infobox_v2 infobox_v3 vertical-navbox sidebar navbox navbox-styles navbar ambox ombox",
     "imbox cmbox tmbox fmbox dmbox asbox mbox-small metadata sistersitebox side-box portal-bar",
     "portalbox portal succession-box authority-control",
-    # navigation, and what belongs to the page and not to its text
+    # navigation, and other parts of the page that are not its text
     "toc hatnote dablink rellink shortdescription noprint nomobile navigation-not-searchable",
     "mw-editsection mw-jump-link mw-indicators mw-indicator printfooter catlinks",
     "mw-collapsible-toggle mw-empty-elt",
     # pictures, maps, sound
     "thumb gallery gallerybox locmap mw-kartographer-container timeline-wrapper mw-graph",
     "listen haudio mw-tmh-player mediaContainer ext-phonos-attribution mw-broken-media",
-    # citation markers, references, complaints about them
+    # citation markers, references, maintenance notes about them
     "mw-ref mw-references-wrap references reflist refbegin mw-cite-backlink Inline-Template",
     "Template-Fact error mw-ext-cite-error scribunto-error",
     # hidden by style sheets
     "sortkey geo-nondefault geo-multi-punct geo-inline-hidden mwe-math-fallback-image-inline",
 )
 
-IDS = names("toc coordinates catlinks siteSub contentSub mw-navigation")
-ROLES = names("navigation search")
+IDS = split_names("toc coordinates catlinks siteSub contentSub mw-navigation")
+ROLES = split_names("navigation search")
 
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
 def is_noise(tag: str, attributes: Mapping[str, str | None], classes: frozenset[str]) -> bool:
-    """Whether an element, with all that it holds, is no part of the article's text."""
+    """Return whether an element and its content are not part of the article's text."""
     if not attributes or tag in TAGS:
         return tag in TAGS
     return (
@@ -63,14 +63,14 @@ def is_noise(tag: str, attributes: Mapping[str, str | None], classes: frozenset[
 
 
 def is_missing_template(attributes: Mapping[str, str | None], classes: frozenset[str]) -> bool:
-    """Whether a link is what a wiki shows in place of a template it does not have."""
+    """Return whether a link stands for a template that the wiki does not have."""
     address = unquote(attributes.get("href") or "")
     return "new" in classes and "title=Template:" in address
 
 
 def _is_noise_link(attributes: Mapping[str, str | None], classes: frozenset[str]) -> bool:
     return (
-        "autonumber" in classes  # [1], for an address without words
+        "autonumber" in classes  # [1], for a URL without link text
         or is_missing_template(attributes, classes)
         or ("new" in classes and "wpDestFile=" in (attributes.get("href") or ""))  # no such file
     )

@@ -1,4 +1,4 @@
-"""How often an article was read. Source: Wikimedia's pageviews API (people only, all devices)."""
+"""Count an article's views. Source: Wikimedia's pageviews API (people only, all devices)."""
 
 from datetime import datetime, timedelta
 from urllib.parse import quote
@@ -10,15 +10,15 @@ NO_DATA = frozenset({404})
 
 
 class PageViews:
-    """The service, for one wiki."""
+    """A client of the pageviews API for one wiki."""
 
     def __init__(self, url: str, project: str, client: PoliteClient) -> None:
         self._url = url.rstrip("/")
         self._project = project
         self._client = client
 
-    async def views(self, title: str, since: datetime, until: datetime) -> int | None:
-        """Views on the days from `since` to the one before `until`; None where none are known."""
+    async def count_views(self, title: str, since: datetime, until: datetime) -> int | None:
+        """Count the views from `since` to the day before `until`; None if there is no data."""
         last = until - timedelta(days=1)
         if last < since:
             return None
@@ -26,7 +26,7 @@ class PageViews:
         days = f"{since:%Y%m%d}00/{last:%Y%m%d}00"
         url = f"{self._url}/{self._project}/all-access/user/{name}/daily/{days}"
         try:
-            answer = await self._client.json(url, none_for=NO_DATA)
+            answer = await self._client.fetch_json(url, none_for=NO_DATA)
         except WikiUnreachable as error:
             raise WikiUnreachable(
                 f"Page views: {error} To do without them set `pageviews_url` to null in "

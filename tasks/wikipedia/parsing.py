@@ -1,4 +1,4 @@
-"""One revision as the wiki renders it."""
+"""Fetch a revision as the wiki renders it."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from tasks.wikipedia.client import MediaWiki
 
 
 @dataclass(frozen=True)
-class Rendered:
+class RenderedPage:
     html: str
     external_links: int
-    """Links of the page that lead outside the wiki."""
+    """Number of the page's links to other sites."""
 
 
-async def rendered(wiki: MediaWiki, revision_id: int) -> Rendered:
-    """The HTML of one revision, without edit links and remarks about its making.
+async def fetch_rendered_page(wiki: MediaWiki, revision_id: int) -> RenderedPage:
+    """Fetch the HTML of one revision, without edit links and parser comments.
 
     Raises:
-        WikiRefused: `nosuchrevid`, `permissiondenied`: it is gone.
+        WikiRefused: `nosuchrevid` or `permissiondenied` if the revision is gone.
     """
     answer = await wiki.ask(
         action="parse",
@@ -27,4 +27,4 @@ async def rendered(wiki: MediaWiki, revision_id: int) -> Rendered:
         disabletoc=1,
     )
     page = answer["parse"]
-    return Rendered(page["text"], len(page.get("externallinks", [])))
+    return RenderedPage(page["text"], len(page.get("externallinks", [])))

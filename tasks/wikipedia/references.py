@@ -1,4 +1,4 @@
-"""The pages an article rests on: the addresses in its references."""
+"""Extract the pages that an article cites: the URLs in its references."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,50 +8,50 @@ from urllib.parse import unquote, urlsplit
 from selectolax.lexbor import LexborNode
 
 from tasks.extraction.urls import normalise_url
-from tasks.wikipedia.dom import Element, parse
-from tasks.wikipedia.noise import names
+from tasks.wikipedia.dom import Element, parse_html
+from tasks.wikipedia.noise import split_names
 
 _REFERENCE = "ol.references > li, .mw-references > li, cite.citation, .refbegin li"
-"""One reference each: an entry of a list of references or of a bibliography, or a citation."""
+"""Selects single references: entries of reference lists and bibliographies, and citations."""
 
-_ARCHIVES = names(
+_ARCHIVES = split_names(
     "archive.today archive.ph archive.is archive.li archive.md archive.vn archive.fo",
     "archive.org webcitation.org ghostarchive.org perma.cc archive-it.org freezepage.com",
     "webarchive.nationalarchives.gov.uk webarchive.loc.gov arquivo.pt megalodon.jp",
     "webarchive.org.uk swap.stanford.edu vefsafn.is webarchive.parliament.uk",
 )
-"""Hosts that keep copies of other people's pages."""
+"""Hosts of web archives."""
 _COPIED = re.compile(r"(?<=[/=])https?:/{1,2}(?=[^/])", re.IGNORECASE)
-"""Where the copied page's address begins within that of the copy."""
+"""Start of the original URL within the URL of an archived copy."""
 _TIMESTAMPED = re.compile(r"/\d{4,14}[a-z_*]*/(?=[\w-]+(?:\.[\w-]+)+(?:[:/]|$))", re.IGNORECASE)
-"""The same, where a copy's address leaves the scheme out: /web/2019/example.org/page."""
+"""The same for copies whose URL omits the scheme: /web/2019/example.org/page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceUrl:
-    """One page among an article's references."""
+    """A page among an article's references."""
 
     url: str
-    """As written in its first reference; of an archived page the address that was copied."""
+    """The URL as written in its first reference; of an archived copy, the original URL."""
     normalised: str
     """The page's key: see `tasks.extraction.urls.normalise_url`."""
     archive_url: str | None = None
-    """A copy of the page in a web archive, where the references give one."""
+    """A copy of the page in a web archive, if the references link to one."""
 
 
-def reference_urls(html: str) -> tuple[ReferenceUrl, ...]:
-    """Every external http(s) address in the references, each page once, by first appearance.
+def find_reference_urls(html: str) -> tuple[ReferenceUrl, ...]:
+    """Find every external http(s) page in the references, each once, in order of appearance.
 
-    Links to Wikipedia itself are no sources and left out. A copy in a web archive counts as the
-    page it was made of: where its own address does not tell (`https://archive.ph/AbCde`), that
-    is the page linked in the same reference. A copy of an unknown page counts as itself.
+    Links to Wikipedia itself are not sources and are left out. An archived copy counts as its
+    original page; if its URL does not contain the original (`https://archive.ph/AbCde`), that is
+    the page linked in the same reference. A copy of an unknown page counts as itself.
 
     Raises:
-        UnreadableHtml: the HTML is too large or too entangled (see `dom.parse`).
+        UnreadableHtml: the HTML is too large or too deeply nested (see `dom.parse_html`).
     """
     found: dict[str, ReferenceUrl] = {}
-    for links in _references(parse(html).body):
-        for reference in _of_one(links):
+    for links in _find_references(parse_html(html).body):
+        for reference in _pair_copies(links):
             known = found.setdefault(reference.normalised, reference)
             if known.archive_url is None and reference.archive_url is not None:
                 found[known.normalised] = ReferenceUrl(
@@ -60,8 +60,8 @@ def reference_urls(html: str) -> tuple[ReferenceUrl, ...]:
     return tuple(found.values())
 
 
-def _references(body: LexborNode | None) -> Iterator[list[str]]:
-    """The links of each reference. A citation within a list's entry is part of that entry."""
+def _find_references(body: LexborNode | None) -> Iterator[list[str]]:
+    """Yield the links of each reference. A citation within a list entry is part of that entry."""
     if body is None:
         return
     seen: set[int] = set()
@@ -70,15 +70,15 @@ def _references(body: LexborNode | None) -> Iterator[list[str]]:
         for node in reference.css("a[href]"):
             if node.mem_id not in seen:
                 seen.add(node.mem_id)
-                url = _external(Element(node))
+                url = _external_url(Element(node))
                 if url is not None:
                     links.append(url)
         if links:
             yield links
 
 
-def _external(link: Element) -> str | None:
-    """The http(s) address a link leads to outside of Wikipedia; None for other links."""
+def _external_url(link: Element) -> str | None:
+    """Return a link's http(s) URL outside Wikipedia; None for other links."""
     url = (link.attributes.get("href") or "").strip()
     if url.startswith("//"):
         url = f"https:{url}"
@@ -89,21 +89,21 @@ def _external(link: Element) -> str | None:
     return None if host == "wikipedia.org" or host.endswith(".wikipedia.org") else url
 
 
-def _of_one(links: Sequence[str]) -> Iterator[ReferenceUrl]:
-    """The pages of one reference, each with its copy."""
+def _pair_copies(links: Sequence[str]) -> Iterator[ReferenceUrl]:
+    """Yield the pages of one reference, each with its archived copy."""
     copies = [(place, url) for place, url in enumerate(links) if _is_copy(url)]
     originals = [(place, url) for place, url in enumerate(links) if not _is_copy(url)]
     archived: dict[str, str] = {}
     alone: list[tuple[int, str, str | None]] = []
-    """Place, address and copy of what no other link of the reference names."""
+    """Position, URL and copy of pages that no other link of the reference names."""
     keys = {normalise_url(url): url for _, url in reversed(originals)}
     for place, copy in copies:
-        named = copied_url(copy)
+        named = find_original_url(copy)
         if named is not None and normalise_url(named) in keys:
             archived.setdefault(keys[normalise_url(named)], copy)
         elif named is not None:
             alone.append((place, named, copy))
-        elif (page := _beside(place, originals)) is not None:
+        elif (page := _find_neighbour(place, originals)) is not None:
             archived.setdefault(page, copy)
         else:
             alone.append((place, copy, None))
@@ -114,8 +114,8 @@ def _of_one(links: Sequence[str]) -> Iterator[ReferenceUrl]:
             yield ReferenceUrl(url, key, copy_url)
 
 
-def copied_url(url: str) -> str | None:
-    """The address a copy was made of, where the address of the copy tells it."""
+def find_original_url(url: str) -> str | None:
+    """Return the original URL of an archived copy, if the copy's URL contains it."""
     parts = urlsplit(url)
     for text in (parts.path + (f"?{parts.query}" if parts.query else ""), unquote(parts.query)):
         found = _COPIED.search(text)
@@ -131,8 +131,8 @@ def copied_url(url: str) -> str | None:
     return None
 
 
-def _beside(place: int, originals: Sequence[tuple[int, str]]) -> str | None:
-    """The page linked next to a copy: before it ("Archived"), else after it ("the original")."""
+def _find_neighbour(place: int, originals: Sequence[tuple[int, str]]) -> str | None:
+    """Return the page linked before a copy ("Archived"), else the one after ("the original")."""
     before = [url for other, url in originals if other < place]
     after = [url for other, url in originals if other > place]
     return before[-1] if before else (after[0] if after else None)
@@ -140,7 +140,7 @@ def _beside(place: int, originals: Sequence[tuple[int, str]]) -> str | None:
 
 def _is_copy(url: str) -> bool:
     host = urlsplit(normalise_url(url) or "").hostname or ""
-    if host == "archive.org":  # its own books and recordings are no copies of pages
+    if host == "archive.org":  # its own books and recordings are not copies of pages
         return urlsplit(url).path.startswith("/web/")
     if host.endswith(".archive.org"):
         return host.startswith(("web.", "wayback.", "liveweb."))

@@ -24,22 +24,22 @@ import duckdb
 import polars as pl
 import pyarrow.parquet as pq
 
-from tasks.judges.registry import judge, model_entry
+from tasks.judges.registry import load_judge, load_model_entry
 from tasks.judging.cases import BATCH, load_cases
 from tasks.judging.cells import CellPlan
 from tasks.models.budget import Budget
-from tasks.models.errors import StopsTheStage
-from tasks.models.exchange import ModelRequest, Reply, Usage
+from tasks.models.errors import StopStage
+from tasks.models.exchange import ModelRequest, Reply, TokenUsage
 from tasks.models.gateway import Gateway
 from tasks.models.prices import load_prices
 from tasks.processes.pool import HelperProcesses
 from tasks.protocols.case import Case
-from tasks.protocols.cell import decide_with
+from tasks.protocols.cell import judge_case
 from tasks.verdicts import write_cell
 from tasks.warehouse.calls import Call
-from tasks.warehouse.migrate import connect
 from tasks.warehouse.results import Cell, Verdict
 from tasks.warehouse.rows import Row, utc_now
+from tasks.warehouse.schema import connect
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change, arrow_table
 from tests.servers.asked import tokens
@@ -61,18 +61,18 @@ class OracleSender:
     async def send(
         self, request: ModelRequest, lost: Callable[[], Awaitable[None]] | None = None
     ) -> Reply:
-        user = request.turns[0].text
+        user = request.messages[0].text
         text = self._oracle.answer(request.system, user, json.loads(request.reply_schema))
-        usage = Usage(prompt=tokens(request.system + user), cached=0, output=tokens(text))
+        usage = TokenUsage(prompt=tokens(request.system + user), cached=0, output=tokens(text))
         return Reply(
             finish="ok", text=text, stop_reason="stop", usage=usage, response_id="generated",
             model_version=self._answers_as, latency_seconds=0.0,
         )  # fmt: skip
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Always."""
 
-    def stop(self, error: StopsTheStage) -> None:
+    def stop(self, error: StopStage) -> None:
         """Nothing is under way."""
 
     async def close(self) -> None:
@@ -85,14 +85,14 @@ class Gathered:
     def __init__(self) -> None:
         self.rows: dict[type[Row], list[Row]] = {Call: []}
 
-    async def attempts(self, request_id: str) -> Sequence[Call]:
+    async def load_attempts(self, request_id: str) -> Sequence[Call]:
         """Nothing has been asked before."""
         return ()
 
-    async def keep(self, call: Call, *, again: bool) -> None:
+    async def save(self, call: Call, *, replace: bool) -> None:
         self.rows[Call].append(call)
 
-    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+    def lock_request(self, request_id: str) -> AbstractAsyncContextManager[None]:
         """Each helper has a ledger of its own."""
         return nullcontext()
 
@@ -116,15 +116,15 @@ def answer_cells(plans: Sequence[CellPlan], cases: dict[str, Case], to: str) -> 
 
 
 async def _answer(gathered: Gathered, plans: Sequence[CellPlan], cases: dict[str, Case]) -> None:
-    name, entry = model_entry(plans[0].judge, "answer")
+    name, entry = load_model_entry(plans[0].judge, "answer")
     price = load_prices().of(entry.provider, entry.model, utc_now().date())
     sender = OracleSender(entry.answers_as or entry.model)
     gateway = Gateway(
         sender, gathered, answers_as=entry.answers_as, price=price, budget=Budget(None)
     )
-    decider = judge(name, gateway)
+    decider = load_judge(name, gateway)
     for plan in plans:
-        decided = await decide_with(plan.protocol, decider, cases[plan.cell_id])
+        decided = await judge_case(plan.protocol, decider, cases[plan.cell_id])
         # It has the one method of a warehouse that is used.
         await write_cell(cast(Warehouse, gathered), plan, decided)
 

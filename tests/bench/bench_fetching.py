@@ -25,10 +25,10 @@ from urllib.parse import urlsplit
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from tasks.configuration.web import Allowed, WebSettings, load_web
+from tasks.configuration.web import AllowedAddresses, WebSettings, load_web
 from tasks.warehouse.page_store import PageStore
-from tasks.web.fetching import fetching
-from tasks.web.page import Fetched, Wanted
+from tasks.web.fetcher import open_fetcher
+from tasks.web.page import FetchResult, PageRequest
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving
 
@@ -90,13 +90,13 @@ def addresses(port: int, n_pages: int, n_hosts: int, n_large: int) -> list[str]:
 def settings(urls: Sequence[str]) -> WebSettings:
     """As configured, but for the hosts of this benchmark."""
     hosts = tuple(sorted({urlsplit(url).netloc for url in urls}))
-    return load_web().model_copy(update={"allowed": Allowed(hosts=hosts)})
+    return load_web().model_copy(update={"allowed": AllowedAddresses(hosts=hosts)})
 
 
 def ours(urls: list[str], folder: str) -> dict[str, float]:
-    done: list[Fetched] = []
+    done: list[FetchResult] = []
 
-    async def keep(wanted: Wanted, fetched: Fetched) -> None:
+    async def keep(wanted: PageRequest, fetched: FetchResult) -> None:
         done.append(fetched)
 
     async def lookup(host: str, port: int) -> list[str]:
@@ -104,8 +104,8 @@ def ours(urls: list[str], folder: str) -> dict[str, float]:
 
     async def run() -> None:
         store = PageStore(Path(folder))
-        pages = [Wanted(url=url, addresses=(url,)) for url in urls]
-        async with fetching(settings(urls), store, "direct", lookup) as fetcher:
+        pages = [PageRequest(url=url, addresses=(url,)) for url in urls]
+        async with open_fetcher(settings(urls), store, "direct", lookup) as fetcher:
             await fetcher.fetch_all(pages, keep)
 
     return measured(run, lambda: sum(one.outcome == "fetched" for one in done))

@@ -26,7 +26,7 @@ import duckdb
 import httpx
 import yaml
 
-from tasks.models.transport import http_client
+from tasks.models.transport import create_http_client
 from tests.bench.generated import EDITION, generate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +55,7 @@ async def ceiling(url: str) -> float:
     body = {"model": "bench", "messages": [{"role": "user", "content": "x" * 2000}]}
     headers = {"Authorization": "Bearer test-key"}
     places = asyncio.Semaphore(AT_ONCE)
-    async with http_client(AT_ONCE, 60) as client:
+    async with create_http_client(AT_ONCE, 60) as client:
 
         async def one() -> None:
             async with places:

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tasks.benchmarks.wlc import known_agents, read_agent, read_wlc
+from tasks.benchmarks.wlc import list_agents, read_agent, read_wlc
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.claims import extract_claims
-from tasks.extraction.shape import style_figures
-from tasks.judges.decisions import Answer, VerifyAgainstPage, VerifyClaims
+from tasks.extraction.shape import measure_styles
+from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.registry import judge
+from tasks.judges.registry import load_judge
 from tasks.wikipedia.markdown import to_markdown
 from tests.tasks.wikipedia.rendered_pages import LEGACY
 
@@ -38,12 +38,12 @@ def main() -> int:
     print(f"on {source.name}, one process")
     edition = read_wlc(source, "bench")
     names = [article.article for article in edition.articles]
-    agents = {a: read_agent(source, "bench", a, names) for a in known_agents(source)}
+    agents = {a: read_agent(source, "bench", a, names) for a in list_agents(source)}
     texts = [report.text for read in agents.values() for report in read.reports]
     pages = [p.text for read in agents.values() for p in read.pages if p.text][:300]
     facts = [fact.text for fact in edition.facts]
     pool = [sentence.text for sentence in extract_claims("", texts[0]).claims]
-    offline = judge("offline")
+    offline = load_judge("offline")
 
     def verify() -> int:
         retrieved = Bm25(pool).top_many(facts, 10)
@@ -57,7 +57,7 @@ def main() -> int:
         return sum(map(len, pages))
 
     timed("extract claims", "reports", lambda: len([extract_claims("", t) for t in texts]))
-    timed("style figures", "texts", lambda: len(style_figures(texts, load_words_to_watch())))
+    timed("style figures", "texts", lambda: len(measure_styles(texts, load_words_to_watch())))
     timed("offline judge: facts in one report", "facts", verify)
     timed("offline judge: five claims a page", "characters", verify_pages)
     timed("wiki HTML to Markdown: 10 MB", "characters", convert)
@@ -80,7 +80,7 @@ def convert() -> int:
     return len(html)
 
 
-async def _answers(answers: Awaitable[Sequence[Answer]]) -> Sequence[Answer]:
+async def _answers(answers: Awaitable[Sequence[JudgeAnswer]]) -> Sequence[JudgeAnswer]:
     return await answers
 
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tasks.publishing.site import publish_site
-from tasks.site.wording import size
-from tasks.warehouse.reading import reading
+from tasks.publishing.site import build_site
+from tasks.site.wording import format_size
+from tasks.warehouse.reader import open_for_reading
 
 
 def main() -> int:
@@ -19,11 +19,11 @@ def main() -> int:
     parser.add_argument("--warehouse", required=True, type=Path)
     parser.add_argument("--edition", required=True)
     asked = parser.parse_args()
-    with TemporaryDirectory() as folder, reading(asked.warehouse) as source:
-        site = publish_site(source, asked.edition, Path(folder) / "site")
-    print(f"{site.seconds:.1f} s, {site.files:,} files, {size(site.bytes)}")
-    print(f"first load {size(site.first_load_bytes)}")
-    print(f"largest page {size(site.largest_page_bytes)} ({site.largest_page})")
+    with TemporaryDirectory() as folder, open_for_reading(asked.warehouse) as source:
+        site = build_site(source, asked.edition, Path(folder) / "site")
+    print(f"{site.seconds:.1f} s, {site.files:,} files, {format_size(site.bytes)}")
+    print(f"first load {format_size(site.first_load_bytes)}")
+    print(f"largest page {format_size(site.largest_page_bytes)} ({site.largest_page})")
     return 0
 
 

@@ -25,8 +25,8 @@ import httpx
 import polars as pl
 
 from tasks.configuration.loading import CONFIGS
-from tasks.judges.text import one_line
-from tasks.sandbox.snapshot import snapshot_pages
+from tasks.judges.text import collapse_whitespace
+from tasks.sandbox.snapshot import read_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20261121
@@ -42,7 +42,7 @@ _END = re.compile(r"(?<=[.!?])\s+")
 
 def write_corpus(snapshot: Path, file: Path, n_pages: int) -> None:
     """The edition's pages, and neighbours of them up to `n_pages`."""
-    real = list(snapshot_pages(snapshot))
+    real = list(read_pages(snapshot))
     sentences = [_END.split(page.text) for page in real]
     able = [n for n, found in enumerate(sentences) if len(found) >= SENTENCES]
     chance = random.Random(SEED)
@@ -53,7 +53,7 @@ def write_corpus(snapshot: Path, file: Path, n_pages: int) -> None:
             pages = chance.sample(able, 3)
             drawn = [chance.choice(sentences[chance.choice(pages)]) for _ in range(SENTENCES)]
             url = f"https://neighbour-{number % 997}.example/{number}"
-            out.write(_line(url, real[pages[0]].title, " ".join(map(one_line, drawn))))
+            out.write(_line(url, real[pages[0]].title, " ".join(map(collapse_whitespace, drawn))))
 
 
 def _line(url: str, title: str, text: str) -> str:

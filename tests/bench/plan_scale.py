@@ -22,16 +22,16 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from tasks.judges.registry import judge, model_entry
+from tasks.judges.registry import load_judge, load_model_entry
 from tasks.judging.cases import BATCH, load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.judging.protocols import protocols_for
-from tasks.models.exchange import ModelRequest, Usage
+from tasks.judging.protocols import choose_protocols
+from tasks.models.exchange import ModelRequest, TokenUsage
 from tasks.models.gateway import Outcome
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice, load_prices
 from tasks.protocols.case import Case
-from tasks.protocols.cell import decide_with
-from tasks.protocols.registry import protocol
+from tasks.protocols.cell import judge_case
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Status, utc_now
 from tasks.warehouse.store import open_warehouse
 from tests.servers.prefixes import PrefixCache
@@ -91,7 +91,7 @@ class NotingAsker:
 
     async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
         if request.request_id not in self.asked:
-            text = "\n".join((request.system, *(turn.text for turn in request.turns)))
+            text = "\n".join((request.system, *(turn.text for turn in request.messages)))
             data = text.encode("utf-8", "surrogatepass")
             purpose = request.purpose
             self.asked[request.request_id] = Question(
@@ -135,7 +135,7 @@ def money(step: Step, n_reports: int, price: ModelPrice, *, by_article: bool = F
 
     def dollars(cached_tokens: float, *, batch: bool) -> float:
         # A call at a time: the price depends on how long a prompt is.
-        usage = Usage(
+        usage = TokenUsage(
             prompt=round(step.prompt_tokens / calls),
             cached=round(cached_tokens / calls),
             output=round(step.output_tokens / calls),
@@ -174,11 +174,11 @@ def questions(
     """By report what it asks, of so many of the edition's (all agents of an article together); all
     if 0."""
     with open_warehouse(Path(where)) as store:
-        chosen = protocols_for(store, edition, protocols)
+        chosen = choose_protocols(store, edition, protocols)
         plans = [
             plan
             for name in chosen
-            for plan in plan_cells(store, edition, protocol(name), judge(judge_name))
+            for plan in plan_cells(store, edition, get_protocol(name), load_judge(judge_name))
             if plan.state not in ("empty", "not_assessed")
         ]
         articles = sorted({plan.assignment for plan in plans})
@@ -203,7 +203,7 @@ def questions(
 
 
 async def _ask(plan: CellPlan, case: Case, asker: NotingAsker) -> None:
-    await decide_with(plan.protocol, judge(plan.judge, asker), case)
+    await judge_case(plan.protocol, load_judge(plan.judge, asker), case)
 
 
 def arguments() -> argparse.Namespace:
@@ -225,7 +225,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     asked = arguments()
-    name, entry = model_entry(asked.judge, "be planned with")
+    name, entry = load_model_entry(asked.judge, "be planned with")
     price = load_prices().of(entry.provider, entry.model, asked.day)
     if price is None:
         raise SystemExit(f"configs/prices.yaml has no price for {entry.model} on {asked.day}.")

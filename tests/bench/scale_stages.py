@@ -114,11 +114,11 @@ def plan(work: Work) -> int:
 
 
 def _plans(work: Work) -> list[Any]:
-    from tasks.pending.evaluation import planned_cells
+    from tasks.pending.evaluation import plan_run_cells
     from tasks.warehouse.store import open_warehouse
 
     with open_warehouse(work.warehouse):
-        found: list[Any] = planned_cells(work.evaluation)
+        found: list[Any] = plan_run_cells(work.evaluation)
         return found
 
 
@@ -184,11 +184,11 @@ def again(work: Work) -> int:
 
 def publish(work: Work) -> int:
     """The site."""
-    from tasks.publishing.site import publish_site
-    from tasks.warehouse.reading import reading
+    from tasks.publishing.site import build_site
+    from tasks.warehouse.reader import open_for_reading
 
-    with work.timed(), reading(work.warehouse) as source:
-        return publish_site(source, EDITION, work.folder / "site").files
+    with work.timed(), open_for_reading(work.warehouse) as source:
+        return build_site(source, EDITION, work.folder / "site").files
 
 
 STAGES: dict[str, tuple[Callable[[Work], int], str]] = {
@@ -207,9 +207,9 @@ STAGES: dict[str, tuple[Callable[[Work], int], str]] = {
 
 
 def _count(work: Work, table: str) -> int:
-    from tasks.warehouse.reading import reading
+    from tasks.warehouse.reader import open_for_reading
 
-    with reading(work.warehouse) as source:
+    with open_for_reading(work.warehouse) as source:
         return int(source.frame(f"SELECT count(*) AS n FROM {table}").item())
 
 

@@ -8,9 +8,9 @@ from datetime import date
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.decisions import CompareArticles, Criterion, Decision, VerifyClaims
+from tasks.judges.decisions import CompareArticles, Criterion, DecisionRequest, VerifyClaims
 from tasks.judges.llm.judge import LlmJudge
-from tasks.models.prices import ModelPrice, Rate
+from tasks.models.prices import ModelPrice, TokenPrices
 from tests.bench.plan_scale import (
     NotingAsker,
     Question,
@@ -26,8 +26,8 @@ PRICE = ModelPrice(
     provider="p",
     model="m",
     since=date(2026, 1, 1),
-    live=Rate(input=1.0, cached_input=0.1, output=10.0),
-    batch=Rate(input=0.5, output=5.0),
+    live=TokenPrices(input=1.0, cached_input=0.1, output=10.0),
+    batch=TokenPrices(input=0.5, output=5.0),
     source="made up",
     checked=date(2026, 11, 22),
 )
@@ -46,7 +46,7 @@ def question(step: str, prompt: float, cached: float = 0, of_article: float = 0)
     return Question(step, prompt, 10, cached, of_article)
 
 
-def ask(asker: NotingAsker, decisions: Sequence[Decision]) -> None:
+def ask(asker: NotingAsker, decisions: Sequence[DecisionRequest]) -> None:
     async def each() -> None:
         for decision in decisions:
             await LlmJudge("j", ENTRY, asker).decide(decision)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.configuration.agents import agent_entry, load_agents
+from tasks.configuration.agents import get_agent_entry, load_agents
 from tasks.editions.prompts import assign_writing
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import ROOT
@@ -61,7 +61,7 @@ def agents_of(configs: Path) -> Iterator[None]:
     """This process and those it starts read `configs`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVERGREEN_CONFIGS", str(configs))
-        for function in (load_agents, agent_entry):
+        for function in (load_agents, get_agent_entry):
             before = function.__defaults__ or ()
             patch.setattr(function, "__defaults__", (*before[:-1], configs))
         yield

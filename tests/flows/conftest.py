@@ -26,7 +26,7 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*_: object) -> None:
         pytest.fail("A Prefect server was started: such a test belongs under tests/long.")
 
-    monkeypatch.setattr(server, "start", start)
+    monkeypatch.setattr(server, "start_server", start)
 
 
 @pytest.fixture(scope="session")
@@ -69,10 +69,10 @@ def agent_configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergreen:
     """The command in this process: exit code, answers, remarks."""
     from flows.cli.main import main
-    from flows.display.console import QUIET, REMARKS
+    from flows.display.console import QUIET_VARIABLE, STDERR
 
-    monkeypatch.setattr(REMARKS, "quiet", False)  # and so again afterwards, whoever asks for quiet
-    monkeypatch.setenv(QUIET, "0")
+    monkeypatch.setattr(STDERR, "quiet", False)  # and so again afterwards, whoever asks for quiet
+    monkeypatch.setenv(QUIET_VARIABLE, "0")
     monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
     monkeypatch.setenv("COLUMNS", "200")
 

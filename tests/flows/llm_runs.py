@@ -14,7 +14,7 @@ import yaml
 
 from tasks.configuration.models import load_judges
 from tasks.imports.wlc import import_edition
-from tasks.judges.registry import judge, judge_entry
+from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
 from tasks.warehouse.store import open_warehouse
 from tests.flows.plain_evaluation import evaluate_plainly
@@ -73,7 +73,7 @@ def configured(configs: Path) -> Iterator[None]:
     """This process and those it starts read `configs`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVERGREEN_CONFIGS", str(configs))
-        for function in (load_judges, load_prices, judge_entry, judge):
+        for function in (load_judges, load_prices, load_judge_entry, load_judge):
             before = function.__defaults__ or ()
             patch.setattr(function, "__defaults__", (*before[:-1], configs))
         yield

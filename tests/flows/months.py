@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.agents import agent_entry, load_agents
+from tasks.configuration.agents import get_agent_entry, load_agents
 from tasks.configuration.models import load_judges
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.web import load_web
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.judges.registry import judge, judge_entry
+from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
 from tests import patient
 from tests.rigs.month_places import SINCE, UNTIL, month_pages
@@ -23,8 +23,8 @@ from tests.rigs.paper_wiki import paper_wiki
 
 EDITION = "2025-12"
 ARTICLES = 2
-READ_HERE = (agent_entry, judge, judge_entry, load_agents, load_judges, load_prices, load_refresh,
-             load_web, load_wikipedia)  # fmt: skip
+READ_HERE = (get_agent_entry, load_judge, load_judge_entry, load_agents, load_judges, load_prices,
+             load_refresh, load_web, load_wikipedia)  # fmt: skip
 
 
 @contextmanager

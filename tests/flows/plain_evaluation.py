@@ -3,20 +3,20 @@
 import asyncio
 from pathlib import Path
 
-from tasks.claims import extract_for
+from tasks.claims import extract_statements
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import diagnose_agent
-from tasks.judging.cases import loading
+from tasks.judging.cases import load_in_batches
 from tasks.judging.session import judge_session
-from tasks.leaderboard import publish_leaderboard
-from tasks.pending.diagnostics import undiagnosed
+from tasks.leaderboard import write_leaderboard
+from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
     Evaluation,
-    current_rows,
-    pending,
-    pending_extractions,
-    planned_cells,
-    unscored_groups,
+    compute_current_rows,
+    find_pending_cells,
+    find_pending_scores,
+    plan_run_cells,
+    select_extractions,
 )
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent
@@ -37,15 +37,15 @@ def evaluate_plainly(
 
 
 async def _evaluate(store: Warehouse, run: Evaluation) -> None:
-    for item in pending_extractions(run):
-        await extract_for.fn(store.url, item.agent, [item])
-    for agent in undiagnosed(store, run.edition, run.agents):
+    for item in select_extractions(run):
+        await extract_statements.fn(store.url, item.agent, [item])
+    for agent in find_pending_diagnostics(store, run.edition, run.agents):
         await diagnose_agent.fn(store.url, run.edition, agent)
-    todo = pending(planned_cells(run))
+    todo = find_pending_cells(plan_run_cells(run))
     async with judge_session(store, run.judge):
-        with loading(store, todo):
+        with load_in_batches(store, todo):
             for plan in todo:
                 await judge_cell.fn(store.url, plan)
-    for name, agent, plans in unscored_groups(store, planned_cells(run)):
+    for name, agent, plans in find_pending_scores(store, plan_run_cells(run)):
         await score_agent.fn(store.url, name, agent, plans)
-    await publish_leaderboard.fn(store.url, run.edition, current_rows(run))
+    await write_leaderboard.fn(store.url, run.edition, compute_current_rows(run))

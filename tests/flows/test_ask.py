@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tasks.costs.budget import spending
-from tasks.jobs.sessions import asking
+from tasks.costs.budget import open_budget
+from tasks.jobs.sessions import open_job_runner
 from tasks.models.errors import Misconfigured
 from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import KINDS, askable, serving_agent
@@ -70,11 +70,11 @@ def test_an_assignment_that_does_not_exist_is_said(path: Path, evergreen: Evergr
 
 def test_an_agent_that_is_being_asked_is_not_asked_again_beside_it(path: Path) -> None:
     async def twice() -> None:
-        with open_warehouse(path) as store, spending(store, None):
-            async with asking(store, "sample", "openai"):
+        with open_warehouse(path) as store, open_budget(store, None):
+            async with open_job_runner(store, "sample", "openai"):
                 with pytest.raises(Misconfigured, match="in this process already"):
-                    await asking(store, "sample", "openai").__aenter__()
-            async with asking(store, "sample", "openai"):
+                    await open_job_runner(store, "sample", "openai").__aenter__()
+            async with open_job_runner(store, "sample", "openai"):
                 pass
 
     with serving_agent(server_of("openai"), "openai"):

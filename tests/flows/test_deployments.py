@@ -7,7 +7,7 @@ import pytest
 from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
 
-from tasks.warehouse.location import location
+from tasks.warehouse.location import parse_location
 
 
 def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> None:
@@ -60,9 +60,9 @@ def test_the_form_says_what_becomes_of_a_run_that_nobody_answers() -> None:
 
 
 def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Path) -> None:
-    from flows.deployments import deployments
+    from flows.deployments import build_deployments
 
-    made = deployments(location(tmp_path / "mine.duckdb"), ["evaluate", "publish"])
+    made = build_deployments(parse_location(tmp_path / "mine.duckdb"), ["evaluate", "publish"])
     assert [each.flow_name for each in made] == ["evaluate", "publish"]
     for each in made:
         assert each.name == "mine"

@@ -12,7 +12,7 @@ from rich.console import Console
 from flows.display import leaderboard as show
 from flows.display.formats import Format
 from tasks.imports.wlc import import_edition
-from tasks.warehouse.reading import reading
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import SAMPLE
@@ -30,8 +30,8 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def leaderboard(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    with reading(path) as source:
-        frame = show.leaderboard_frame(source, "sample")
+    with open_for_reading(path) as source:
+        frame = show.load_leaderboard(source, "sample")
     return {(row["agent"], row["metric"]): row for row in frame.iter_rows(named=True)}
 
 
@@ -55,7 +55,7 @@ def test_what_the_judge_cannot_assess_is_a_row_without_a_value(evaluated: Path) 
 
 
 def test_every_verdict_says_what_it_rests_on(evaluated: Path) -> None:
-    with reading(evaluated) as source:
+    with open_for_reading(evaluated) as source:
         verdicts = source.frame("SELECT * FROM verdicts")
     assert verdicts.height > 100
     for column in ("status", "judge", "model_version", "prompt_sha", "item", "reason"):
@@ -70,7 +70,7 @@ def test_every_verdict_says_what_it_rests_on(evaluated: Path) -> None:
 
 
 def test_an_unfetchable_page_is_a_status_and_no_score(evaluated: Path) -> None:
-    with reading(evaluated) as source:
+    with open_for_reading(evaluated) as source:
         dead = source.frame("SELECT * FROM verdicts WHERE status = 'unfetchable'")
     assert dead.height == 1
     assert dead["reason"].to_list() == ["unfetchable: Failed to fetch"]
@@ -101,8 +101,8 @@ def test_the_table_fits_a_terminal_and_says_no_llm_was_used(
     evaluated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console = Console(width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
-    monkeypatch.setattr(show, "ANSWERS", console)
-    with reading(evaluated) as source:
+    monkeypatch.setattr(show, "STDOUT", console)
+    with open_for_reading(evaluated) as source:
         show.print_leaderboard(source, "sample", Format.TABLE)
     text = console.export_text()
     assert "offline lexical judge, no LLM used" in text

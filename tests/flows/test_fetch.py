@@ -13,7 +13,7 @@ def test_what_nobody_knows_of_is_told_before_anything_starts(
         (("fetch", "--agent", "nobody", *where), "has no reports of 'nobody'; it has: sample_"),
         (("fetch", "--extractor", "nobody", *where), "no judge is called 'nobody'"),
         (("pages", "references", "--judge", "nobody", *where), "no judge is called 'nobody'"),
-        (("pages", "show", "not a url", *where), "no address that a citation can have"),
+        (("pages", "show", "not a url", *where), "no URL that a citation can have"),
         (("pages", "show", "example.org/x", *where), "not in the archive of sample (as https://ex"),
         (("pages", "counts", "--edition", "other", "--warehouse", sample), "there are: sample"),
     ):

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.warehouse.reading import query
+from tasks.warehouse.reader import run_query
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 
@@ -42,7 +42,7 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("sql", blocks("sql"), ids=lambda sql: sql.splitlines()[0])
 def test_an_example_of_sql_answers_with_rows(sql: str, folder: Path) -> None:
-    frame, notice = query(folder / "data" / "warehouse.duckdb", sql)
+    frame, notice = run_query(folder / "data" / "warehouse.duckdb", sql)
     assert notice is None
     assert frame.height > 0
 

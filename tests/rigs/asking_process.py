@@ -12,8 +12,8 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from tasks.jobs.run import NoReport
-from tasks.jobs.sessions import asking
-from tasks.pending.reports import unreported
+from tasks.jobs.sessions import open_job_runner
+from tasks.pending.reports import find_pending_reports
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -47,13 +47,13 @@ async def ask(path: Path, agent: str, kill: tuple[str, int] | None) -> None:
     with open_warehouse(path) as warehouse:
         if kill:
             die_at(warehouse, *kill)
-        async with asking(warehouse, EDITION, agent) as asker:
-            for item in unreported(warehouse, EDITION, agent):
-                if item.standing == "person":
+        async with open_job_runner(warehouse, EDITION, agent) as asker:
+            for item in find_pending_reports(warehouse, EDITION, agent):
+                if item.next_step == "manual":
                     print(f"left to a person: {item.assignment}")
                     continue
                 try:
-                    await asker.report(item)
+                    await asker.get_report(item)
                 except NoReport as why:
                     print(why)
 

@@ -19,40 +19,40 @@ from typing import Any
 
 import polars as pl
 
-from tasks.agents.agent import Answer, Question
-from tasks.agents.command.answer import Ended
+from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.command.answer import ProgramResult
 from tasks.agents.command.client import CommandClient, read
-from tasks.agents.kinds import Place
-from tasks.configuration.agents import CommandAsk, agent_entry
+from tasks.agents.kinds import AgentFolders
+from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.judges.decisions import CONSISTENT, VerifyClaims
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.text import readable, sentences
+from tasks.judges.text import split_sentences, strip_markdown
 
 AGENT = "lexical_baseline"
 
 
 async def write_all(
     client: CommandClient, articles: Iterable[dict[str, Any]], at_once: int
-) -> dict[str, tuple[Answer, Ended]]:
+) -> dict[str, tuple[JobAnswer, ProgramResult]]:
     """One report per article; what came of each."""
     turn = asyncio.Semaphore(at_once)
 
-    async def one(article: dict[str, Any]) -> tuple[Answer, Ended]:
+    async def one(article: dict[str, Any]) -> tuple[JobAnswer, ProgramResult]:
         async with turn:
             job = str(article["article"])
             await client.start(
-                Question(job=job, edition=article["edition"], assignment=job,
+                JobRequest(job=job, edition=article["edition"], assignment=job,
                          title=article["title"], kind="write_article",
                          prompt=f"Write an article about {article['title']}.",
                          banned=(article["url"],))
             )  # fmt: skip
-            seen = await client.look(job)
+            seen = await client.poll(job)
             while not seen.ended:
                 await asyncio.sleep(0.1)
-                seen = await client.look(job)
+                seen = await client.poll(job)
             raw = seen.raw or ""
-            return read(raw), Ended.model_validate_json(raw)
+            return read(raw), ProgramResult.model_validate_json(raw)
 
     listed = list(articles)
     done = await asyncio.gather(*(one(article) for article in listed))
@@ -61,7 +61,7 @@ async def write_all(
 
 async def covered(facts: list[str], report: str) -> tuple[float, float]:
     """Soft and counted share of the facts, over the report's sentences before its references."""
-    pool = sentences(readable(report.partition("\n## References")[0]))
+    pool = split_sentences(strip_markdown(report.partition("\n## References")[0]))
     if not pool or not facts:
         return 0.0, 0.0
     answers = await OfflineJudge().decide(
@@ -81,9 +81,9 @@ def main() -> int:
     articles = pl.read_parquet(options.snapshot / "articles.parquet").sort("article")
     facts = pl.read_parquet(options.snapshot / "facts.parquet").sort("article", "number")
     rows = articles.head(options.articles or articles.height).rows(named=True)
-    ask = agent_entry(AGENT).ask
+    ask = get_agent_entry(AGENT).ask
     assert isinstance(ask, CommandAsk)
-    client = CommandClient(AGENT, ask, Place(options.work / "jobs", options.snapshot))
+    client = CommandClient(AGENT, ask, AgentFolders(options.work / "jobs", options.snapshot))
 
     began = time.monotonic()
     first = asyncio.run(write_all(client, rows[:1], 1))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from tasks.archive.fetch import fetch_into, read_into
+from tasks.archive.fetch import archive_pages, read_archived_pages
 from tasks.configuration.web import load_web
-from tasks.pending.pages import unfetched, unread
+from tasks.pending.pages import find_pending_pages, find_unread_pages
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.store import open_warehouse
-from tasks.web.fetching import fetching
+from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders
 
 
@@ -34,8 +34,12 @@ async def fetch(path: Path, edition: str) -> None:
     settings = load_web(Path(os.environ["EVERGREEN_CONFIGS"]))
     with open_warehouse(path) as warehouse:
         store = PageStore(pages_folder(path))
-        store.sweep()
-        async with fetching(settings, store, "direct") as fetcher:
-            await fetch_into(warehouse, edition, fetcher, unfetched(warehouse, edition, "direct"))
+        store.remove_partial_files()
+        async with open_fetcher(settings, store, "direct") as fetcher:
+            await archive_pages(
+                warehouse, edition, fetcher, find_pending_pages(warehouse, edition, "direct")
+            )
         async with PageReaders(settings.reading) as readers:
-            await read_into(warehouse, edition, readers, unread(warehouse, edition))
+            await read_archived_pages(
+                warehouse, edition, readers, find_unread_pages(warehouse, edition)
+            )

@@ -28,8 +28,8 @@ import pytest
 from tasks.configuration.inversion import load_inversion
 from tasks.imports.wlc import import_edition
 from tasks.judging.session import judge_session
-from tasks.pending.questions import PendingArticle, inverter_named, pending_articles
-from tasks.questions import QuestionsOpen, invert_article
+from tasks.pending.questions import PendingArticle, find_pending_articles, get_inverter
+from tasks.questions import QuestionsOpen, make_questions
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -61,7 +61,7 @@ class Remembering(Oracle):
 
 
 def chosen(warehouse: Warehouse, judge: str, n_articles: int) -> list[PendingArticle]:
-    return pending_articles(warehouse, EDITION, inverter_named(judge), n_articles)
+    return find_pending_articles(warehouse, EDITION, get_inverter(judge), n_articles)
 
 
 @contextmanager
@@ -98,7 +98,7 @@ async def inverted_articles(warehouse: Warehouse, judge: str, n_articles: int) -
     async with judge_session(warehouse, judge):
         for pending in chosen(warehouse, judge, n_articles):
             try:
-                await invert_article.fn(warehouse.url, pending, judge)
+                await make_questions.fn(warehouse.url, pending, judge)
             except QuestionsOpen as error:
                 print(f"open: {error}"[:300])
 

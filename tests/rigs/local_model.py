@@ -39,21 +39,21 @@ from tasks.judges.decisions import (
     CONSISTENT,
     FIRST,
     SUPPORT,
-    Answer,
     ExtractClaims,
     ExtractFacts,
+    JudgeAnswer,
     VerifyAgainstPage,
 )
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.registry import judge_entry
+from tasks.judges.registry import load_judge_entry
 from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
-from tasks.judges.text import readable, sentences
+from tasks.judges.text import split_sentences, strip_markdown
 from tasks.judging.clients import open_client
 from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.models.budget import Budget
-from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
+from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gateway import Gateway
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.rigs.recorded_questions import (
@@ -128,7 +128,7 @@ def _answers(url: str) -> bool:
 
 def entry_for(url: str) -> LlmJudgeEntry:
     """The shipped entry `local`, for this server."""
-    _, shipped = judge_entry("local")
+    _, shipped = load_judge_entry("local")
     changes: dict[str, Any] = {
         "base_url": url, "base_url_env": None, "context_tokens": CONTEXT,
         "max_output_tokens": LONGEST_ANSWER, "limits": {"concurrency": 1},
@@ -142,7 +142,7 @@ async def down_the_ladder(entry: LlmJudgeEntry) -> str:
     request = ModelRequest(
         provider=entry.provider, model=entry.model, reply_name="absent",
         reply_schema='{"$ref": "#/$defs/absent"}', system="You answer in one short sentence.",
-        turns=(Turn(role="user", text="What is a lighthouse?"),),
+        messages=(Message(role="user", text="What is a lighthouse?"),),
         parameters=Parameters(temperature=0, seed=0, max_output_tokens=64),
         purpose=Purpose(judge="local", protocol="rig", step="ladder", prompt_sha=""),
     )  # fmt: skip
@@ -154,14 +154,17 @@ async def down_the_ladder(entry: LlmJudgeEntry) -> str:
     return f"{reply.finish:12} {reply.delivery}"
 
 
-async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
+async def every_prompt(judge: LlmJudge) -> list[tuple[str, JudgeAnswer]]:
     """Each prompt that judges reports once, about the sample edition's first article."""
     article = sorted((SAMPLE / "wiki_data" / "cleaned_data" / "article").glob("*.md"))[0]
     report = sorted(SAMPLE.glob(f"test_data/*/md_data/{article.name}"))[0]
-    title, text = article.stem.replace("_", " "), readable(article.read_text("utf-8"))[:BEGINNING]
-    written = readable(report.read_text("utf-8"))[:BEGINNING]
-    pool = tuple(sentences(text))
-    claim = sentences(written)[0]
+    title, text = (
+        article.stem.replace("_", " "),
+        strip_markdown(article.read_text("utf-8"))[:BEGINNING],
+    )
+    written = strip_markdown(report.read_text("utf-8"))[:BEGINNING]
+    pool = tuple(split_sentences(text))
+    claim = split_sentences(written)[0]
     comparison = comparisons(text, written)[0]
     few = comparison.model_copy(update={"criteria": comparison.criteria[:3]})
     decided = [
@@ -178,17 +181,20 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, Answer]]:
     for name, answer in extracted:
         got = await answer
         label = f"{len(got.statements)} statements" if got.status is Status.OK else None
-        found.append((name, Answer(status=got.status, label=label, reason=got.reason)))
+        found.append((name, JudgeAnswer(status=got.status, label=label, reason=got.reason)))
     return [*found, *await key_points(judge, f"What is {title}?", text)]
 
 
-async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[str, Answer]]:
+async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[str, JudgeAnswer]]:
     made = await judge.extract_key_points(ExtractKeyPoints(question=question, document=text))
     merged = await judge.merge_key_points(
-        MergeKeyPoints(question=question, points=tuple(sentences(text)[:4]))
+        MergeKeyPoints(question=question, points=tuple(split_sentences(text)[:4]))
     )
     return [
-        (name, Answer(status=said.status, label=f"{n} points" if n else None, reason=said.reason))
+        (
+            name,
+            JudgeAnswer(status=said.status, label=f"{n} points" if n else None, reason=said.reason),
+        )
         for name, said, n in (
             ("key_points/extract", made, len(made.found)),
             ("key_points/merge", merged, len(merged.merged)),
@@ -196,12 +202,14 @@ async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[st
     ]
 
 
-async def ask(judge: LlmJudge, question: Question) -> Answer:
+async def ask(judge: LlmJudge, question: Question) -> JudgeAnswer:
     [answer] = await judge.decide(question.request)
     return answer
 
 
-def report_line(family: str, recorded: Sequence[bool], said: Sequence[Answer], yes: str) -> str:
+def report_line(
+    family: str, recorded: Sequence[bool], said: Sequence[JudgeAnswer], yes: str
+) -> str:
     """Agreement over what was decided; the rest by status."""
     pairs = [
         (theirs, ours.label == yes)

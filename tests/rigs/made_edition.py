@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tasks.judges.decisions import Answer, Decision
+from tasks.judges.decisions import DecisionRequest, JudgeAnswer
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
-from tasks.protocols.cell import decide_with
-from tasks.protocols.registry import protocol
-from tasks.scores import scored
+from tasks.protocols.cell import judge_case
+from tasks.protocols.registry import get_protocol
+from tasks.scores import compute_scores
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.verdicts import write_cell
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import (
@@ -79,7 +79,7 @@ class WordyJudge(ScriptedJudge):
         self.name = name
         self._evidence = evidence
 
-    async def decide(self, request: Decision) -> Sequence[Answer]:
+    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
         answers = await super().decide(request)
         self.asked.clear()
         call = f"call-{content_sha(repr(request))[:12]}"
@@ -113,9 +113,9 @@ def make(path: Path, size: Size = SMALL, seed: int = 8) -> Path:
 
 def publish_figures(warehouse: Warehouse) -> None:
     """The leaderboard with intervals and pairs, as the stage makes it."""
-    protocols = [protocol("wiki_fact"), protocol("research_gym")]
-    rows, pairs = with_statistics(
-        warehouse, EDITION, leaderboard_rows(warehouse, EDITION, protocols)
+    protocols = [get_protocol("wiki_fact"), get_protocol("research_gym")]
+    rows, pairs = add_statistics(
+        warehouse, EDITION, build_leaderboard_rows(warehouse, EDITION, protocols)
     )
     whole = {"edition": EDITION}
     warehouse.write(
@@ -124,13 +124,15 @@ def publish_figures(warehouse: Warehouse) -> None:
 
 
 async def _judge(warehouse: Warehouse, judge: WordyJudge, agents: Sequence[str]) -> None:
-    for plan in plan_cells(warehouse, EDITION, protocol("wiki_fact"), judge, agents):
-        decided = await decide_with("wiki_fact", judge, load_case(warehouse, plan))
+    for plan in plan_cells(warehouse, EDITION, get_protocol("wiki_fact"), judge, agents):
+        decided = await judge_case("wiki_fact", judge, load_case(warehouse, plan))
         await write_cell(warehouse, plan, decided)
-    plans = list(plan_cells(warehouse, EDITION, protocol("wiki_fact"), judge, agents))
+    plans = list(plan_cells(warehouse, EDITION, get_protocol("wiki_fact"), judge, agents))
     for agent in agents:
         mine = [plan for plan in plans if plan.agent == agent]
-        warehouse.write(Change(Score, scored(warehouse, protocol("wiki_fact"), judge, mine)))
+        warehouse.write(
+            Change(Score, compute_scores(warehouse, get_protocol("wiki_fact"), judge, mine))
+        )
 
 
 def _gym_scores(size: Size) -> Iterator[Score]:
@@ -143,7 +145,7 @@ def _gym_scores(size: Size) -> Iterator[Score]:
                 assignment=f"x{article}", judge="offline", value=value,
                 numerator=value and value * 10, n_items=0 if value is None else 10, state="done",
                 reason="nothing there" if value is None else None,
-                scorer_version=f"{SCORER_VERSION}/{protocol('research_gym').version}",
+                scorer_version=f"{SCORER_VERSION}/{get_protocol('research_gym').version}",
             )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from tasks.benchmarks.catalogue import entries
+from tasks.benchmarks.catalogue import read_articles
 from tasks.benchmarks.layout import Layout
 from tasks.benchmarks.wlc import ARTICLES
 from tasks.wikipedia.markdown import to_markdown
@@ -51,14 +51,14 @@ def page_html(client: httpx.Client, api: str, title: str) -> str:
 
 def compare_all(root: Path, api: str) -> dict[str, Compared]:
     """Every article of the edition by its id, one request after the other."""
-    layout = Layout.at(root)
+    layout = Layout.open(root)
     with httpx.Client(timeout=TIMEOUT_SECONDS) as client:
         return {
             name: compare(
-                layout.text(f"{ARTICLES}/{name}.md"),
+                layout.read_text(f"{ARTICLES}/{name}.md"),
                 to_markdown(with_gaps(page_html(client, api, entry.title)), entry.title),
             )
-            for name, entry in entries(layout).items()
+            for name, entry in read_articles(layout).items()
         }
 
 

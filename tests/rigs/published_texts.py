@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tasks.benchmarks.document import document
-from tasks.benchmarks.published_pages import pages_of
+from tasks.benchmarks.document import parse_document
+from tasks.benchmarks.published_pages import parse_pages
 from tasks.warehouse.rows import Page
 
 EDITION = Path(__file__).resolve().parents[3] / "shared" / "data" / "wlc" / "2025_Mar_Nov"
@@ -14,7 +14,7 @@ def published_texts(edition: Path = EDITION) -> list[Page]:
     """Every good copy, in order of agents and reports; none where the edition is not here."""
     pages: list[Page] = []
     for path in sorted(edition.glob("test_data/*/json_data/*.json")):
-        report = document(json.loads(path.read_text("utf-8")))
+        report = parse_document(json.loads(path.read_text("utf-8")))
         if report is not None:
-            pages += [page for page in pages_of("published", report)[0] if page.status == "ok"]
+            pages += [page for page in parse_pages("published", report)[0] if page.status == "ok"]
     return pages

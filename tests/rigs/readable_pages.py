@@ -14,10 +14,10 @@ from collections import Counter
 from pathlib import Path
 
 from tasks.configuration.web import ReadingBounds
-from tasks.processes.bounded import Exceeded, run_bounded
-from tasks.web.charsets import decoded
+from tasks.processes.bounded import LimitExceeded, run_bounded
+from tasks.web.charsets import decode_page
 from tasks.web.reading import read_page
-from tasks.web.walls import of_text
+from tasks.web.walls import classify_text
 from tests.rigs.extractors import extractors, read_large
 from tests.rigs.made_pdfs import PDF_READERS, made_pdfs
 from tests.rigs.published_texts import EDITION, published_texts
@@ -46,7 +46,7 @@ def compare_html(saved: list[Layout], large: int) -> int:
     print(f"of furniture to leave. Time and memory of one page of {large} MB in its own process.\n")
     print("| reader | taken out | furniture left in | ms a page | large page | MB |")
     print("| --- | --- | --- | --- | --- | --- |")
-    pages = {layout.name: decoded(layout.content, "text/html") for layout in saved}
+    pages = {layout.name: decode_page(layout.content, "text/html") for layout in saved}
     own = 0
     for name, extract in extractors():
         begun = time.perf_counter()
@@ -106,7 +106,7 @@ def judge_published(edition: Path) -> None:
         print(f"\n{edition}: no published pages here.")
         return
     begun = time.perf_counter()
-    judged = [(text, *of_text(text.url, text.title, text.text or "")) for text in texts]
+    judged = [(text, *classify_text(text.url, text.title, text.text or "")) for text in texts]
     seconds = time.perf_counter() - begun
     urls = {text.url: status for text, status, _ in judged}
     print(
@@ -127,7 +127,7 @@ def _large(name: str, megabytes: int) -> str:
         seconds, peak = run_bounded(
             read_large, name, megabytes, seconds=LARGE_SECONDS, megabytes=LARGE_MEGABYTES
         )
-    except Exceeded as error:
+    except LimitExceeded as error:
         return f"{error} | –"
     return f"{seconds:.1f} s | {peak:,.0f}"
 

@@ -17,8 +17,8 @@ from tasks.judges.decisions import (
 )
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.recorded import read_verifiability, read_writing
-from tasks.judges.text import readable, sentences
-from tasks.protocols.registry import protocol
+from tasks.judges.text import split_sentences, strip_markdown
+from tasks.protocols.registry import get_protocol
 from tasks.protocols.wiki_writing import WikiWriting
 
 FOUND = 10
@@ -45,7 +45,7 @@ def verification(claim: str, pool: Sequence[str]) -> VerifyClaims:
 
 def on_page(claim: str, page: str) -> VerifyAgainstPage:
     """With the page cut to what retrieval finds, in the page's order."""
-    pool = sentences(readable(page))
+    pool = split_sentences(strip_markdown(page))
     cut = " ".join(pool[index] for index in sorted(Bm25(pool).top(claim, FOUND)))
     return VerifyAgainstPage(claims=(claim,), url="https://example.org/", page=cut or page[:500])
 
@@ -67,7 +67,7 @@ def recorded_questions(data: Path) -> dict[str, list[Question]]:
         for record in _records(data / "calibration" / "citations.jsonl")
     ]
     reports = {
-        (record["system"], record["question"]): sentences(readable(record["report"]))
+        (record["system"], record["question"]): split_sentences(strip_markdown(record["report"]))
         for record in _records(data / "calibration" / "reports.jsonl")
     }
     found["key point in report (GPT-4.1-mini)"] = [
@@ -82,7 +82,7 @@ def recorded_questions(data: Path) -> dict[str, list[Question]]:
 
 def comparisons(first: str, second: str) -> list[CompareArticles]:
     """Two articles, cut to their beginnings, by every criterion of our catalogue."""
-    writing = protocol("wiki_writing")
+    writing = get_protocol("wiki_writing")
     assert isinstance(writing, WikiWriting)
     return [
         CompareArticles(
@@ -103,7 +103,7 @@ def recorded_comparison(data: Path) -> tuple[list[CompareArticles], dict[str, bo
     report = (edition / "test_data" / "gemini_2.5_pro" / "md_data" / name).read_text("utf-8")
     recorded = read_writing(data / "wlc" / "recorded_verdicts" / "writing.json")
     won = {verdict.item: verdict.label == REFERENCE for verdict in recorded}
-    return comparisons(readable(article), readable(report)), won
+    return comparisons(strip_markdown(article), strip_markdown(report)), won
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

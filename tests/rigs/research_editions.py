@@ -14,7 +14,7 @@ from pathlib import Path
 from tasks.benchmarks.research import PublishedItem, PublishedQuery
 from tasks.imports.queries import PublishedSet, import_queries
 from tasks.warehouse.rows import Page, Report, content_sha
-from tasks.warehouse.rubrics import Blocked, BundleSettings
+from tasks.warehouse.rubrics import BlockedSource, BundleSettings
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
@@ -71,7 +71,7 @@ def _query(protocol: str, subject: str) -> PublishedQuery:
     if protocol == "rubric_bench":
         items = _items(statements, ("info_recall", "analysis", "presentation"), ("1", "0", "-1"), 1)
         settings = BundleSettings(
-            language="en", theme=subject, blocked=Blocked(title="None", urls=(ELSE,))
+            language="en", theme=subject, blocked=BlockedSource(title="None", urls=(ELSE,))
         )
     else:
         items = _items(statements, ("query", "general"), ("2", "0"), 2)

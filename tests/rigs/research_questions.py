@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tasks.judges.decisions import Criterion, Decision
+from tasks.judges.decisions import Criterion, DecisionRequest
 from tasks.judges.research import (
     CheckCitations,
     CheckPoints,
@@ -24,7 +24,7 @@ GRADED = (
 
 def research_questions(
     title: str, report: str, reference: str, claim: str
-) -> Iterator[tuple[str, Decision]]:
+) -> Iterator[tuple[str, DecisionRequest]]:
     """Name of the prompt and a question.
 
     claim: a sentence of the report.
@@ -34,7 +34,7 @@ def research_questions(
         Criterion(id="clear", text="It is clear."),
         Criterion(id="deep", text="It explains why things are as they are."),
     )
-    asked: list[Decision] = [
+    asked: list[DecisionRequest] = [
         CheckPoints(question=question, report=report, points=(claim,)),
         CheckPoints(question=question, report=report, points=(claim,),
                     prompt="own_rubric/check_points"),

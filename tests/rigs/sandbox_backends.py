@@ -22,15 +22,15 @@ import polars as pl
 from scipy.stats import spearmanr
 
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import Place
-from tasks.configuration.agents import CommandAsk, agent_entry
+from tasks.agents.kinds import AgentFolders
+from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, load_sandbox
 from tasks.configuration.web import load_web
-from tasks.sandbox.calls import Calls, Served
-from tasks.sandbox.opening import Source, build
+from tasks.sandbox.access import AccessRules, Sandbox
 from tasks.sandbox.search import open_index
-from tasks.sandbox.service import application
+from tasks.sandbox.service import create_app
+from tasks.sandbox.source import PageSource, build_index
 from tests.rigs.baseline import AGENT, covered, write_all
 from tests.servers.applications import serving_application
 
@@ -41,19 +41,19 @@ CITED = re.compile(r"\[(\d+)\]")
 def sandbox(snapshot: Path, work: Path, ranking: Ranking) -> Iterator[str]:
     """A sandbox over an edition's pages; its address."""
     settings = load_sandbox().model_copy(update={"ranking": ranking, "per_minute": 100_000})
-    source = Source(edition="edition", snapshot=snapshot)
+    source = PageSource(edition="edition", snapshot=snapshot)
 
-    async def calls() -> Calls:
-        folder, _ = await build(source, work, settings, load_inversion(), load_web().reading)
+    async def calls() -> Sandbox:
+        folder, _ = await build_index(source, work, settings, load_inversion(), load_web().reading)
         index = await open_index(folder, settings)
-        return Calls(index, Served(name="edition", bans=source.bans()), settings)
+        return Sandbox(index, AccessRules(name="edition", bans=source.read_bans()), settings)
 
     with serving_application(lambda: _application(calls)) as address:
         yield address
 
 
 async def _application(calls: Any) -> Any:
-    return application(await calls())
+    return create_app(await calls())
 
 
 async def figures(
@@ -87,7 +87,7 @@ def main() -> int:
     options = parser.parse_args()
     articles = pl.read_parquet(options.snapshot / "articles.parquet").sort("article")
     rows = articles.sample(min(options.articles, articles.height), seed=1).sort("article")
-    ask = agent_entry(AGENT).ask
+    ask = get_agent_entry(AGENT).ask
     assert isinstance(ask, CommandAsk)
     over_http = ask.model_copy(update={"archive": False, "environment": ("EVERGREEN_SANDBOX",)})
     columns = {}
@@ -95,7 +95,7 @@ def main() -> int:
     with sandbox(options.snapshot, options.work / "indexes", options.ranking) as address:
         os.environ["EVERGREEN_SANDBOX"] = address
         for name, each in (("own index", ask), ("sandbox", over_http)):
-            place = Place(options.work / "jobs" / name, options.snapshot)
+            place = AgentFolders(options.work / "jobs" / name, options.snapshot)
             client = CommandClient(AGENT, each, place)
             columns[name] = asyncio.run(figures(options.snapshot, client, rows.rows(named=True)))
     both = sorted(columns["own index"].keys() & columns["sandbox"].keys())

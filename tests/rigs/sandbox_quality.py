@@ -23,14 +23,14 @@ import polars as pl
 
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
-from tasks.sandbox.bans import Copies
-from tasks.sandbox.catalogue import Allowed
-from tasks.sandbox.embedding import embedded
-from tasks.sandbox.index import Builder, IndexProgress
-from tasks.sandbox.lance import PASSAGES, connected, read_current
-from tasks.sandbox.page import in_turn
+from tasks.sandbox.bans import CopyDetector
+from tasks.sandbox.catalogue import PageFilter
+from tasks.sandbox.embedding import embed
+from tasks.sandbox.index import IndexBuilder, IndexProgress
+from tasks.sandbox.lance import PASSAGES, connect, read_index_version
+from tasks.sandbox.page import iterate_async
 from tasks.sandbox.search import open_index
-from tasks.sandbox.snapshot import snapshot_pages
+from tasks.sandbox.snapshot import read_pages
 
 SEED = 20261121
 EFS = (10, 20, 50, 100, 200, 500)
@@ -68,7 +68,7 @@ async def ranked(
     ranks, times = [], []
     for claim, url in wanted:
         began = time.perf_counter()
-        hits = await index.ranked(claim[: settings.most_query_characters], 100, Allowed(),
+        hits = await index.rank(claim[: settings.most_query_characters], 100, PageFilter(),
                                   ranking=ranking)  # fmt: skip
         times.append(time.perf_counter() - began)
         ranks.append(next((rank for rank, hit in enumerate(hits, 1) if hit.url == url), None))
@@ -82,9 +82,9 @@ async def approximate(folder: Path, work: Path, queries: list[str]) -> None:
     copy = work / "approximate"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder, copy)
-    current = read_current(copy)
+    current = read_index_version(copy)
     assert current is not None
-    table: Any = await (await connected(copy)).open_table(PASSAGES)
+    table: Any = await (await connect(copy)).open_table(PASSAGES)
     await table.checkout(current.passages_version)
     await table.restore()
     began = time.monotonic()
@@ -92,7 +92,7 @@ async def approximate(folder: Path, work: Path, queries: list[str]) -> None:
     print(
         f"\napproximate index of {current.n_passages:,} passages: {time.monotonic() - began:.1f} s"
     )
-    vectors = [embedded((query,))[0] for query in queries]
+    vectors = [embed((query,))[0] for query in queries]
 
     async def rows(vector: Any, n: int, ef: int | None) -> tuple[set[int], float]:
         asked = table.query().nearest_to(vector).distance_type("dot").limit(n)
@@ -121,17 +121,17 @@ async def approximate(folder: Path, work: Path, queries: list[str]) -> None:
 async def measure(options: argparse.Namespace) -> None:
     rankings: tuple[Ranking, ...] = ("bm25", "dense", "fused") if options.dense else ("bm25",)
     settings = load_sandbox().model_copy(update={"ranking": rankings[-1]})
-    pages = list(snapshot_pages(options.snapshot))
+    pages = list(read_pages(options.snapshot))
     random.Random(SEED).shuffle(pages)
     pages = pages[: options.pages or len(pages)]
 
     def on_progress(state: IndexProgress) -> None:
-        print(f"\r{state.doing}: {state.pages:,} of {len(pages):,}  ", end="", flush=True)
+        print(f"\r{state.step}: {state.n_pages:,} of {len(pages):,}  ", end="", flush=True)
 
     hosts = load_inversion().mirror_hosts
     folder = options.work / ("dense" if options.dense else "words")
-    builder = Builder(folder, settings, Copies({}, 8, 1.0), hosts, on_progress)
-    built = (await builder.build(in_turn(pages), lambda: None)).current
+    builder = IndexBuilder(folder, settings, CopyDetector({}, 8, 1.0), hosts, on_progress)
+    built = (await builder.build(iterate_async(pages), lambda: None)).version
     wanted = pairs(options.snapshot, {page.url for page in pages}, options.pairs)
     print(f"\r{built.n_pages:,} pages, {built.n_passages:,} passages; {len(wanted):,} claims")
     names = list(figures([1]))

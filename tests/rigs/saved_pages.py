@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tasks.web.page import Material
+from tasks.web.page import FetchedContent
 
 FOLDER = Path(__file__).parent / "page_layouts"
 _MARKS = str.maketrans("", "", "*_`|#>[]\\~")
@@ -61,8 +61,8 @@ class Answer:
     headers: dict[str, str]
     html: str
 
-    def material(self) -> Material:
-        return Material(
+    def material(self) -> FetchedContent:
+        return FetchedContent(
             source="direct", url=self.url, final_url=self.final_url, http_status=self.http,
             headers={"content-type": "text/html"} | self.headers, content=self.html.encode(),
         )  # fmt: skip
@@ -91,11 +91,11 @@ def near_misses() -> list[Answer]:
     return [_answer(record | {"status": "ok"}) for record in _read("near_misses.yaml")]
 
 
-def page(content: bytes, **headers: str) -> Material:
+def page(content: bytes, **headers: str) -> FetchedContent:
     """A page that came without any fuss; `content_type="text/html"` and the like."""
     url = "https://site.example/a/page"
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Material(
+    return FetchedContent(
         source="direct", url=url, final_url=url, http_status=200, headers=named, content=content
     )
 

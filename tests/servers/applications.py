@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from fastapi import FastAPI
 
-from tasks.sandbox.serving import Telling, address_of, bound
+from tasks.sandbox.server import NotifyingServer, open_socket, server_url
 from tests.servers.serving import HOST
 
 STARTS_WITHIN_SECONDS = 300.0
@@ -19,12 +19,12 @@ def serving_application(make: Callable[[], Awaitable[FastAPI]]) -> Iterator[str]
 
     make: makes the application in the loop that serves it.
     """
-    listening = bound(HOST, 0)
+    listening = open_socket(HOST, 0)
     ready = threading.Event()
-    servers: list[Telling] = []
+    servers: list[NotifyingServer] = []
 
     async def run() -> None:
-        servers.append(Telling(await make(), ready.set))
+        servers.append(NotifyingServer(await make(), ready.set))
         await servers[0].serve(sockets=[listening])
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), name="application", daemon=True)
@@ -32,7 +32,7 @@ def serving_application(make: Callable[[], Awaitable[FastAPI]]) -> Iterator[str]
     if not ready.wait(STARTS_WITHIN_SECONDS):
         raise RuntimeError("the application did not start; see above")
     try:
-        yield address_of(listening)
+        yield server_url(listening)
     finally:
         servers[0].should_exit = True
         thread.join()

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from tasks.judges.forms.replies import (
+from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
+from tasks.judges.forms.form import ReplyModel
+from tasks.judges.forms.schemas import render_schema
+from tasks.judges.forms.wiki import (
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,
     PageVerdicts,
-    ReplyModel,
-    StatedClaims,
-    StatedFacts,
-    schema_of,
 )
 from tasks.judges.llm.prompts import load_prompt
-from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
+from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 
 MODEL = "some-model"
 CLAIMS = (
@@ -32,9 +31,9 @@ def asked(step: str, form: type[ReplyModel], limit: int = 4096, **values: Any) -
         model=MODEL,
         parameters=Parameters(temperature=0.0, seed=7, max_output_tokens=limit),
         reply_name=name,
-        reply_schema=schema_of(form),
+        reply_schema=render_schema(form),
         system=prompt.system,
-        turns=(Turn(role="user", text=prompt.render(**values)),),
+        messages=(Message(role="user", text=prompt.render(**values)),),
         purpose=Purpose(judge="j", protocol=protocol, step=name, prompt_sha=prompt.sha),
     )
 
@@ -66,8 +65,8 @@ def compare(first: str, second: str, *, allow_tie: bool = False, n: int = 6) -> 
 
 
 def facts(text: str) -> ModelRequest:
-    return asked("extraction/facts", StatedFacts, title="A tower", text=text)
+    return asked("extraction/facts", ReplyFacts, title="A tower", text=text)
 
 
 def claims(text: str) -> ModelRequest:
-    return asked("extraction/claims", StatedClaims, title="A tower", text=text)
+    return asked("extraction/claims", ReplyClaims, title="A tower", text=text)

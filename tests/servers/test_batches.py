@@ -12,8 +12,8 @@ from google import genai
 from google.genai import errors, types
 
 from tasks.models.exchange import ModelRequest
-from tasks.models.gemini import contents, generation_config, read_response
-from tasks.models.openai_chat import chat_body
+from tasks.models.gemini import build_contents, build_generation_config, parse_response
+from tasks.models.openai_chat import build_chat_body
 from tests.servers.asked import prompt_id
 from tests.servers.batches import BatchScript
 from tests.servers.faults import FaultPlan
@@ -39,7 +39,9 @@ def with_sdk(server: GeminiServer, use: Callable[[genai.Client], Awaitable[Any]]
 def inlined() -> list[types.InlinedRequest]:
     return [
         types.InlinedRequest(
-            contents=contents(request), config=generation_config(request), metadata={"key": key}
+            contents=build_contents(request),
+            config=build_generation_config(request),
+            metadata={"key": key},
         )
         for key, request in REQUESTS.items()
     ]
@@ -67,7 +69,7 @@ def test_inline_results_come_back_reversed_under_their_keys() -> None:
     assert [item.metadata["key"] for item in found] == ["k4", "k3", "k2", "k1"]
     assert job.display_name == "d"
     for item in found:
-        text = read_response(item.response, "batch").text
+        text = parse_response(item.response, "batch").text
         assert len(verdicts(text)) == len(VERDICTS)
     assert server.log.summary()["answered"] == 4
 
@@ -85,7 +87,7 @@ def test_looking_twice_at_a_finished_batch_buys_nothing_twice() -> None:
 
 
 def test_an_item_of_a_batch_may_fail_alone() -> None:
-    struck = frozenset([prompt_id(REQUESTS["k2"].turns[0].text)])
+    struck = frozenset([prompt_id(REQUESTS["k2"].messages[0].text)])
     server = GeminiServer(faults=FaultPlan(("unavailable_503",), prompts=struck))
 
     async def use(client: genai.Client) -> Any:
@@ -140,7 +142,7 @@ def test_a_batch_can_be_cancelled_and_be_gone() -> None:
 
 def test_a_batch_by_file_is_uploaded_and_its_results_downloaded() -> None:
     def line(key: str, request: ModelRequest) -> str:
-        parts = [{"text": request.turns[0].text}]
+        parts = [{"text": request.messages[0].text}]
         return json.dumps({"key": key, "request": {"contents": [{"role": "user", "parts": parts}]}})
 
     data = "\n".join(line(key, request) for key, request in REQUESTS.items())
@@ -190,7 +192,7 @@ def input_file() -> str:
             "custom_id": key,
             "method": "POST",
             "url": "/v1/chat/completions",
-            "body": chat_body(request, "json_schema", "max_completion_tokens"),
+            "body": build_chat_body(request, "json_schema", "max_completion_tokens"),
         }
         for key, request in REQUESTS.items()
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.models.errors import Misconfigured, Rejected, Transient
+from tasks.models.errors import Misconfigured, RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tests.servers.asked import prompt_id
 from tests.servers.faults import FaultPlan
@@ -27,7 +27,7 @@ def test_the_strictest_way_that_is_taken_is_found_and_kept(
 
 def test_an_endpoint_that_takes_none_of_them_rejects_the_request() -> None:
     (error,) = ask(OpenAiServer(ladder=()), verify_claims())
-    assert isinstance(error, Rejected)
+    assert isinstance(error, RequestRejected)
 
 
 @pytest.mark.parametrize("options", [{"think": True}, {"code_fence": True},
@@ -47,14 +47,14 @@ def test_an_endpoint_may_count_nothing() -> None:
 
 def test_a_silently_cut_prompt_is_noticed() -> None:
     (error,) = ask(OpenAiServer(context_tokens=16), verify_claims())
-    assert isinstance(error, Rejected)
+    assert isinstance(error, RequestRejected)
 
 
 @pytest.mark.parametrize("shape", ["object", "string", "vllm", "detail"])
 def test_a_refusal_is_read_in_each_of_its_shapes(shape: ErrorShape) -> None:
     server = OpenAiServer(error_shape=shape, faults=FaultPlan(("unavailable_503",)))
     (error,) = ask(server, verify_claims())
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert error.code == 503
     assert "currently overloaded" in str(error)
     assert "{" not in str(error)
@@ -68,11 +68,11 @@ def test_a_key_is_needed_only_where_one_is_set() -> None:
 @pytest.mark.parametrize("fault", ["server_500", "key_echoed"])
 def test_a_500_that_passes_is_transient_once_the_way_of_asking_is_known(fault: str) -> None:
     later = verify_claims(note=" Again.")
-    struck = frozenset([prompt_id(later.turns[0].text)])
+    struck = frozenset([prompt_id(later.messages[0].text)])
     server = OpenAiServer(faults=FaultPlan((fault,), prompts=struck))
     first, error = ask(server, verify_claims(), later)
     assert isinstance(first, Reply)
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert error.code == 500
     assert "test-key" not in str(error)
 

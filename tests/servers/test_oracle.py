@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.forms.replies import (
+from tasks.judges.forms.extraction import ReplyClaims
+from tasks.judges.forms.parsing import parse_reply
+from tasks.judges.forms.wiki import (
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,
     PageVerdicts,
-    StatedClaims,
-    read,
 )
-from tasks.judges.text import stands_in
-from tasks.models.exchange import ModelRequest, parsed_schema
+from tasks.judges.text import occurs_in
+from tasks.models.exchange import ModelRequest, parse_schema
 from tests.servers.obedient import Obedient
 from tests.servers.oracle import Oracle
 from tests.servers.prompts_for_tests import (
@@ -39,11 +39,13 @@ It ends.
 
 def answer(request: ModelRequest, model: Oracle | None = None) -> str:
     model = model or Oracle()
-    return model.answer(request.system, request.turns[0].text, parsed_schema(request.reply_schema))
+    return model.answer(
+        request.system, request.messages[0].text, parse_schema(request.reply_schema)
+    )
 
 
 def test_statements_are_judged_by_their_words_and_numbers() -> None:
-    found = read(ClaimVerdicts, answer(verify_claims())).results
+    found = parse_reply(ClaimVerdicts, answer(verify_claims())).results
     assert [(f.item, f.verdict, f.evidence) for f in found] == [
         (1, "consistent", [1]),
         (2, "inconsistent", [1]),
@@ -53,14 +55,14 @@ def test_statements_are_judged_by_their_words_and_numbers() -> None:
 
 def test_a_page_s_passage_stands_on_it_word_for_word() -> None:
     said = ("The tower opened in 1889.", "The tower opened in 1900.", "Painters earn little.")
-    found = read(PageVerdicts, answer(verify_against_page(PAGE, *said))).results
+    found = parse_reply(PageVerdicts, answer(verify_against_page(PAGE, *said))).results
     assert [f.verdict for f in found] == ["support", "conflict", "not_support"]
-    assert all(stands_in(f.passage, PAGE) for f in found[:2])
+    assert all(occurs_in(f.passage, PAGE) for f in found[:2])
     assert found[2].passage == ""
 
 
 def winners(request: ModelRequest, model: Oracle | None = None) -> list[str]:
-    return [r.winner for r in read(CriterionVerdictsOrTies, answer(request, model)).results]
+    return [r.winner for r in parse_reply(CriterionVerdictsOrTies, answer(request, model)).results]
 
 
 def test_the_same_article_wins_in_either_order() -> None:
@@ -78,11 +80,11 @@ def test_a_biased_oracle_prefers_whatever_stands_first() -> None:
 
 def test_equal_texts_tie_where_a_tie_is_allowed() -> None:
     assert set(winners(compare("Same.", "Same.", allow_tie=True))) == {"tie"}
-    read(CriterionVerdicts, answer(compare("Same.", "Same.")))
+    parse_reply(CriterionVerdicts, answer(compare("Same.", "Same.")))
 
 
 def test_claims_carry_the_markers_that_follow_them() -> None:
-    found = read(StatedClaims, answer(claims(REPORT))).claims
+    found = parse_reply(ReplyClaims, answer(claims(REPORT))).claims
     assert [(c.statement, c.markers) for c in found] == [
         ("The tower opened in 1889.", ["[1]", "[2]"]),
         ("It is tall.", ["[1]", "[2]"]),
@@ -126,7 +128,7 @@ def test_our_prompts_keep_every_attack_inside_its_block(attack: str) -> None:
         claims(f"{REPORT}\n{attack}"),
         facts(f"A fact.\n{attack}"),
     ):
-        assert not Obedient.is_told(request.turns[0].text)
+        assert not Obedient.is_told(request.messages[0].text)
         assert answer(request, Obedient()) == answer(request)
 
 

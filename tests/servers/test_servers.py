@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.forms.replies import ClaimVerdicts, in_order, read
+from tasks.judges.forms.parsing import order_results, parse_reply
+from tasks.judges.forms.wiki import ClaimVerdicts
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
     QuotaExhausted,
-    Transient,
+    TransientError,
 )
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gateway import InvalidReply
@@ -65,7 +66,9 @@ def failing(kind: type[ModelServer], fault: str, **plan: Any) -> ModelServer:
 
 
 def verdicts(text: str) -> list[str]:
-    results = in_order(read(ClaimVerdicts, text).results, "item", range(1, len(CLAIMS) + 1))
+    results = order_results(
+        parse_reply(ClaimVerdicts, text).results, "item", range(1, len(CLAIMS) + 1)
+    )
     return [result.verdict for result in results]
 
 
@@ -91,7 +94,7 @@ def test_a_repair_turn_gets_the_same_answer_and_is_another_question(
 ) -> None:
     server = kind()
     request = verify_claims()
-    first, again = ask(server, request, request.repaired("{}", "results: missing"))
+    first, again = ask(server, request, request.with_correction("{}", "results: missing"))
     assert isinstance(first, Reply)
     assert isinstance(again, Reply)
     assert first.text == again.text
@@ -139,7 +142,7 @@ def test_a_model_that_does_not_exist_stops_the_stage(kind: type[ModelServer]) ->
     assert isinstance(error, Misconfigured)
 
 
-PASSING: dict[str, Callable[[Transient], bool]] = {
+PASSING: dict[str, Callable[[TransientError], bool]] = {
     "rate_limit": lambda e: e.kind == "rate_limit" and e.hint_seconds is None,
     "rate_limit_retry_after": lambda e: e.kind == "rate_limit" and e.hint_seconds == 1.5,
     "rate_limit_retry_info": lambda e: e.kind == "rate_limit" and e.hint_seconds == 1.5,
@@ -175,7 +178,7 @@ def test_a_passing_fault_is_transient_and_gone_the_next_time(
 ) -> None:
     server = failing(kind, fault, hint_seconds=1.5)
     first, second = ask(server, verify_claims(), verify_claims())
-    assert isinstance(first, Transient), first
+    assert isinstance(first, TransientError), first
     assert PASSING[fault](first), vars(first)
     assert isinstance(second, Reply)
     assert verdicts(second.text) == VERDICTS
@@ -260,7 +263,7 @@ def test_an_answer_that_takes_too_long_is_a_time_out(
     kind: type[ModelServer], fault: str, plan: dict[str, float]
 ) -> None:
     (error,) = ask(failing(kind, fault, **plan), verify_claims(), timeout=0.3)
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert (error.kind, error.maybe_billed) == ("timeout", True)
 
 
@@ -268,13 +271,13 @@ def test_a_day_s_quota_at_gemini_stops_the_stage_and_a_spending_cap_passes() -> 
     (day,) = ask(failing(GeminiServer, "quota_per_day"), verify_claims())
     assert isinstance(day, QuotaExhausted)
     (cap,) = ask(failing(GeminiServer, "spend_cap"), verify_claims())
-    assert isinstance(cap, Transient)
+    assert isinstance(cap, TransientError)
     assert cap.kind == "rate_limit"
 
 
 def test_a_day_s_limit_at_openai_asks_for_hours_and_an_empty_account_stops_the_stage() -> None:
     (day,) = ask(failing(OpenAiServer, "quota_per_day"), verify_claims())
-    assert isinstance(day, Transient)
+    assert isinstance(day, TransientError)
     assert (day.hint_seconds or 0) > 3600
     (empty,) = ask(failing(OpenAiServer, "spend_cap"), verify_claims())
     assert isinstance(empty, QuotaExhausted)
@@ -288,7 +291,7 @@ def test_a_refused_connection_is_told_from_a_broken_one(kind: type[ModelServer])
 
     async def once() -> None:
         client = client_for(server, address, "test-key")
-        with pytest.raises(Transient) as caught:
+        with pytest.raises(TransientError) as caught:
             await client.ask(verify_claims())
         await client.close()
         assert (caught.value.kind, caught.value.maybe_billed) == ("connection", False)

@@ -17,7 +17,7 @@ from tests.stamps.tree import Tree
 PRODUCT = ("flows", "tasks", "configs", "data")
 COMMAND = ("evergreen", "flows")
 """Its names; reaching a module of `flows` is to start it, or one of its flows on a server."""
-STARTS_NOTHING = {"flows/__init__.py", "flows/runtime/settings.py"}
+STARTS_NOTHING = {"flows/__init__.py", "flows/runtime/__init__.py", "flows/runtime/settings.py"}
 ALWAYS = ("pyproject.toml", "requirements*.lock")
 """What everything runs with."""
 READ_FOR_NAMES = ("*.yaml", "*.yml", "*Dockerfile")

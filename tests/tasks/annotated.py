@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from tasks.annotation.sheet import Sheet
-from tasks.annotation.table import COLUMNS, csv_of, rows_of
+from tasks.annotation.table import COLUMNS, make_rows, render_csv
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.labels import AnnotationItem
 from tasks.warehouse.results import Score, Verdict
@@ -77,11 +77,11 @@ def score(
 def fill(sheet: Sheet, path: Path, choose: Mapping[str, str] | str) -> Path:
     """The sheet filled in: one label for all, or labels by what they un-blind to per item id."""
     rows = []
-    for row, item in zip(rows_of(sheet), sheet.items, strict=True):
+    for row, item in zip(make_rows(sheet), sheet.items, strict=True):
         wanted = choose if isinstance(choose, str) else choose.get(item.item_id, "")
         cells = dict(zip(COLUMNS, row, strict=True)) | {"label": blinded(item, wanted)}
         rows.append(list(cells.values()))
-    path.write_text(csv_of(rows), "utf-8", newline="")
+    path.write_text(render_csv(rows), "utf-8", newline="")
     return path
 
 

@@ -6,11 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from tasks.agents.agent import Question, Seen
+from tasks.agents.agent import JobRequest, JobStatus
 from tasks.configuration.agents import AgentLimits, AgentPrice, OpenAiResponsesAsk
-from tasks.jobs.run import Asker
+from tasks.jobs.run import JobRunner
 from tasks.models.budget import Budget
-from tasks.pending.reports import Unreported, unreported
+from tasks.pending.reports import PendingReport, find_pending_reports
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse
@@ -22,7 +22,7 @@ QUICK = AgentLimits(
     first_poll_seconds=0.001, longest_poll_seconds=0.002, first_wait_seconds=0.001, start_tries=3
 )
 PRICE = AgentPrice(typical_usd=2, most_usd=5, source="invented", checked=date(2026, 11, 21))
-Event = Seen | Exception | Callable[[], Awaitable[Seen]]
+Event = JobStatus | Exception | Callable[[], Awaitable[JobStatus]]
 
 
 def body(text: str = "# Tern\n\nA tern is a bird.", **more: Any) -> str:
@@ -33,12 +33,12 @@ def body(text: str = "# Tern\n\nA tern is a bird.", **more: Any) -> str:
                        "usage": usage} | more)  # fmt: skip
 
 
-def ended(text: str = "# Tern\n\nA tern is a bird.", **more: Any) -> Seen:
-    return Seen(remote_id="r1", word="completed", ended=True, raw=body(text, **more))
+def ended(text: str = "# Tern\n\nA tern is a bird.", **more: Any) -> JobStatus:
+    return JobStatus(remote_id="r1", remote_state="completed", ended=True, raw=body(text, **more))
 
 
-def running(word: str = "in_progress") -> Seen:
-    return Seen(remote_id="r1", word=word, ended=False)
+def running(word: str = "in_progress") -> JobStatus:
+    return JobStatus(remote_id="r1", remote_state=word, ended=False)
 
 
 class ScriptedAgent:
@@ -46,14 +46,14 @@ class ScriptedAgent:
 
     def __init__(self, starts: Sequence[Event], looks: Sequence[Event] = ()) -> None:
         self.starts, self.looks = list(starts), list(looks)
-        self.asked: list[Question] = []
+        self.asked: list[JobRequest] = []
         self.n_looks = 0
 
-    async def start(self, question: Question) -> Seen:
+    async def start(self, question: JobRequest) -> JobStatus:
         self.asked.append(question)
         return await _given(self.starts.pop(0))
 
-    async def look(self, remote_id: str) -> Seen:
+    async def poll(self, remote_id: str) -> JobStatus:
         self.n_looks += 1
         return await _given(self.looks.pop(0) if len(self.looks) > 1 else self.looks[0])
 
@@ -64,10 +64,10 @@ class ScriptedAgent:
         pass
 
 
-async def _given(event: Event) -> Seen:
+async def _given(event: Event) -> JobStatus:
     if isinstance(event, Exception):
         raise event
-    return event if isinstance(event, Seen) else await event()
+    return event if isinstance(event, JobStatus) else await event()
 
 
 def ask_entry(**more: Any) -> OpenAiResponsesAsk:
@@ -76,9 +76,11 @@ def ask_entry(**more: Any) -> OpenAiResponsesAsk:
     )
 
 
-def asker_of(warehouse: Warehouse, client: Any, budget: Budget | None = None, **more: Any) -> Asker:
+def asker_of(
+    warehouse: Warehouse, client: Any, budget: Budget | None = None, **more: Any
+) -> JobRunner:
     entry = ask_entry(**more)
-    return Asker(
+    return JobRunner(
         agent=AGENT, kind=entry.kind, ask=entry, client=client, warehouse=warehouse,
         budget=budget or Budget(), reply=REPLY,
     )  # fmt: skip
@@ -109,8 +111,8 @@ def with_assignments(warehouse: Warehouse, n: int = 1, kind: Any = "write_articl
     )  # fmt: skip
 
 
-def missing(warehouse: Warehouse) -> list[Unreported]:
-    return unreported(warehouse, EDITION, AGENT)
+def missing(warehouse: Warehouse) -> list[PendingReport]:
+    return find_pending_reports(warehouse, EDITION, AGENT)
 
 
 def jobs(warehouse: Warehouse) -> list[Job]:

@@ -6,11 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.backup.manifest import BackupManifest, opened_backup, verify
-from tasks.backup.restore import Restored, restore
+from tasks.backup.manifest import BackupManifest, open_backup, verify
+from tasks.backup.restoration import RestoredWarehouse, restore_backup
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
-from tasks.warehouse.location import Where, location
+from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import Edition
@@ -33,7 +33,7 @@ N_ROWS = 5
 FILE = b"%PDF-1.7 a report"
 
 
-def filled(where: Where) -> Where:
+def filled(where: LocationLike) -> LocationLike:
     """Make a warehouse with `N_ROWS` rows in each table, a page, and a file."""
     with open_warehouse(where) as warehouse:
         for model in TABLES:
@@ -61,7 +61,7 @@ def fill(warehouse: Warehouse, table: str) -> None:
 
 
 def keep_page(warehouse: Warehouse, url: str, content: bytes) -> str:
-    with PageStore(pages_folder(warehouse.location)).receive() as receiving:
+    with PageStore(pages_folder(warehouse.location)).create() as receiving:
         receiving.write(content)
         sha = receiving.keep()
     fetch = Fetch(edition="kept", url=url, source="direct", asked_url=url, outcome="fetched",
@@ -87,7 +87,7 @@ def keep_file(warehouse: Warehouse, assignment: str, content: bytes) -> str:
     return sha
 
 
-def contents(where: Where) -> dict[str, Any]:
+def contents(where: LocationLike) -> dict[str, Any]:
     """All that a warehouse holds: the rows of every table, and the bytes of its stores."""
     with open_warehouse(where) as warehouse:
         found: dict[str, Any] = {
@@ -95,7 +95,7 @@ def contents(where: Where) -> dict[str, Any]:
             for table in ("warehouse_info", *(model.table for model in TABLES))
         }
     for store in ("pages", "files"):
-        folder = location(where).beside(store)
+        folder = parse_location(where).subfolder(store)
         found[f"bytes of {store}"] = {
             str(path.relative_to(folder)): path.read_bytes()
             for path in folder.rglob("*") if path.is_file()
@@ -111,12 +111,12 @@ def in_a_process(code: str, *arguments: object) -> "subprocess.CompletedProcess[
     )  # fmt: skip
 
 
-def restored(backup: Path, to: Path, *, replace: bool = False) -> Restored:
-    with opened_backup(backup) as found:
-        return restore(found, to, replace=replace)
+def restored(backup: Path, to: Path, *, replace: bool = False) -> RestoredWarehouse:
+    with open_backup(backup) as found:
+        return restore_backup(found, to, replace=replace)
 
 
 def checked(backup: Path) -> BackupManifest:
-    with opened_backup(backup) as found:
+    with open_backup(backup) as found:
         verify(found)
         return found.manifest

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from tasks.judges.decisions import Judge
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.protocols.cell import decide_with
-from tasks.protocols.registry import protocol
-from tasks.scores import scored
+from tasks.protocols.cell import judge_case
+from tasks.protocols.registry import get_protocol
+from tasks.scores import compute_scores
 from tasks.verdicts import write_cell
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import (
@@ -79,7 +79,7 @@ def page(url: str, text: str | None = None, status: str = "ok", **more: str) -> 
 
 
 def plans_by_agent(warehouse: Warehouse, judge: Judge) -> dict[str, CellPlan]:
-    return {p.agent: p for p in plan_cells(warehouse, EDITION, protocol("wiki_fact"), judge)}
+    return {p.agent: p for p in plan_cells(warehouse, EDITION, get_protocol("wiki_fact"), judge)}
 
 
 def judge_all(warehouse: Warehouse, judge: Judge) -> list[Score]:
@@ -92,14 +92,14 @@ async def judge_pending(warehouse: Warehouse, judge: Judge) -> None:
     for plan in plans_by_agent(warehouse, judge).values():
         if plan.state == "pending":
             case = load_case(warehouse, plan)
-            await write_cell(warehouse, plan, await decide_with("wiki_fact", judge, case))
+            await write_cell(warehouse, plan, await judge_case("wiki_fact", judge, case))
 
 
 def score_all(warehouse: Warehouse, judge: Judge) -> list[Score]:
     scores = [
         score
         for plan in plans_by_agent(warehouse, judge).values()
-        for score in scored(warehouse, protocol("wiki_fact"), judge, [plan])
+        for score in compute_scores(warehouse, get_protocol("wiki_fact"), judge, [plan])
     ]
     warehouse.write(Change(Score, scores, replacing={"edition": EDITION, "judge": judge.name}))
     return scores

@@ -8,10 +8,10 @@ from typing import Any
 
 from tasks.drafts import NoDraft, draft_article
 from tasks.judging.session import judge_session
-from tasks.pending.drafts import pending_drafts
-from tasks.warehouse.collected import ArticleLink
+from tasks.pending.drafts import find_pending_drafts
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, Page, PageStatus, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change
 from tests.servers.fences import Parsed
 from tests.servers.oracle import Answer, Oracle
@@ -77,7 +77,7 @@ def work(warehouse: Warehouse, folder: Path) -> list[str]:
     async def all_of() -> list[str]:
         said = []
         async with judge_session(warehouse, JUDGE):
-            for pending in pending_drafts(warehouse, "e", folder):
+            for pending in find_pending_drafts(warehouse, "e", folder):
                 try:
                     await draft_article.fn(warehouse.url, pending, JUDGE)
                 except NoDraft as error:

@@ -6,9 +6,9 @@ from typing import Any
 
 from tasks.benchmarks.research import PublishedItem, PublishedQuery
 from tasks.benchmarks.rigorous import GENERAL, PROTOCOL, QUERY
-from tasks.protocols.case import Case, Usage
+from tasks.protocols.case import Case, ReportUsage
 from tasks.warehouse.rows import Citation, content_sha
-from tasks.warehouse.rubrics import ALLOWED, BundleSettings, Rubric, rubric_bundle
+from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric, make_rubric_bundle
 from tasks.warehouse.traces import TRACE, SearchStep, SearchTrace
 from tests.tasks.protocols.framed import report
 
@@ -43,7 +43,7 @@ def case(
     *,
     cited: Sequence[str] = (),
     opened: Sequence[str] | None = None,
-    usage: Usage | None = None,
+    usage: ReportUsage | None = None,
 ) -> Case:
     """A report for one query. cited: addresses that only its claims' citations hold."""
     asked = of or query()
@@ -51,7 +51,7 @@ def case(
     rubric = tuple(
         Rubric(
             **key, protocol=PROTOCOL, number=n, item=i.item, dimension=i.dimension, text=i.text,
-            allowed=ALLOWED.dump_json(i.allowed).decode(), points=i.points,
+            allowed=ALLOWED_VALUES.dump_json(i.allowed).decode(), points=i.points,
         )
         for n, i in enumerate(asked.items)
     )  # fmt: skip
@@ -68,7 +68,7 @@ def case(
             for url in cited
         ),
         rubric=rubric,
-        bundle=rubric_bundle(rubric, asked.settings, "published"),
+        bundle=make_rubric_bundle(rubric, asked.settings, "published"),
         trace=trace,
         usage=usage,
     )

@@ -10,8 +10,8 @@ from tasks.imports.queries import PublishedSet, import_queries
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import plan_cells
-from tasks.protocols.registry import protocol
-from tasks.scores import scored
+from tasks.protocols.registry import get_protocol
+from tasks.scores import compute_scores
 from tasks.verdicts import write_cell
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Score
@@ -91,7 +91,7 @@ def judged_edition(
 
 
 async def _judge(warehouse: Warehouse, judge: LlmJudge) -> None:
-    bench = protocol(PROTOCOL)
+    bench = get_protocol(PROTOCOL)
     plans = plan_cells(warehouse, EDITION, bench, judge)
     todo = [plan for plan in plans if plan.state == "pending"]
     cases = load_cases(warehouse, todo)
@@ -101,6 +101,6 @@ async def _judge(warehouse: Warehouse, judge: LlmJudge) -> None:
     scores = [
         score
         for agent in sorted({plan.agent for plan in plans})
-        for score in scored(warehouse, bench, judge, [p for p in plans if p.agent == agent])
+        for score in compute_scores(warehouse, bench, judge, [p for p in plans if p.agent == agent])
     ]
     await asyncio.to_thread(warehouse.write, Change(Score, scores))

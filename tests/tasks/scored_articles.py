@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tasks.protocols.registry import protocol
+from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, utc_now
 from tasks.warehouse.store import Warehouse
@@ -62,13 +62,13 @@ def scored(
             judge=judge, value=value, numerator=value and value * 10 * (n + 1),
             n_items=10 * (n + 1) * (value is not None), state="done", cell_id=f"{name} {agent} {n}",
             reason=None if value is not None else "nothing there",
-            scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
+            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
         )
         for (name, metric), of_agent in values.items()
         for agent, of_report in of_agent.items()
         for n, value in enumerate(of_report)
     ]  # fmt: skip
     warehouse.write(Change(Score, scores))
-    rows = leaderboard_rows(warehouse, edition, [protocol(name) for name, _ in values])
-    whole, pairs = with_statistics(warehouse, edition, rows)
+    rows = build_leaderboard_rows(warehouse, edition, [get_protocol(name) for name, _ in values])
+    whole, pairs = add_statistics(warehouse, edition, rows)
     warehouse.write(Change(LeaderboardRow, whole), Change(AgentPair, pairs))

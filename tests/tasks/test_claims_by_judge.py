@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.claims import extract_for
+from tasks.claims import extract_statements
 from tasks.extraction.claims import ExtractedClaims, cite_statements, extract_claims
 from tasks.judges.decisions import Extractor
 from tasks.judging.session import judge_session
-from tasks.pending.extractions import unextracted
+from tasks.pending.extractions import find_pending_extractions
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
 from tests.servers.gemini import GeminiServer
@@ -105,11 +105,11 @@ def rows_after(path: Path) -> tuple[Sequence[Claim], Sequence[Citation], Sequenc
     async def extract() -> int:
         async with judge_session(warehouse, JUDGE) as session:
             extractor: Extractor = session.judge  # type: ignore[assignment]
-            items = unextracted(warehouse, "sample", extractor=extractor)
+            items = find_pending_extractions(warehouse, "sample", extractor=extractor)
             for agent in sorted({item.agent for item in items}):
                 mine = [item for item in items if item.agent == agent]
-                await extract_for.fn(str(path), agent, mine, judge=JUDGE)
-            return len(unextracted(warehouse, "sample", extractor=extractor))
+                await extract_statements.fn(str(path), agent, mine, judge=JUDGE)
+            return len(find_pending_extractions(warehouse, "sample", extractor=extractor))
 
     with open_warehouse(path) as warehouse:
         left = asyncio.run(extract())

@@ -7,7 +7,7 @@ import pytest
 from tasks.benchmarks.rigorous_drafts import DraftFile, read_draft
 from tasks.editions.names import UnknownName
 from tasks.models.errors import Misconfigured
-from tasks.pending.drafts import drafter_named, file_name, pending_drafts
+from tasks.pending.drafts import draft_file_name, find_pending_drafts, get_drafter
 from tasks.warehouse.store import Warehouse
 from tests.long.tasks.test_questions import answering
 from tests.tasks.drafted_articles import FACTS, JUDGE, TITLE, Model, edition, work
@@ -81,7 +81,7 @@ def test_too_few_facts_make_a_draft_that_says_what_is_missing(tmp_path: Path) ->
     with edition(tmp_path, FACTS[:3]) as warehouse:
         draft, _ = drafted(warehouse, tmp_path / "drafts", Model())
     assert draft.problems == (
-        "3 rubrics stand the checks; 8 are needed",
+        "3 rubrics pass the checks; 8 are needed",
         "the rubrics are worth 15 points; 30 are needed",
     )
 
@@ -93,7 +93,7 @@ def test_a_draft_that_is_there_is_never_written_over(tmp_path: Path) -> None:
         path = folder / "Red_Lighthouse.yaml"
         path.write_text("mine", "utf-8")
         before = server.log.summary()["answered"]
-        assert pending_drafts(warehouse, "e", folder) == []
+        assert find_pending_drafts(warehouse, "e", folder) == []
         work(warehouse, folder)
         assert path.read_text("utf-8") == "mine"
         path.unlink()
@@ -110,20 +110,20 @@ def test_an_article_without_facts_is_left_with_what_to_do(tmp_path: Path) -> Non
 
 def test_only_assignments_to_write_an_article_can_be_named(tmp_path: Path) -> None:
     with edition(tmp_path) as warehouse:
-        [pending] = pending_drafts(warehouse, "e", tmp_path, ["Red_Lighthouse"])
+        [pending] = find_pending_drafts(warehouse, "e", tmp_path, ["Red_Lighthouse"])
         assert (pending.title, pending.n_facts) == (TITLE, len(FACTS))
         with pytest.raises(UnknownName, match=r"e has 1 assignments .* Blue is none of them"):
-            pending_drafts(warehouse, "e", tmp_path, ["Blue"])
+            find_pending_drafts(warehouse, "e", tmp_path, ["Blue"])
         with pytest.raises(UnknownName, match="f has 0 assignments"):
-            pending_drafts(warehouse, "f", tmp_path)
+            find_pending_drafts(warehouse, "f", tmp_path)
 
 
 def test_a_file_is_named_by_its_assignment_where_that_is_a_name() -> None:
-    assert file_name("Fall_River–New") == "Fall_River–New"
+    assert draft_file_name("Fall_River–New") == "Fall_River–New"
     for odd in ("../x", ".x", "a/b", "a\\b", "x" * 300, "a\nb"):
-        assert len(file_name(odd)) == 16
+        assert len(draft_file_name(odd)) == 16
 
 
 def test_a_judge_that_calls_no_model_cannot_draft() -> None:
     with pytest.raises(Misconfigured, match="offline cannot draft rubrics: it calls no model"):
-        drafter_named("offline")
+        get_drafter("offline")

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import judge, judge_entry
+from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.session import judge_session
 from tasks.key_points import NoKeyPoints, make_key_points
-from tasks.pending.key_points import Unpointed, document_of, unpointed
-from tasks.pending.status import edition_status
+from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, load_document
+from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points
 from tasks.warehouse.rows import Article, content_sha
-from tasks.warehouse.rubrics import MERGED, SPANS, KeyPoint, PointSet
+from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
@@ -54,7 +54,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         yield opened
 
 
-def made(warehouse: Warehouse, items: list[Unpointed]) -> None:
+def made(warehouse: Warehouse, items: list[PendingKeyPoints]) -> None:
     async def make() -> None:
         async with judge_session(warehouse, JUDGE):
             for item in items:
@@ -70,7 +70,7 @@ def n_calls(warehouse: Warehouse) -> int:
 def test_points_are_made_of_the_article_with_their_spans_and_bought_once(
     warehouse: Warehouse, model: Changing
 ) -> None:
-    (item, *_) = items = unpointed(warehouse, "sample")
+    (item, *_) = items = find_pending_key_points(warehouse, "sample")
     assert len(items) == 3
     made(warehouse, items[:1])
     (found,) = warehouse.rows(PointSet, "true")
@@ -78,13 +78,13 @@ def test_points_are_made_of_the_article_with_their_spans_and_bought_once(
     assert found.extractor_version.startswith(f"{JUDGE} ")
     points = warehouse.rows(KeyPoint, "true")
     assert [p.number for p in points] == list(range(1, found.n_points + 1))
-    document = document_of(warehouse, item)
+    document = load_document(warehouse, item)
     assert "## References" not in document
     for point in points:
-        assert MERGED.validate_json(point.merged_from)
+        assert MERGED_FROM.validate_json(point.merged_from)
         assert all(span in document for span in SPANS.validate_json(point.spans))
     assert found.n_spans == found.n_verbatim == found.n_found > 5
-    assert len(unpointed(warehouse, "sample")) == 2
+    assert len(find_pending_key_points(warehouse, "sample")) == 2
     assert n_calls(warehouse) == 2
     made(warehouse, items[:1])  # as after a crash before the points were committed
     assert n_calls(warehouse) == 2
@@ -94,17 +94,21 @@ def test_points_are_made_of_the_article_with_their_spans_and_bought_once(
 def test_another_text_of_the_article_makes_other_points_but_for_published_ones(
     warehouse: Warehouse, model: Changing
 ) -> None:
-    (item, *_) = items = unpointed(warehouse, "sample")
+    (item, *_) = items = find_pending_key_points(warehouse, "sample")
     made(warehouse, items[:1])
     (article,) = warehouse.rows(Article, "article = $1", [item.article])
     text = f"{article.text}\n\nIt was painted blue in 1990.\n"
     warehouse.write(
         Change(Article, [article.model_copy(update={"text": text, "text_sha": content_sha(text)})])
     )
-    assert item.assignment in {one.assignment for one in unpointed(warehouse, "sample")}
+    assert item.assignment in {
+        one.assignment for one in find_pending_key_points(warehouse, "sample")
+    }
     (found,) = warehouse.rows(PointSet, "true")
     warehouse.write(Change(PointSet, [found.model_copy(update={"source": "published"})]))
-    assert item.assignment not in {one.assignment for one in unpointed(warehouse, "sample")}
+    assert item.assignment not in {
+        one.assignment for one in find_pending_key_points(warehouse, "sample")
+    }
 
 
 def test_points_that_the_article_does_not_bear_out_are_dropped(
@@ -119,7 +123,7 @@ def test_points_that_the_article_does_not_bear_out_are_dropped(
         return answer
 
     model.change = change
-    made(warehouse, unpointed(warehouse, "sample")[:1])
+    made(warehouse, find_pending_key_points(warehouse, "sample")[:1])
     (found,) = warehouse.rows(PointSet, "true")
     assert found.n_spans - found.n_verbatim == 2
     texts = " ".join(point.text for point in warehouse.rows(KeyPoint, "true"))
@@ -131,17 +135,17 @@ def test_fewer_than_two_points_need_no_merging(
     warehouse: Warehouse, model: Changing, n: int
 ) -> None:
     model.change = lambda answer: {"points": answer["points"][:n]}
-    made(warehouse, unpointed(warehouse, "sample")[:1])
+    made(warehouse, find_pending_key_points(warehouse, "sample")[:1])
     (found,) = warehouse.rows(PointSet, "true")
     assert (found.n_points, found.n_found, n_calls(warehouse)) == (n, n, 1)
-    assert len(unpointed(warehouse, "sample")) == 2, "none is an answer as well"
+    assert len(find_pending_key_points(warehouse, "sample")) == 2, "none is an answer as well"
 
 
 def test_an_answer_that_cannot_be_used_leaves_nothing_behind(
     warehouse: Warehouse, model: Changing
 ) -> None:
     model.change = lambda answer: {"points": "many"}
-    items = unpointed(warehouse, "sample")[:1]
+    items = find_pending_key_points(warehouse, "sample")[:1]
     with pytest.raises(NoKeyPoints, match="points"):
         made(warehouse, items)
     assert not warehouse.rows(PointSet, "true")
@@ -160,11 +164,11 @@ def test_an_answer_that_the_article_nowhere_bears_out_is_asked_for_again(
         return answer
 
     model.change = change
-    items = unpointed(warehouse, "sample")[:1]
+    items = find_pending_key_points(warehouse, "sample")[:1]
     with pytest.raises(NoKeyPoints, match="no span stands in the document"):
         made(warehouse, items)
     assert not warehouse.rows(PointSet, "true")
-    assert len(unpointed(warehouse, "sample")) == 3
+    assert len(find_pending_key_points(warehouse, "sample")) == 3
     assert n_calls(warehouse) == 2, "asked again at once, with what was wrong"
     model.change = lambda answer: answer
     made(warehouse, items)
@@ -175,9 +179,9 @@ def test_an_answer_that_the_article_nowhere_bears_out_is_asked_for_again(
 def test_what_making_them_would_cost_is_estimated_until_it_has_been_bought(
     warehouse: Warehouse, model: Changing
 ) -> None:
-    _, entry = judge_entry(JUDGE)
+    _, entry = load_judge_entry(JUDGE)
     assert isinstance(entry, LlmJudgeEntry)
-    items = unpointed(warehouse, "sample")
+    items = find_pending_key_points(warehouse, "sample")
     row = estimate_key_points(warehouse, JUDGE, entry, items).row(0, named=True)
     assert (row["protocol"], row["cells"], row["calls"]) == ("key_points", 3, 6)
     assert 0 < row["usd"] < row["usd_at_most"]
@@ -190,15 +194,15 @@ def test_status_counts_them_where_a_protocol_goes_by_them(
     warehouse: Warehouse, model: Changing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def counted(name: str) -> list[tuple[int, int, int]]:
-        stages = edition_status(warehouse, "sample", judge(name))
+        stages = count_stages(warehouse, "sample", load_judge(name))
         return [(s.done, s.pending, s.final) for s in stages if s.stage == "key points"]
 
     assert counted(JUDGE) == []
-    monkeypatch.setattr("tasks.pending.status.protocols_for", lambda *of: ("research_gym",))
+    monkeypatch.setattr("tasks.pending.status.choose_protocols", lambda *of: ("research_gym",))
     assert counted(JUDGE) == [(0, 3, 0)]
     assert counted("offline") == [(0, 0, 3)]
-    made(warehouse, unpointed(warehouse, "sample")[:1])
+    made(warehouse, find_pending_key_points(warehouse, "sample")[:1])
     assert counted(JUDGE) == [(1, 2, 0)]
     model.change = lambda answer: {"points": []}
-    made(warehouse, unpointed(warehouse, "sample")[:1])
+    made(warehouse, find_pending_key_points(warehouse, "sample")[:1])
     assert counted(JUDGE) == [(1, 1, 1)], "an article without any is final, not done"

@@ -5,23 +5,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
-from tasks.leaderboard import publish_leaderboard
-from tasks.protocols.registry import protocol
+from tasks.leaderboard import write_leaderboard
+from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import is_current, leaderboard_rows, with_statistics
-from tasks.warehouse.migrate import migrations
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows, is_current
 from tasks.warehouse.results import OUTDATED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Assignment
 from tasks.warehouse.snapshot import latest_snapshot, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
-FACT = protocol("wiki_fact")
+FACT = get_protocol("wiki_fact")
 N = 12
 
 
@@ -61,8 +59,8 @@ def scored(warehouse: Warehouse, metrics: Sequence[str] = ("coverage_wiki", "ref
 
 
 def publish(warehouse: Warehouse) -> None:
-    rows = leaderboard_rows(warehouse, "e", [FACT])
-    asyncio.run(publish_leaderboard.fn(warehouse.url, "e", rows))
+    rows = build_leaderboard_rows(warehouse, "e", [FACT])
+    asyncio.run(write_leaderboard.fn(warehouse.url, "e", rows))
 
 
 def test_a_published_leaderboard_says_how_sure_it_is_and_so_does_its_export(
@@ -103,7 +101,7 @@ def test_a_figure_is_provisional_as_long_as_something_of_it_is_open(
 ) -> None:
     of_two = score("ann", 1, 0.5, "ref_acc").model_copy(update=change)
     warehouse.write(Change(Score, [score("ann", 0, 0.25, "ref_acc"), of_two]))
-    [row] = leaderboard_rows(warehouse, "e", [FACT])
+    [row] = build_leaderboard_rows(warehouse, "e", [FACT])
     assert (row.provisional, row.n_open, row.reason) == (n_open > 0, n_open, reason)
     assert row.value == (0.25 if of_two.value is None else 0.375)
 
@@ -115,24 +113,24 @@ def test_a_figure_without_a_value_says_what_most_of_its_reports_say(warehouse: W
         for number, reason in enumerate(("a rare one", "no claims", "no claims"))
     ]
     warehouse.write(Change(Score, scores))
-    [row] = leaderboard_rows(warehouse, "e", [FACT])
+    [row] = build_leaderboard_rows(warehouse, "e", [FACT])
     assert (row.value, row.reason, row.provisional) == (None, "no claims", False)
 
 
 def test_what_has_been_published_is_current_until_a_score_changes(warehouse: Warehouse) -> None:
     scored(warehouse)
-    assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    assert not is_current(warehouse, "e", build_leaderboard_rows(warehouse, "e", [FACT]))
     publish(warehouse)
-    assert is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    assert is_current(warehouse, "e", build_leaderboard_rows(warehouse, "e", [FACT]))
     warehouse.write(Change(Score, [score("cyd", 0, 0.9, "ref_acc")]))
-    assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    assert not is_current(warehouse, "e", build_leaderboard_rows(warehouse, "e", [FACT]))
 
 
 def test_articles_that_turn_out_to_be_one_make_other_intervals(warehouse: Warehouse) -> None:
     scored(warehouse)
     publish(warehouse)
     warehouse.write(Change(Assignment, [assignment(n, "the same") for n in range(8)]))
-    assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    assert not is_current(warehouse, "e", build_leaderboard_rows(warehouse, "e", [FACT]))
     publish(warehouse)
     assert {r.n_articles for r in warehouse.rows(LeaderboardRow, "true")} == {N - 7}
 
@@ -144,7 +142,7 @@ def test_only_metrics_whose_scores_have_changed_are_made_again(warehouse: Wareho
     marked = [p.model_copy(update={"low": -7.0}) for p in warehouse.rows(AgentPair, "true")]
     warehouse.write(Change(LeaderboardRow, kept), Change(AgentPair, marked))
     warehouse.write(Change(Score, [score("cyd", 0, 0.9, "ref_acc")]))
-    rows, pairs = with_statistics(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
+    rows, pairs = add_statistics(warehouse, "e", build_leaderboard_rows(warehouse, "e", [FACT]))
     assert {r.metric for r in rows if r.low == -7.0} == {"coverage_wiki"}
     assert {r.metric for r in rows if r.low != -7.0} == {"ref_acc"}
     assert {p.metric for p in pairs if p.low == -7.0} == {"coverage_wiki"}
@@ -158,30 +156,6 @@ def test_who_leaves_is_in_no_pair_any_more(warehouse: Warehouse) -> None:
     warehouse.write(Change(Score, [], replacing=nothing))
     publish(warehouse)
     assert {(p.agent, p.other) for p in warehouse.rows(AgentPair, "true")} == {("ann", "cyd")}
-
-
-@pytest.mark.file_only
-def test_a_leaderboard_of_an_earlier_version_gets_its_intervals_at_the_next_run(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "old.duckdb"
-    with duckdb.connect(str(path)) as old:
-        for number, sql in migrations():
-            if number < 10:
-                old.execute(sql)
-        old.execute("INSERT INTO warehouse_info VALUES ('an id', 9, now())")
-        old.execute(
-            "INSERT INTO leaderboard BY NAME SELECT 'e' AS edition, 'wiki_fact' AS protocol, "
-            "'ann' AS agent, 'coverage_wiki' AS metric, 'j' AS judge, 0.5 AS value, 12 AS n_items, "
-            "12 AS n_reports, 0 AS n_open, false AS provisional"
-        )
-    with open_warehouse(path) as warehouse:
-        [before] = warehouse.rows(LeaderboardRow, "true")
-        assert (before.value, before.low, before.rank_from, before.scores_sha) == (0.5, *[None] * 3)
-        scored(warehouse, ["coverage_wiki"])
-        assert not is_current(warehouse, "e", leaderboard_rows(warehouse, "e", [FACT]))
-        publish(warehouse)
-        assert all(row.low for row in warehouse.rows(LeaderboardRow, "true"))
 
 
 def test_the_order_in_which_scores_came_changes_no_figure(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A baseline agent that searches the edition's archive or the sandbox and quotes: no model.
+"""A baseline agent without a model: it searches the edition's archive or the sandbox and quotes.
 
-A program of its own (`python -m tasks.agents.baseline`), run like any participant's. No table.
+It is a separate program (`python -m tasks.agents.baseline`), run like any agent. Writes no table.
 """

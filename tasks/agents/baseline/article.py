@@ -1,4 +1,4 @@
-"""The baseline's article: other people's sentences, each with its source, in sections by name."""
+"""The baseline's article: quoted sentences with their sources, in sections named by topic."""
 
 import re
 from collections import Counter
@@ -6,99 +6,99 @@ from collections.abc import Sequence
 from itertools import groupby
 from urllib.parse import urlsplit
 
-from tasks.agents.baseline.index import Page, Sources
+from tasks.agents.baseline.index import IndexedPage, StatementSearch
 from tasks.agents.baseline.research import (
-    Found,
-    Statement,
-    names_in,
+    PageStatement,
+    ResearchResult,
+    find_names,
     names_subject,
     refers_back,
 )
-from tasks.judges.text import numbers, terms
+from tasks.judges.text import extract_numbers, extract_terms
 
-LEAD = 4
-"""Statements."""
-LEAST_SECTION = 3
-MOST_SECTIONS = 8
-"""Statements; a name with fewer gets no section of its own."""
-PARAGRAPH = 5
-"""Statements."""
-REST = "Further details"
-MAX_TITLE = 200
-"""Characters."""
+LEAD_STATEMENTS = 4
+MIN_SECTION_STATEMENTS = 3
+MAX_SECTIONS = 8
+PARAGRAPH_STATEMENTS = 5
+REST_HEADING = "Further details"
+MAX_TITLE_CHARS = 200
 _DEFINING = re.compile(r"\b(?:is|was|are|were) (?:a|an|the)\b")
 
 
-def article(archive: Sources, found: Found, chosen: Sequence[Statement]) -> str:
-    """Markdown: a lead, sections, and the list of what `[n]` refers to."""
+def render_article(
+    archive: StatementSearch, result: ResearchResult, chosen: Sequence[PageStatement]
+) -> str:
+    """Render the article as Markdown: a lead, sections, and the references for `[n]`."""
     numbers: dict[int, int] = {}
-    lead, sections = _laid_out(found, chosen)
-    parts = [_cited(lead, numbers)]
+    lead, sections = _arrange(result, chosen)
+    parts = [_render_cited(lead, numbers)]
     for heading, statements in sections:
-        parts += [f"## {heading}", *_paragraphs(statements, numbers)]
-    listed = [
-        f"[{number}] {_title(archive.pages[page])}. {archive.pages[page].url}"
+        parts += [f"## {heading}", *_render_paragraphs(statements, numbers)]
+    references = [
+        f"[{number}] {_clean_title(archive.pages[page])}. {archive.pages[page].url}"
         for page, number in numbers.items()
     ]
-    return "\n\n".join([*parts, "## References", "\n\n".join(listed)]) + "\n"
+    return "\n\n".join([*parts, "## References", "\n\n".join(references)]) + "\n"
 
 
-def _laid_out(
-    found: Found, chosen: Sequence[Statement]
-) -> tuple[list[Statement], list[tuple[str, list[Statement]]]]:
-    """The lead, and a section for each name that is said often, the most said first."""
-    lead = _lead(found, chosen)
-    left = _in_reading_order(found, [s for s in chosen if s not in lead])
-    sections: list[tuple[str, list[Statement]]] = []
-    while len(sections) < MOST_SECTIONS and (name := _most_said(found, left)) is not None:
-        sections.append((name, [s for s in left if name in names_in(s.text)]))
-        left = [s for s in left if name not in names_in(s.text)]
+def _arrange(
+    result: ResearchResult, chosen: Sequence[PageStatement]
+) -> tuple[list[PageStatement], list[tuple[str, list[PageStatement]]]]:
+    """Return the lead, and a section for each frequent name, the most frequent first."""
+    lead = _choose_lead(result, chosen)
+    left = _sort_by_page(result, [s for s in chosen if s not in lead])
+    sections: list[tuple[str, list[PageStatement]]] = []
+    while len(sections) < MAX_SECTIONS and (name := _find_frequent_name(result, left)) is not None:
+        sections.append((name, [s for s in left if name in find_names(s.text)]))
+        left = [s for s in left if name not in find_names(s.text)]
     if left:
-        sections.append((REST, left))
+        sections.append((REST_HEADING, left))
     return lead, sections
 
 
-def _most_said(found: Found, statements: Sequence[Statement]) -> str | None:
-    """The name in most statements, the title's own words aside; None if all stand in few."""
+def _find_frequent_name(result: ResearchResult, statements: Sequence[PageStatement]) -> str | None:
+    """Return the most frequent name outside the title; None if none is frequent enough."""
     times = Counter(
         name
         for statement in statements
-        for name in set(names_in(statement.text))
-        if not found.subject.keys() & set(terms(name)) and not numbers(name)
+        for name in set(find_names(statement.text))
+        if not result.subject.keys() & set(extract_terms(name)) and not extract_numbers(name)
     )
-    able = [name for name, n in times.items() if n >= LEAST_SECTION and len(name) >= 3]
-    return min(able, key=lambda name: (-times[name], -len(name), name), default=None)
+    eligible = [name for name, n in times.items() if n >= MIN_SECTION_STATEMENTS and len(name) >= 3]
+    return min(eligible, key=lambda name: (-times[name], -len(name), name), default=None)
 
 
-def _lead(found: Found, chosen: Sequence[Statement]) -> list[Statement]:
-    """What names the subject and stands by itself; what says that it is something goes first."""
-    able = [s for s in chosen if names_subject(found, s.words) and not refers_back(s.text)] or list(
-        chosen
-    )
-    defining = [s for s in able if _DEFINING.search(s.text[:120])]
-    return [*defining, *(s for s in able if s not in defining)][:LEAD]
+def _choose_lead(result: ResearchResult, chosen: Sequence[PageStatement]) -> list[PageStatement]:
+    """Choose statements that name the subject and need no context, definitions first."""
+    eligible = [
+        s for s in chosen if names_subject(result, s.words) and not refers_back(s.text)
+    ] or list(chosen)
+    defining = [s for s in eligible if _DEFINING.search(s.text[:120])]
+    return [*defining, *(s for s in eligible if s not in defining)][:LEAD_STATEMENTS]
 
 
-def _in_reading_order(found: Found, statements: Sequence[Statement]) -> list[Statement]:
-    place = {page: rank for rank, page in enumerate(found.pages)}
+def _sort_by_page(
+    result: ResearchResult, statements: Sequence[PageStatement]
+) -> list[PageStatement]:
+    place = {page: rank for rank, page in enumerate(result.pages)}
     return sorted(statements, key=lambda s: (place[s.page], s.number))
 
 
-def _paragraphs(statements: Sequence[Statement], numbers: dict[int, int]) -> list[str]:
-    """What one page says stands together."""
-    made = []
-    for _, of_page in groupby(statements, key=lambda statement: statement.page):
-        said = list(of_page)
-        made += [_cited(said[at : at + PARAGRAPH], numbers)
-                 for at in range(0, len(said), PARAGRAPH)]  # fmt: skip
-    return made
+def _render_paragraphs(statements: Sequence[PageStatement], numbers: dict[int, int]) -> list[str]:
+    """Render paragraphs, each with statements of one page."""
+    paragraphs = []
+    for _, group in groupby(statements, key=lambda statement: statement.page):
+        on_page = list(group)
+        paragraphs += [_render_cited(on_page[at : at + PARAGRAPH_STATEMENTS], numbers)
+                 for at in range(0, len(on_page), PARAGRAPH_STATEMENTS)]  # fmt: skip
+    return paragraphs
 
 
-def _cited(statements: Sequence[Statement], numbers: dict[int, int]) -> str:
+def _render_cited(statements: Sequence[PageStatement], numbers: dict[int, int]) -> str:
     return " ".join(f"{s.text}[{numbers.setdefault(s.page, len(numbers) + 1)}]" for s in statements)
 
 
-def _title(page: Page) -> str:
-    """One line without what Markdown reads as a link; the host where a page has no title."""
+def _clean_title(page: IndexedPage) -> str:
+    """Return a page's title without Markdown's link characters, or its host if it has none."""
     words = " ".join(page.title.translate(str.maketrans("[]()<>|", "       ")).split())
-    return words[:MAX_TITLE].rstrip(" .") or urlsplit(page.url).hostname or page.url
+    return words[:MAX_TITLE_CHARS].rstrip(" .") or urlsplit(page.url).hostname or page.url

@@ -1,7 +1,7 @@
-"""The baseline's search over an edition's archived pages: made once, then shared by all jobs.
+"""The baseline's index of an edition's archived pages, built once and shared by all jobs.
 
-Of the archive only `pages.parquet` is opened. The index lies in a folder named after that file's
-content; whoever comes first makes it, under a lock, and the others wait.
+It reads only `pages.parquet` of the archive. The index folder is named after a hash of that file;
+the first job builds it under a lock while the others wait.
 """
 
 import json
@@ -20,16 +20,16 @@ import pyarrow.parquet as pq
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from tasks.agents.baseline.pages import is_source, statements
+from tasks.agents.baseline.pages import extract_statements, is_source
 from tasks.configuration.inversion import load_inversion
-from tasks.judges.text import terms
+from tasks.judges.text import extract_terms
 
-PAGES = "pages.parquet"
+PAGES_FILE = "pages.parquet"
 VERSION = 1
-"""Raise it when pages are read otherwise: indexes of other versions are not used."""
-COMMON_PAGES = 3
-"""A sentence that stands on so many pages word for word is furniture of a site."""
-_STATEMENTS = "statements.arrow"
+"""Increase it when pages are read differently: indexes of other versions are ignored."""
+BOILERPLATE_PAGES = 3
+"""A sentence that occurs on this many pages counts as boilerplate."""
+_STATEMENTS_FILE = "statements.arrow"
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it loads
 
@@ -39,34 +39,34 @@ class UnreadableArchive(Exception):
 
 
 @dataclass(frozen=True)
-class Page:
+class IndexedPage:
     """A page that may be cited."""
 
     url: str
     title: str
     first: int
-    """Its statements are those from this number on ..."""
+    """The number of its first statement."""
     end: int
-    """... to before this one."""
+    """The number after its last statement."""
 
 
-class Sources(Protocol):
-    """The statements of pages, numbered, and a search over them; a search may add pages."""
+class StatementSearch(Protocol):
+    """Numbered statements of pages, and a search over them; a search may add pages."""
 
     @property
-    def pages(self) -> Sequence[Page]: ...
+    def pages(self) -> Sequence[IndexedPage]: ...
 
     def text(self, statement: int) -> str: ...
 
     def rarity(self, term: str) -> float:
-        """Inverse document frequency, from 0; a term that stands nowhere counts as in one."""
+        """Return the inverse document frequency, from 0; an unknown term counts as in one."""
 
-    def search(self, query: str, k: int) -> "list[Hit]":
-        """The best statements, best first; ties go to the earlier one."""
+    def search(self, query: str, k: int) -> "list[StatementHit]":
+        """Return the k best statements, best first; ties go to the earlier one."""
 
 
 @dataclass(frozen=True)
-class Hit:
+class StatementHit:
     """A statement that a search found."""
 
     statement: int
@@ -74,16 +74,18 @@ class Hit:
     score: float
 
 
-class Archive:
-    """The statements of an edition's pages, in order, and the search over them (BM25).
+class ArchiveIndex:
+    """The statements of an edition's pages, in order, and a BM25 search over them.
 
-    A statement is found by its own words and by those of its page's title, so that `He was born
-    in 1867.` is found for whom the page is about.
+    A statement is indexed with the words of its page's title, so that `He was born in 1867.` is
+    found for the person that the page is about.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.pages = [Page(**page) for page in json.loads((folder / "pages.json").read_text())]
-        with pa.memory_map(str(folder / _STATEMENTS)) as source:
+        self.pages = [
+            IndexedPage(**page) for page in json.loads((folder / "pages.json").read_text())
+        ]
+        with pa.memory_map(str(folder / _STATEMENTS_FILE)) as source:
             self._texts = pa.ipc.open_file(source).read_all()["text"].combine_chunks()
         self._page_of = np.repeat(
             np.arange(len(self.pages)), [page.end - page.first for page in self.pages]
@@ -108,23 +110,27 @@ class Archive:
         n = 1 if known is None else int(self._frequencies[known])
         return float(np.log((len(self) + 1) / (n + 0.5)))
 
-    def search(self, query: str, k: int) -> list[Hit]:
-        known = [self._vocabulary[term] for term in dict.fromkeys(terms(query))
+    def search(self, query: str, k: int) -> list[StatementHit]:
+        known = [self._vocabulary[term] for term in dict.fromkeys(extract_terms(query))
                  if term in self._vocabulary]  # fmt: skip
         if self._index is None or not known:
             return []
         scores: NDArray[np.float32] = self._index.get_scores_from_ids(known)
         best = np.argsort(-scores, kind="stable")[:k]
-        return [Hit(int(i), self.page_of(int(i)), float(scores[i])) for i in best if scores[i] > 0]
+        return [
+            StatementHit(int(i), self.page_of(int(i)), float(scores[i]))
+            for i in best
+            if scores[i] > 0
+        ]
 
 
-def open_archive(archive: Path, cache: Path) -> Archive:
-    """The search over the pages of an archive; made first where nobody has yet.
+def open_archive(archive: Path, cache: Path) -> ArchiveIndex:
+    """Open the index of an archive, and build it if it does not exist.
 
     Raises:
-        UnreadableArchive: there is no file of pages there, or it is not one.
+        UnreadableArchive: the archive has no readable file of pages.
     """
-    pages = archive / PAGES
+    pages = archive / PAGES_FILE
     try:
         content = sha256(pages.read_bytes()).hexdigest()
     except OSError as error:
@@ -134,73 +140,77 @@ def open_archive(archive: Path, cache: Path) -> Archive:
     with FileLock(folder.with_suffix(".lock")):
         if not folder.is_dir():
             fresh = folder.with_suffix(".fresh")
-            shutil.rmtree(fresh, ignore_errors=True)  # of one who was killed
-            _build(pages, fresh)
+            shutil.rmtree(fresh, ignore_errors=True)  # left by a killed job
+            _build_index(pages, fresh)
             fresh.rename(folder)
-    return Archive(folder)
+    return ArchiveIndex(folder)
 
 
-def _build(pages: Path, folder: Path) -> None:
-    found = _without_furniture(list(_read(pages)))
+def _build_index(pages: Path, folder: Path) -> None:
+    found = _drop_boilerplate(list(_read_pages(pages)))
     folder.mkdir()
     texts = [text for _, _, kept in found for text in kept]
     table = pa.table({"text": pa.array(texts, pa.large_string())})
     with (
-        pa.OSFile(str(folder / _STATEMENTS), "wb") as sink,
+        pa.OSFile(str(folder / _STATEMENTS_FILE), "wb") as sink,
         pa.ipc.new_file(sink, table.schema) as writer,
     ):
         writer.write_table(table)
-    listed, first = [], 0
+    listing, first = [], 0
     for url, title, kept in found:
         page = {"url": url, "title": title, "first": first, "end": first + len(kept)}
-        listed.append(page)
+        listing.append(page)
         first += len(kept)
-    (folder / "pages.json").write_text(json.dumps(listed))
-    _index(((title, text) for _, title, kept in found for text in kept), folder)
+    (folder / "pages.json").write_text(json.dumps(listing))
+    _write_bm25(((title, text) for _, title, kept in found for text in kept), folder)
 
 
-def _index(documents: Iterable[tuple[str, str]], folder: Path) -> None:
+def _write_bm25(documents: Iterable[tuple[str, str]], folder: Path) -> None:
     vocabulary: dict[str, int] = {}
-    of_documents = [
-        [vocabulary.setdefault(term, len(vocabulary)) for term in (*terms(title), *terms(text))]
+    documents_terms = [
+        [
+            vocabulary.setdefault(term, len(vocabulary))
+            for term in (*extract_terms(title), *extract_terms(text))
+        ]
         for title, text in documents
     ]
     frequencies = np.zeros(len(vocabulary), dtype=np.int64)
-    for document in of_documents:
+    for document in documents_terms:
         frequencies[list(set(document))] += 1
     np.save(folder / "frequencies.npy", frequencies)
     (folder / "terms.json").write_text(json.dumps(vocabulary))
     if vocabulary:
         index = bm25s.BM25()
-        index.index((of_documents, vocabulary), create_empty_token=False, show_progress=False)
+        index.index((documents_terms, vocabulary), create_empty_token=False, show_progress=False)
         index.save(str(folder / "bm25"))
 
 
-def _read(pages: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """(address, title, statements) of every page that may be used, in the order of addresses."""
+def _read_pages(pages: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (URL, title, statements) of every usable page, ordered by URL."""
     hosts = load_inversion().mirror_hosts
     try:
         table = pq.read_table(pages, columns=["url", "title", "text", "status"])
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
         raise UnreadableArchive(
-            f"{pages} is no file of archived pages ({error}); expected the columns url, title, "
-            "text and status, as a snapshot has them."
+            f"{pages} is not a file of archived pages ({error}); expected a snapshot's file with "
+            "the columns url, title, text and status."
         ) from None
     for row in sorted(table.to_pylist(), key=lambda row: str(row["url"])):
         url, title, text = (row[name] or "" for name in ("url", "title", "text"))
         if row["status"] == "ok" and is_source(url, title, text, hosts):
-            yield url, title, list(dict.fromkeys(statements(text)))
+            yield url, title, list(dict.fromkeys(extract_statements(text)))
 
 
-def _without_furniture(
+def _drop_boilerplate(
     found: Sequence[tuple[str, str, list[str]]],
 ) -> list[tuple[str, str, list[str]]]:
-    """Without sentences that many pages share, and pages of which nothing is left."""
+    """Drop sentences that many pages share, and pages without any other."""
     pages: dict[str, int] = {}
     for _, _, texts in found:
         for text in texts:
             pages[text] = pages.get(text, 0) + 1
     kept = [
-        (url, title, [t for t in texts if pages[t] < COMMON_PAGES]) for url, title, texts in found
+        (url, title, [t for t in texts if pages[t] < BOILERPLATE_PAGES])
+        for url, title, texts in found
     ]
     return [page for page in kept if page[2]]

@@ -1,25 +1,25 @@
-"""What the baseline takes from an archived page: its plain statements, and never an encyclopedia.
+"""The plain statements that the baseline extracts from archived pages, except encyclopedias.
 
-All functions are pure, linear in the length of their text and never raise: pages are untrusted.
+Pages are untrusted: all functions are pure, take linear time and never raise.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from tasks.extraction.banned import is_below
+from tasks.extraction.bans import is_host_or_subdomain
 from tasks.extraction.urls import normalise_url
-from tasks.judges.text import readable, sentences, stop_words
+from tasks.judges.text import load_stop_words, split_sentences, strip_markdown
 
 MAX_PAGE_CHARS = 300_000
-"""What is read of a page: a longer one is a book or a list, and its begin says what it is on."""
+"""How much of a page is read: a longer one is a book or a list, whose start shows its subject."""
 MAX_LINE_CHARS = 20_000
-LEAST_WORDS = 7
-MOST_WORDS = 60
-"""Of a statement: shorter ones are labels, longer ones are lists or were never split."""
+MIN_WORDS = 7
+MAX_WORDS = 60
+"""Bounds of a statement: shorter ones are labels, longer ones are lists or unsplit text."""
 
 _SEARCH_ENGINES = re.compile(r"(?:.*\.)?(?:google|bing|duckduckgo|yahoo|baidu|yandex)(?:\.\w+)+")
-_NO_PAGE = re.compile(
+_ERROR_PAGE = re.compile(
     r"\b(?:page not found|404|403 forbidden|access denied|just a moment|attention required|"
     r"are you a robot|captcha|page unavailable|error \d{3})\b",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{0,500})\]\([^()\n]{0,2000}\)")
 _NOT_PROSE = re.compile(r"\s*(?:\||!\[|#{1,6}\s|={3,}|-{3,})")
 _ITEM = re.compile(r"\s*(?:[*+-]|\d{1,3}[.)])\s")
 _OPEN_END = re.compile(r"\A.{39,}[\w,;’'\-]\s*\Z")
-_GOES_ON = re.compile(r"\s*[a-zà-ÿ0-9(“\"]")
+_CONTINUATION = re.compile(r"\s*[a-zà-ÿ0-9(“\"]")
 _END = re.compile(r"[^.…]\.[\"”’')\]]{0,3}\Z")
 _BEGIN = re.compile(r"[\"“‘'(\[]{0,2}[A-Z0-9À-Ý]")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -51,62 +51,64 @@ _BOILERPLATE = re.compile(
     r"personal data|third[- ]part(?:y|ies)|consent|password|account)\b",
     re.IGNORECASE,
 )
-_LEAST_LINKING = 0.55
-"""Share of a line's letters that are links, from which on it is a menu or a teaser."""
-_LEAST_FUNCTION_WORDS = 0.18
-"""Share of `the`, `of`, `was` among a statement's words: lists and other languages have fewer."""
-_MOST_CAPITALS = 0.55
+_MIN_LINK_SHARE = 0.55
+"""Share of a line's characters in links from which it is a menu or a teaser."""
+_MIN_FUNCTION_WORDS = 0.18
+"""Share of words such as `the`, `of`, `was`: lists and other languages have fewer."""
+_MAX_CAPITALS = 0.55
 """Share of capitalised words: headings and lists of names have more."""
 
 
 def is_source(url: str, title: str, text: str, hosts: Sequence[str]) -> bool:
-    """Whether a page may be used at all: no encyclopedia, copy of one, search or error page.
+    """Whether a page is usable: no encyclopedia, copy of one, search page or error page.
 
-    hosts: of encyclopedias and mirrors; their subdomains (languages) belong to them.
+    hosts: encyclopedias and mirrors, including their subdomains (languages).
     """
     key = normalise_url(url)
     if key is None:
         return False
     place = urlsplit(key)
     host = place.hostname or ""
-    if is_below(host, hosts):
+    if is_host_or_subdomain(host, hosts):
         return False
     if _SEARCH_ENGINES.fullmatch(host) and re.match(r"/(?:search|url|books/feeds|$)", place.path):
         return False
-    if _NO_PAGE.search(title[:200]) or _ENCYCLOPEDIA.search(title[:300]):
+    if _ERROR_PAGE.search(title[:200]) or _ENCYCLOPEDIA.search(title[:300]):
         return False
     return not _ENCYCLOPEDIA.search(text[:3000]) and not _ENCYCLOPEDIA.search(text[-6000:])
 
 
-def statements(text: str) -> Iterator[str]:
-    """The plain statements of a page in order, without menus, notices, tables and lists."""
-    for line in _unwrapped(text[:MAX_PAGE_CHARS].splitlines()):
+def extract_statements(text: str) -> Iterator[str]:
+    """Yield the plain statements of a page in order, without menus, notices, tables and lists."""
+    for line in _unwrap_lines(text[:MAX_PAGE_CHARS].splitlines()):
         if not _NOT_PROSE.match(line) and _is_prose(line[:MAX_LINE_CHARS]):
-            shown = readable(line[:MAX_LINE_CHARS])
-            yield from (s for s in map(_tidy, sentences(shown)) if is_statement(s))
+            prose = strip_markdown(line[:MAX_LINE_CHARS])
+            yield from (
+                s for s in map(_normalise_spaces, split_sentences(prose)) if is_statement(s)
+            )
 
 
 def is_statement(sentence: str) -> bool:
-    """Whether a sentence says something of the world, in English, to nobody in particular."""
+    """Whether a sentence is an English statement about the world that addresses nobody."""
     words = _WORD.findall(sentence)
-    if not LEAST_WORDS <= len(words) <= MOST_WORDS:
+    if not MIN_WORDS <= len(words) <= MAX_WORDS:
         return False
     if not (_BEGIN.match(sentence) and _END.search(sentence)):
         return False
-    function = sum(word.lower() in stop_words() for word in words)
+    function = sum(word.lower() in load_stop_words() for word in words)
     capitals = sum(word[0].isupper() for word in words)
-    if function < _LEAST_FUNCTION_WORDS * len(words) or capitals > _MOST_CAPITALS * len(words):
+    if function < _MIN_FUNCTION_WORDS * len(words) or capitals > _MAX_CAPITALS * len(words):
         return False
-    if _BOILERPLATE.search(sentence) or not _whole(sentence):
+    if _BOILERPLATE.search(sentence) or not _has_paired_marks(sentence):
         return False
     return not _PERSONAL.search(_QUOTED.sub(" ", sentence))
 
 
-def _unwrapped(lines: Sequence[str]) -> Iterator[str]:
-    """Lines with those that a narrow page broke amid a sentence put together again."""
+def _unwrap_lines(lines: Sequence[str]) -> Iterator[str]:
+    """Join lines that were wrapped within a sentence."""
     joined: list[str] = []
     for line in lines:
-        if joined and not (_OPEN_END.search(joined[-1]) and _GOES_ON.match(line)):
+        if joined and not (_OPEN_END.search(joined[-1]) and _CONTINUATION.match(line)):
             yield " ".join(joined)
             joined = []
         joined.append(line.strip() if joined else line)
@@ -114,8 +116,8 @@ def _unwrapped(lines: Sequence[str]) -> Iterator[str]:
         yield " ".join(joined)
 
 
-def _whole(sentence: str) -> bool:
-    """Whether quotation marks and brackets come in pairs; else it was cut amid one."""
+def _has_paired_marks(sentence: str) -> bool:
+    """Whether quotation marks and brackets are paired; if not, the sentence was cut."""
     pairs = (("“", "”"), ("(", ")"))
     return sentence.count('"') % 2 == 0 and all(
         sentence.count(one) == sentence.count(other) for one, other in pairs
@@ -129,8 +131,8 @@ def _is_prose(line: str) -> bool:
     labels = sum(len(match[1]) for match in _LINK.finditer(line))
     visible = len(_LINK.sub(r"\1", line).strip())
     item = _ITEM.match(line) is not None
-    return labels < (_LEAST_LINKING / 2 if item else _LEAST_LINKING) * max(1, visible)
+    return labels < (_MIN_LINK_SHARE / 2 if item else _MIN_LINK_SHARE) * max(1, visible)
 
 
-def _tidy(sentence: str) -> str:
+def _normalise_spaces(sentence: str) -> str:
     return re.sub(r"\s+([.,;:])", r"\1", " ".join(sentence.split()))

@@ -1,16 +1,16 @@
 """A small research agent over an edition's archived pages: `python -m tasks.agents.baseline`.
 
-It runs as any program does (see `command`): what is asked lies in EVERGREEN_ASSIGNMENT, the pages
-in EVERGREEN_ARCHIVE, its index in EVERGREEN_CACHE; the report goes to standard output and what it
-did to `answer.json`. No model, no network, no key: it searches the title or the query (BM25), then
-the names that it found, and puts the statements together that say most, each word for word and with
-its source. A free agent that any other should beat.
+It runs like any program (see `command`): it reads the assignment from EVERGREEN_ASSIGNMENT and the
+pages from EVERGREEN_ARCHIVE, keeps its index in EVERGREEN_CACHE, and writes the report to standard
+output and its trace to `answer.json`. It uses no model, no network and no key: it searches for the
+title or the query (BM25), then for the names that it finds, and quotes the most informative
+statements word for word with their sources. Any other agent should beat it.
 
 With EVERGREEN_SANDBOX, the address of an `evergreen sandbox`, it searches and fetches there instead
-(and sends EVERGREEN_SANDBOX_KEY, where that is set).
+(and sends EVERGREEN_SANDBOX_KEY if set).
 
-It opens no file of the archive but `pages.parquet`: no article, fact, report or verdict. But those
-pages are what other agents have cited, so its search is easier than theirs was.
+It opens no file of the archive but `pages.parquet`: no article, fact, report or verdict. But since
+other agents cited those pages, its search is easier than theirs was.
 """
 
 import json
@@ -20,25 +20,25 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tasks.agents.baseline.article import article
-from tasks.agents.baseline.index import Sources, UnreadableArchive, open_archive
-from tasks.agents.baseline.questions import answer
-from tasks.agents.baseline.research import LEAST_NAMED, LEAST_OF_QUERY, choose, research
+from tasks.agents.baseline.article import render_article
+from tasks.agents.baseline.index import StatementSearch, UnreadableArchive, open_archive
+from tasks.agents.baseline.questions import answer_question
+from tasks.agents.baseline.research import MIN_NAMED, MIN_NAMED_QUERY, choose_statements, research
 from tasks.agents.baseline.sandbox import SandboxPages
-from tasks.extraction.banned import UnreadableBan
+from tasks.extraction.bans import InvalidBan
 from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.traces import SearchStep
 
 VERSION = "baseline-1"
-WORDS = 1800
-"""Of an article. More covers more (1,000: 13.2 % of the facts, 1,500: 15.9, 1,800: 17.3, 2,500:
-19.7, 3,000: 21.0; soft coverage by the offline judge on the shared edition), but the agents there
-write 1,300, and nobody reads a heap of sentences."""
+ARTICLE_WORDS = 1800
+"""The length of an article. A longer one covers more facts (1,000 words: 13.2 %, 1,500: 15.9,
+1,800: 17.3, 2,500: 19.7, 3,000: 21.0; soft coverage by the offline judge on the shared edition),
+but the other agents write 1,300, and a longer list of sentences is unreadable."""
 ANSWER_FILE = Path("answer.json")
 
 
-class Assignment(BaseModel):
-    """What is asked, of what `assignment.json` holds."""
+class BaselineAssignment(BaseModel):
+    """The fields of `assignment.json` that the baseline uses."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -51,65 +51,67 @@ class Assignment(BaseModel):
 
 
 class CannotWrite(Exception):
-    """There will be no report; the message says why."""
+    """The baseline cannot write a report; the message says why."""
 
 
 def main(environment: Mapping[str, str]) -> int:
     try:
-        assignment = _assignment(environment)
-        report, trace = write(_sources(environment, assignment), assignment)
-    except (CannotWrite, UnreadableArchive, UnreadableBan) as error:
+        assignment = _load_assignment(environment)
+        report, trace = write_report(_open_search(environment, assignment), assignment)
+    except (CannotWrite, UnreadableArchive, InvalidBan) as error:
         print(f"baseline: {error}", file=sys.stderr)
         return 1
     steps = [step.model_dump() for step in trace]
-    said = {"trace": steps, "cost_usd": 0.0, "model_version": VERSION,
+    answer = {"trace": steps, "cost_usd": 0.0, "model_version": VERSION,
             "usage": {"searches": len(steps)}}  # fmt: skip
-    ANSWER_FILE.write_text(json.dumps(said), "utf-8")
+    ANSWER_FILE.write_text(json.dumps(answer), "utf-8")
     sys.stdout.buffer.write(report.encode("utf-8", "replace"))
     return 0
 
 
-def write(archive: Sources, assignment: Assignment) -> tuple[str, tuple[SearchStep, ...]]:
-    """The report, and how it searched.
+def write_report(
+    archive: StatementSearch, assignment: BaselineAssignment
+) -> tuple[str, tuple[SearchStep, ...]]:
+    """Return the report and the search trace.
 
     Raises:
-        CannotWrite: the archive holds nothing on it.
-        UnreadableBan: what is banned cannot be read.
+        CannotWrite: the archive holds nothing on the subject.
+        InvalidBan: what is banned cannot be read.
     """
     if assignment.kind == "find_claims":
-        said, trace = answer(archive, assignment.prompt, assignment.banned)
-        if said is None:
-            raise CannotWrite("none of the archived pages holds a name beside the question's words")
-        return said, trace
+        reply, trace = answer_question(archive, assignment.prompt, assignment.banned)
+        if reply is None:
+            raise CannotWrite("no archived page has a name near the question's words")
+        return reply, trace
     subject = assignment.query or assignment.title
-    least = LEAST_OF_QUERY if assignment.query else LEAST_NAMED
+    least = MIN_NAMED_QUERY if assignment.query else MIN_NAMED
     found = research(archive, subject, assignment.banned, least)
-    chosen = choose(found, WORDS)
+    chosen = choose_statements(found, ARTICLE_WORDS)
     if not chosen:
         raise CannotWrite(
-            f"none of the {len(archive.pages)} archived pages that may be used is on "
-            f"{subject!r}; nothing was written"
+            f"none of the {len(archive.pages)} usable archived pages is about {subject!r}; "
+            "nothing was written"
         )
-    return article(archive, found, chosen), found.trace
+    return render_article(archive, found, chosen), found.trace
 
 
-def _sources(environment: Mapping[str, str], assignment: Assignment) -> Sources:
+def _open_search(environment: Mapping[str, str], assignment: BaselineAssignment) -> StatementSearch:
     if environment.get("EVERGREEN_SANDBOX"):
         key = environment.get("EVERGREEN_SANDBOX_KEY")
         return SandboxPages(environment["EVERGREEN_SANDBOX"], key, assignment.assignment)
     cache = Path(environment.get("EVERGREEN_CACHE", "cache"))
-    return open_archive(Path(_named(environment, "EVERGREEN_ARCHIVE")), cache)
+    return open_archive(Path(_require_variable(environment, "EVERGREEN_ARCHIVE")), cache)
 
 
-def _assignment(environment: Mapping[str, str]) -> Assignment:
-    path = _named(environment, "EVERGREEN_ASSIGNMENT")
+def _load_assignment(environment: Mapping[str, str]) -> BaselineAssignment:
+    path = _require_variable(environment, "EVERGREEN_ASSIGNMENT")
     try:
-        return Assignment.model_validate_json(Path(path).read_bytes())
+        return BaselineAssignment.model_validate_json(Path(path).read_bytes())
     except (OSError, ValidationError) as error:
-        raise CannotWrite(f"{path} holds no assignment: {error}") from None
+        raise CannotWrite(f"{path} is not an assignment: {error}") from None
 
 
-def _named(environment: Mapping[str, str], name: str) -> str:
+def _require_variable(environment: Mapping[str, str], name: str) -> str:
     if not environment.get(name):
         raise CannotWrite(f"{name} is not set; `evergreen` sets it for agents of kind `command`")
     return environment[name]

@@ -1,7 +1,7 @@
-"""The baseline's research: queries, the pages they lead to, and which statements say most.
+"""The baseline's research: queries, the pages they find, and the most informative statements.
 
-Nothing is understood here: what many pages on the subject say in rare words counts as important.
-Deterministic: ties go to what stands earlier in the archive.
+It understands nothing: rare words that many pages on the subject use count as important. It is
+deterministic: ties go to what comes first in the archive.
 """
 
 import heapq
@@ -12,36 +12,36 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from tasks.agents.baseline.index import Sources
-from tasks.extraction.banned import read_banned
-from tasks.judges.text import numbers, stop_words, terms
+from tasks.agents.baseline.index import StatementSearch
+from tasks.extraction.bans import parse_bans
+from tasks.judges.text import extract_numbers, extract_terms, load_stop_words
 from tasks.warehouse.traces import SearchStep
 
 HITS = 1000
-"""Statements that a query looks at."""
-HITS_OF_A_PAGE = 25
-"""Those of a page that count, the best: a long page is not better for being long."""
+"""Statements considered for a query."""
+HITS_PER_PAGE = 25
+"""How many of a page's best statements count, so that length alone does not help a page."""
 FIRST_PAGES = 14
 FOLLOW_UPS = 8
-PAGES_EACH = 3
-"""New pages that a follow-up query may open."""
-LEAST_OF_BEST = 0.3
-"""A page whose score is below this share of the best page's is not opened."""
-LEAST_NAMED = 0.6
-"""Share of the title's words, weighted by rarity, that a page on the subject names."""
-LEAST_OF_QUERY = 0.3
-"""The same of a query, in which most words are no names."""
+FOLLOW_UP_PAGES = 3
+"""The most new pages that a follow-up query opens."""
+MIN_SHARE_OF_BEST = 0.3
+"""A page is only opened if its score is at least this share of the best page's."""
+MIN_NAMED = 0.6
+"""Share of the title's words, weighted by rarity, that a page must contain."""
+MIN_NAMED_QUERY = 0.3
+"""The same for a query, in which most words are not names."""
 MOST_WORDS_IN_A_ROW = 4
-AGREEMENT = 1.4
-"""Power of the number of pages that a word stands on."""
-ON_SUBJECT = 1.3
-"""How much more a statement is worth that names the subject itself."""
-MOST_OF_ONE_PAGE = 1 / 3
-"""Share of an article's words that one page may give where there are others."""
+AGREEMENT_POWER = 1.4
+"""The exponent of the number of pages that contain a word."""
+SUBJECT_BONUS = 1.3
+"""The factor for a statement that names the subject."""
+MAX_PAGE_SHARE = 1 / 3
+"""The largest share of an article's words that comes from one of several pages."""
 FADING = 0.35
-"""What a word is still worth when it has been said once more."""
-SHORTNESS = 0.7
-"""Power of the length that a statement's worth is divided by; 1 would favour the shortest."""
+"""The factor on a word's weight for each time that it has been used."""
+LENGTH_POWER = 0.7
+"""The exponent of the length by which a score is divided; 1 would favour the shortest."""
 
 _NAME = re.compile(
     r"[A-Z][\w'’-]+(?:\s+(?:(?:of|the|and|de|van|von|da|del|for)\s+){0,2}[A-Z][\w'’-]+){0,3}"
@@ -54,60 +54,60 @@ _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*\Z")
 
 
 @dataclass(frozen=True)
-class Statement:
-    """A statement of a page that was opened."""
+class PageStatement:
+    """A statement of an opened page."""
 
     number: int
-    """In the archive."""
+    """Its number in the archive."""
     page: int
     text: str
     n_terms: int
     words: frozenset[str]
-    """Its terms, each once."""
+    """Its distinct terms."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the research brought."""
+class ResearchResult:
+    """The result of the research."""
 
-    statements: tuple[Statement, ...]
-    """Of all pages opened, page by page, the best page first."""
+    statements: tuple[PageStatement, ...]
+    """The statements of all opened pages, page by page, the best page first."""
     weights: dict[str, float]
-    """What a word is worth: how rare it is, and on how many of the pages it stands."""
+    """Word weights, from a word's rarity and the number of pages that contain it."""
     pages: tuple[int, ...]
-    """The best first."""
+    """The opened pages, the best first."""
     subject: dict[str, float]
-    """The title's words, and how rare they are."""
+    """The title's words and their rarity."""
     names: tuple[str, ...]
-    """Of what the subject has to do with, the weightiest first."""
+    """Names related to the subject, the most important first."""
     trace: tuple[SearchStep, ...]
 
 
 def research(
-    archive: Sources, title: str, banned: Sequence[str], least_named: float = LEAST_NAMED
-) -> Found:
-    """Search for a title (or query), then for the names that its pages hold.
+    archive: StatementSearch, title: str, banned: Sequence[str], min_named: float = MIN_NAMED
+) -> ResearchResult:
+    """Search for a title (or query), then for the names on the pages found.
 
-    least_named: share of its words that a page must name to be opened.
+    min_named: share of its words that a page must contain to be opened.
 
     Raises:
-        UnreadableBan: what is banned cannot be read.
+        InvalidBan: `banned` holds neither a URL nor a host.
     """
-    scores = _page_scores(archive, title, banned)
-    subject = _weighted(archive, title)  # what is rare is known once pages are
-    opened = _best(archive, scores, subject, FIRST_PAGES, least_named)
-    trace = [_step(archive, title, opened, None)]
-    names = _names(archive, opened, title)
+    scores = _score_pages(archive, title, banned)
+    subject = _weigh_terms(archive, title)  # the search may have added pages
+    opened = _choose_pages(archive, scores, subject, FIRST_PAGES, min_named)
+    trace = [_search_step(archive, title, opened, None)]
+    names = _choose_names(archive, opened, title)
     for name in names:
         query = f"{title} {name}"
-        further = _page_scores(archive, query, banned, opened)
-        new = _best(archive, further, subject, PAGES_EACH, least_named)
-        trace.append(_step(archive, query, new, 0))
+        further = _score_pages(archive, query, banned, opened)
+        new = _choose_pages(archive, further, subject, FOLLOW_UP_PAGES, min_named)
+        trace.append(_search_step(archive, query, new, 0))
         opened += new
-    statements = tuple(_read(archive, opened))
-    return Found(
+    statements = tuple(_read_statements(archive, opened))
+    return ResearchResult(
         statements=statements,
-        weights=_weights(archive, statements),
+        weights=_weigh_words(archive, statements),
         pages=tuple(opened),
         subject=subject,
         names=tuple(names),
@@ -115,42 +115,42 @@ def research(
     )
 
 
-def choose(found: Found, n_words: int) -> list[Statement]:
-    """The statements that together say most in so many words, in the order of being chosen.
+def choose_statements(found: ResearchResult, n_words: int) -> list[PageStatement]:
+    """Greedily choose the most informative statements, up to `n_words` words, in order of choice.
 
-    Greedy: each is worth its words that have not been said yet, those said fading, per length.
+    A statement's score is the weight of its words, which fades with each use, per length.
     """
-    said: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     waiting = [
-        (-_worth(statement, found, said), place, 0)
+        (-_score_statement(statement, found, used), place, 0)
         for place, statement in enumerate(found.statements)
     ]
     heapq.heapify(waiting)
-    chosen: list[Statement] = []
+    chosen: list[PageStatement] = []
     left = n_words
-    share = MOST_OF_ONE_PAGE * n_words if len(found.pages) > 1 else n_words
+    share = MAX_PAGE_SHARE * n_words if len(found.pages) > 1 else n_words
     taken: Counter[int] = Counter()
     while waiting and left > 0:
-        # A statement is worth no more than before: only the best needs to be weighed again.
+        # Scores never rise, so only the best statement needs a new score.
         _, place, at = heapq.heappop(waiting)
         statement = found.statements[place]
         if at < len(chosen):
-            worth = _worth(statement, found, said)
-            heapq.heappush(waiting, (-worth, place, len(chosen)))
+            score = _score_statement(statement, found, used)
+            heapq.heappush(waiting, (-score, place, len(chosen)))
             continue
-        if taken[statement.page] >= share or _repeats(statement, chosen):
+        if taken[statement.page] >= share or _is_repetition(statement, chosen):
             continue
         chosen.append(statement)
-        said.update(statement.words)
+        used.update(statement.words)
         n = len(statement.text.split())
         taken[statement.page] += n
         left -= n
     return chosen
 
 
-def names_subject(found: Found, words: Container[str]) -> bool:
-    """Whether a statement names most of the title."""
-    return _named(found.subject, words)
+def names_subject(found: ResearchResult, words: Container[str]) -> bool:
+    """Whether the words of a statement contain most of the title."""
+    return _is_named(found.subject, words)
 
 
 def refers_back(sentence: str) -> bool:
@@ -158,110 +158,112 @@ def refers_back(sentence: str) -> bool:
     return _REFERS_BACK.match(sentence) is not None
 
 
-def _worth(statement: Statement, found: Found, said: Counter[str]) -> float:
-    # math.fsum: the same in every process, in whatever order a set gives its members.
-    worth = fsum(found.weights[word] * FADING ** said[word] for word in statement.words)
+def _score_statement(statement: PageStatement, found: ResearchResult, used: Counter[str]) -> float:
+    # math.fsum: the result must not depend on the order of a set.
+    score = fsum(found.weights[word] * FADING ** used[word] for word in statement.words)
     if refers_back(statement.text):
-        worth *= 0.8
+        score *= 0.8
     if names_subject(found, statement.words):
-        worth *= ON_SUBJECT
-    return float(worth / max(8, statement.n_terms) ** SHORTNESS)
+        score *= SUBJECT_BONUS
+    return float(score / max(8, statement.n_terms) ** LENGTH_POWER)
 
 
-def _repeats(statement: Statement, chosen: Sequence[Statement]) -> bool:
+def _is_repetition(statement: PageStatement, chosen: Sequence[PageStatement]) -> bool:
     words = statement.words
     return any(
         len(words & other.words) >= 0.75 * min(len(words), len(other.words)) for other in chosen
     )
 
 
-def _weighted(archive: Sources, title: str) -> dict[str, float]:
+def _weigh_terms(archive: StatementSearch, title: str) -> dict[str, float]:
     plain = _IN_BRACKETS.sub("", title)
-    return {term: archive.rarity(term) for term in terms(plain) or terms(title)}
+    return {term: archive.rarity(term) for term in extract_terms(plain) or extract_terms(title)}
 
 
-def _page_scores(
-    archive: Sources, query: str, banned: Sequence[str], opened: Sequence[int] = ()
+def _score_pages(
+    archive: StatementSearch, query: str, banned: Sequence[str], opened: Sequence[int] = ()
 ) -> dict[int, float]:
-    """A page is worth its best statements: 1, 1/2, 1/3 ... of each, in order.
+    """Score pages by their best statements, with weights 1, 1/2, 1/3 ... in order.
 
-    opened: pages that do not count, as those that are banned.
+    opened: pages to leave out, like banned ones.
     """
     hits = archive.search(query, HITS)
     urls = {page: archive.pages[page].url for page in {hit.page for hit in hits}}
-    named = read_banned(banned)
-    left_out = {page for page, url in urls.items() if page in opened or named.names(url)}
+    named = parse_bans(banned)
+    left_out = {page for page, url in urls.items() if page in opened or named.matches(url)}
     scores: dict[int, float] = {}
     rank: Counter[int] = Counter()
     for hit in hits:
-        if hit.page not in left_out and rank[hit.page] < HITS_OF_A_PAGE:
+        if hit.page not in left_out and rank[hit.page] < HITS_PER_PAGE:
             rank[hit.page] += 1
             scores[hit.page] = scores.get(hit.page, 0.0) + hit.score / rank[hit.page]
     return scores
 
 
-def _best(
-    archive: Sources,
+def _choose_pages(
+    archive: StatementSearch,
     scores: dict[int, float],
     subject: dict[str, float],
     k: int,
-    least_named: float,
+    min_named: float,
 ) -> list[int]:
     ordered = sorted(scores, key=lambda page: (-scores[page], page))
-    least = LEAST_OF_BEST * scores[ordered[0]] if ordered else 0.0
+    min_score = MIN_SHARE_OF_BEST * scores[ordered[0]] if ordered else 0.0
     chosen: list[int] = []
     for page in ordered:
-        if len(chosen) == k or scores[page] < least:
+        if len(chosen) == k or scores[page] < min_score:
             break
-        if _names_subject(archive, page, subject, least_named):
+        if _page_names_subject(archive, page, subject, min_named):
             chosen.append(page)
     return chosen
 
 
-def _names_subject(
-    archive: Sources, page: int, subject: dict[str, float], least_named: float
+def _page_names_subject(
+    archive: StatementSearch, page: int, subject: dict[str, float], min_named: float
 ) -> bool:
-    there = set(terms(archive.pages[page].title))
+    there = set(extract_terms(archive.pages[page].title))
     for number in range(archive.pages[page].first, archive.pages[page].end):
-        there.update(terms(archive.text(number)))
-    return _named(subject, there, least_named)
+        there.update(extract_terms(archive.text(number)))
+    return _is_named(subject, there, min_named)
 
 
-def _named(subject: dict[str, float], there: Container[str], least: float = LEAST_NAMED) -> bool:
+def _is_named(
+    subject: dict[str, float], there: Container[str], min_share: float = MIN_NAMED
+) -> bool:
     named = sum(weight for term, weight in subject.items() if term in there)
-    return named >= least * sum(subject.values())
+    return named >= min_share * sum(subject.values())
 
 
-def _read(archive: Sources, opened: Iterable[int]) -> Iterator[Statement]:
+def _read_statements(archive: StatementSearch, opened: Iterable[int]) -> Iterator[PageStatement]:
     for page in opened:
         for number in range(archive.pages[page].first, archive.pages[page].end):
             text = archive.text(number)
-            found = terms(text)
-            yield Statement(number, page, text, len(found), frozenset(found))
+            found = extract_terms(text)
+            yield PageStatement(number, page, text, len(found), frozenset(found))
 
 
-def _weights(archive: Sources, statements: Sequence[Statement]) -> dict[str, float]:
+def _weigh_words(archive: StatementSearch, statements: Sequence[PageStatement]) -> dict[str, float]:
     pages: dict[str, set[int]] = {}
     for statement in statements:
         for term in statement.words:
             pages.setdefault(term, set()).add(statement.page)
-    return {term: archive.rarity(term) * len(on) ** AGREEMENT for term, on in pages.items()}
+    return {term: archive.rarity(term) * len(on) ** AGREEMENT_POWER for term, on in pages.items()}
 
 
-def _names(archive: Sources, opened: Sequence[int], title: str) -> list[str]:
-    """Names on the pages opened, by on how many of them they stand and how rare they are."""
-    known = set(terms(title))
+def _choose_names(archive: StatementSearch, opened: Sequence[int], title: str) -> list[str]:
+    """Choose names on the opened pages by the number of pages and by rarity."""
+    known = set(extract_terms(title))
     pages: dict[str, set[int]] = {}
     times: Counter[str] = Counter()
-    for statement in _read(archive, opened):
-        for name in names_in(statement.text):
-            if not known.issuperset(terms(name)) and not numbers(name):
+    for statement in _read_statements(archive, opened):
+        for name in find_names(statement.text):
+            if not known.issuperset(extract_terms(name)) and not extract_numbers(name):
                 pages.setdefault(name, set()).add(statement.page)
                 times[name] += 1
     ordered = sorted(
         pages,
         key=lambda name: (
-            -len(pages[name]) * sum(archive.rarity(t) for t in terms(name)) ** 0.5,
+            -len(pages[name]) * sum(archive.rarity(t) for t in extract_terms(name)) ** 0.5,
             -times[name],
             name,
         ),
@@ -270,23 +272,27 @@ def _names(archive: Sources, opened: Sequence[int], title: str) -> list[str]:
     for name in ordered:
         if len(chosen) == FOLLOW_UPS:
             break
-        if times[name] >= 2 and not any(set(terms(name)) & set(terms(c)) for c in chosen):
+        if times[name] >= 2 and not any(
+            set(extract_terms(name)) & set(extract_terms(c)) for c in chosen
+        ):
             chosen.append(name)
     return chosen
 
 
-def names_in(sentence: str) -> Iterator[str]:
-    """Runs of capitalised words; not the one word that has its capital from beginning it."""
+def find_names(sentence: str) -> Iterator[str]:
+    """Yield runs of capitalised words, except a word that is only capitalised as the first."""
     for match in _NAME.finditer(sentence):
         name = match.group()
         if match.start() == 0:
             first, _, rest = name.partition(" ")
-            name = rest if first.lower() in stop_words() or not rest else name
+            name = rest if first.lower() in load_stop_words() or not rest else name
         if name and name not in _MONTHS_AND_DAYS:
             yield name
 
 
-def _step(archive: Sources, query: str, opened: Sequence[int], parent: int | None) -> SearchStep:
+def _search_step(
+    archive: StatementSearch, query: str, opened: Sequence[int], parent: int | None
+) -> SearchStep:
     return SearchStep(
         query=query, opened=tuple(archive.pages[page].url for page in opened), parent=parent
     )

@@ -1,7 +1,7 @@
-"""The baseline's pages where they come from a sandbox: searched and fetched over HTTP.
+"""The baseline's pages from a sandbox, searched and fetched over HTTP.
 
-What a search leads to is fetched once and read as archived pages are; statements are then weighed
-among all that have been fetched.
+Each page that a search finds is fetched once and read like an archived page; scores are computed
+over all statements fetched so far.
 """
 
 import math
@@ -14,49 +14,48 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from tasks.agents.baseline.index import Hit, Page, UnreadableArchive
-from tasks.agents.baseline.pages import is_source, statements
+from tasks.agents.baseline.index import IndexedPage, StatementHit, UnreadableArchive
+from tasks.agents.baseline.pages import extract_statements, is_source
 from tasks.configuration.inversion import load_inversion
-from tasks.judges.text import terms
+from tasks.judges.text import extract_terms
 
-PAGES = 25
-"""That a search asks for."""
-MOST_QUERY = 500
-"""Characters."""
-FETCHED_PART = 1 / 20
-"""What was fetched is on the subject: a word's rarity is as if there were this much more that is
-not, without the word."""
+RESULTS_PER_SEARCH = 25
+"""How many results a search requests."""
+MAX_QUERY_CHARS = 500
+FETCHED_SHARE = 1 / 20
+"""The assumed share of the fetched statements in all statements: fetched pages are on the subject,
+so the other statements are assumed not to contain a word whose rarity is computed."""
 TRIES = 6
-"""For a sandbox that is not there or says "too often"."""
+"""The most tries while the sandbox is unreachable or busy."""
 TIMEOUT_SECONDS = 60
-MOST_BYTES = 64 << 20
-BUSY = frozenset({429, 502, 503, 504})
+MAX_BYTES = 64 << 20
+BUSY_CODES = frozenset({429, 502, 503, 504})
 
 NO_KEY = (
-    "the sandbox at {address} wants a key, or another one ({said}). Export it as "
-    "EVERGREEN_SANDBOX_KEY, and name that under `environment` in configs/agents.yaml, too."
+    "the sandbox at {address} does not accept the key, or needs one ({detail}). Export it as "
+    "EVERGREEN_SANDBOX_KEY, and name that under `environment` in configs/agents.yaml."
 )
 
 
-class Busy(Exception):
-    """The sandbox may answer later."""
+class SandboxBusy(Exception):
+    """The sandbox is busy and may answer later."""
 
 
-PASSING = (Busy, httpx.RequestError, OSError)
-"""What may be another answer next time; httpx lets TLS errors in mid-answer through as they are."""
+RETRIED_ERRORS = (SandboxBusy, httpx.RequestError, OSError)
+"""Errors after which to try again; httpx does not wrap TLS errors within an answer."""
 
 
-class _Found(BaseModel):
+class _SearchHit(BaseModel):
     model_config = ConfigDict(extra="ignore")
     url: str
 
 
-class _Answer(BaseModel):
+class _SearchReply(BaseModel):
     model_config = ConfigDict(extra="ignore")
-    results: list[_Found]
+    results: list[_SearchHit]
 
 
-class _Fetched(BaseModel):
+class _FetchReply(BaseModel):
     model_config = ConfigDict(extra="ignore")
     url: str
     title: str = ""
@@ -64,10 +63,10 @@ class _Fetched(BaseModel):
 
 
 class SandboxPages:
-    """The pages that were fetched so far, their statements in order, and the search for more."""
+    """The pages fetched so far, their statements in order, and a search that fetches more."""
 
     def __init__(self, address: str, key: str | None, assignment: str) -> None:
-        """assignment: what it must not use the sandbox leaves out; empty: nothing is said."""
+        """assignment: the sandbox leaves out the pages that it bans; empty for none."""
         self._http = httpx.Client(
             base_url=address.rstrip("/"),
             headers={"x-api-key": key} if key else {},
@@ -77,67 +76,71 @@ class SandboxPages:
         )
         self._hosts = load_inversion().mirror_hosts
         self._number: dict[str, int | None] = {}
-        """Address to page; None for what cannot be used."""
-        self.pages: list[Page] = []
+        """URL to page number; None for a page that cannot be used."""
+        self.pages: list[IndexedPage] = []
         self._texts: list[str] = []
         self._page_of: list[int] = []
         self._terms: list[tuple[str, ...]] = []
-        """Of each statement, with those of its page's title."""
+        """The terms of each statement and its page's title."""
         self._frequencies: Counter[str] = Counter()
 
     def text(self, statement: int) -> str:
         return self._texts[statement]
 
     def rarity(self, term: str) -> float:
-        n_all = len(self._texts) / FETCHED_PART
+        n_all = len(self._texts) / FETCHED_SHARE
         return math.log((n_all + 1) / (max(1, self._frequencies[term]) + 0.5))
 
-    def search(self, query: str, k: int) -> list[Hit]:
-        """The best statements of the pages that the sandbox finds.
+    def search(self, query: str, k: int) -> list[StatementHit]:
+        """Return the k best statements on the pages that the sandbox finds.
 
         Raises:
-            UnreadableArchive: it does not answer, or not as it should.
+            UnreadableArchive: the sandbox does not answer, or not as expected.
         """
-        answer = self._get("/search", query=query[:MOST_QUERY], k=str(PAGES), format="json")
+        answer = self._get(
+            "/search", query=query[:MAX_QUERY_CHARS], k=str(RESULTS_PER_SEARCH), format="json"
+        )
         try:
-            found = _Answer.model_validate_json(answer or b"").results
+            found = _SearchReply.model_validate_json(answer or b"").results
         except ValidationError as error:
             raise self._unreadable("/search", error) from None
-        numbers = {self._read(one.url) for one in found} - {None}
-        return [hit for hit in self._best(query) if hit.page in numbers][:k]
+        numbers = {self._fetch_page(one.url) for one in found} - {None}
+        return [hit for hit in self._rank_statements(query) if hit.page in numbers][:k]
 
-    def _read(self, url: str) -> int | None:
-        """The page's number; it is fetched if that has not been done."""
+    def _fetch_page(self, url: str) -> int | None:
+        """Return the page's number; fetch the page if that has not been done."""
         if url not in self._number:
             self._number[url] = None
             content = self._get("/fetch", url=url)
             if content is not None:
                 try:
-                    page = _Fetched.model_validate_json(content)
+                    page = _FetchReply.model_validate_json(content)
                 except ValidationError as error:
                     raise self._unreadable("/fetch", error) from None
                 if is_source(url, page.title, page.text, self._hosts):
-                    self._number[url] = self._add(url, page)
+                    self._number[url] = self._add_page(url, page)
         return self._number[url]
 
-    def _add(self, url: str, page: _Fetched) -> int | None:
-        said = list(dict.fromkeys(statements(page.text)))
-        if not said:
+    def _add_page(self, url: str, page: _FetchReply) -> int | None:
+        texts = list(dict.fromkeys(extract_statements(page.text)))
+        if not texts:
             return None
         first, number = len(self._texts), len(self.pages)
-        self.pages.append(Page(url, page.title, first, first + len(said)))
-        for text in said:
-            found = (*terms(page.title), *terms(text))
+        self.pages.append(IndexedPage(url, page.title, first, first + len(texts)))
+        for text in texts:
+            found = (*extract_terms(page.title), *extract_terms(text))
             self._texts.append(text)
             self._page_of.append(number)
             self._terms.append(found)
             self._frequencies.update(set(found))
         return number
 
-    def _best(self, query: str) -> Iterator[Hit]:
-        """All statements that share a word with a query, the best first."""
+    def _rank_statements(self, query: str) -> Iterator[StatementHit]:
+        """Yield all statements that share a word with the query, the best first."""
         vocabulary = {term: number for number, term in enumerate(self._frequencies)}
-        known = [vocabulary[term] for term in dict.fromkeys(terms(query)) if term in vocabulary]
+        known = [
+            vocabulary[term] for term in dict.fromkeys(extract_terms(query)) if term in vocabulary
+        ]
         if not known:
             return
         index = bm25s.BM25()
@@ -147,49 +150,51 @@ class SandboxPages:
         for statement in np.argsort(-scores, kind="stable").tolist():
             if scores[statement] <= 0:
                 return
-            yield Hit(statement, self._page_of[statement], float(scores[statement]))
+            yield StatementHit(statement, self._page_of[statement], float(scores[statement]))
 
-    def _get(self, path: str, **asked: str) -> bytes | None:
-        """The answer's body; None for what is not there.
+    def _get(self, path: str, **parameters: str) -> bytes | None:
+        """Return the body of the answer; None for HTTP 404.
 
         Raises:
-            UnreadableArchive: there is no answer in all tries, or a refusal.
+            UnreadableArchive: every try failed, or the sandbox refused.
         """
         try:
             for attempt in Retrying(
-                retry=retry_if_exception_type(PASSING),
+                retry=retry_if_exception_type(RETRIED_ERRORS),
                 stop=stop_after_attempt(TRIES),
                 wait=wait_exponential(multiplier=0.5, max=20),
                 reraise=True,
             ):
                 with attempt:
-                    return self._once(path, asked)
+                    return self._get_once(path, parameters)
         except UnreadableArchive:
             raise
-        except Exception as error:  # whatever httpx, its connections and its cookies stumble over
+        except Exception as error:  # httpx, its connections and its cookies raise various errors
             raise self._unreadable(path, error) from None
         raise AssertionError("tenacity returns or raises")
 
-    def _once(self, path: str, asked: dict[str, str]) -> bytes | None:
-        with self._http.stream("GET", path, params=asked) as response:
+    def _get_once(self, path: str, parameters: dict[str, str]) -> bytes | None:
+        with self._http.stream("GET", path, params=parameters) as response:
             content = bytearray()
             for part in response.iter_bytes():
                 content += part
-                if len(content) > MOST_BYTES:
-                    raise self._unreadable(path, f"more than {MOST_BYTES:,} bytes")
+                if len(content) > MAX_BYTES:
+                    raise self._unreadable(path, f"more than {MAX_BYTES:,} bytes")
             if response.status_code == 404:
                 return None
-            if response.status_code in BUSY:
-                raise Busy(f"HTTP {response.status_code}")
+            if response.status_code in BUSY_CODES:
+                raise SandboxBusy(f"HTTP {response.status_code}")
             if response.status_code != 200:
-                said = bytes(content[:300]).decode("utf-8", "replace")
+                detail = bytes(content[:300]).decode("utf-8", "replace")
                 if response.status_code == 401:
-                    raise UnreadableArchive(NO_KEY.format(address=self._http.base_url, said=said))
-                raise self._unreadable(path, f"HTTP {response.status_code}: {said}")
+                    raise UnreadableArchive(
+                        NO_KEY.format(address=self._http.base_url, detail=detail)
+                    )
+                raise self._unreadable(path, f"HTTP {response.status_code}: {detail}")
             return bytes(content)
 
-    def _unreadable(self, path: str, said: object) -> UnreadableArchive:
+    def _unreadable(self, path: str, detail: object) -> UnreadableArchive:
         return UnreadableArchive(
-            f"the sandbox at {self._http.base_url} does not answer {path} as it should ({said}). "
+            f"the sandbox at {self._http.base_url} does not answer {path} as expected ({detail}). "
             "Is EVERGREEN_SANDBOX the address that `evergreen sandbox` printed?"
         )

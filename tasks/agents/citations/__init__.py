@@ -1,4 +1,4 @@
-"""One form of citations for whatever agents write: `[n]` in the text, a list at its end.
+"""Conversion of all agents' citations to one form: `[n]` in the text and a list at its end.
 
 Pure. Writes no table.
 """

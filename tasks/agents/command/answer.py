@@ -1,119 +1,119 @@
-"""What a program brought, as its supervisor wrote it down, read as an answer."""
+"""The result of a program, as its supervisor recorded it, read as an answer."""
 
 import json
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tasks.agents.agent import Answer, UnreadableAnswer
-from tasks.agents.command.supervise import ANSWER_FILE
-from tasks.agents.given import answer_of
+from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
+from tasks.agents.command.supervisor import ANSWER_FILE
+from tasks.agents.report_form import parse_report_form
 from tasks.warehouse.rows import ForeignText
 
-SAID = 600
-"""Characters of what a program said last that go into an error."""
+MAX_STDERR_CHARS = 600
+"""How much of the end of a program's standard error goes into a message."""
 
 
-class Exit(BaseModel):
+class ProgramExit(BaseModel):
     """How a program ended."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     reason: ForeignText
-    """`exit`, `timeout`, `memory`, `stopped` (its supervisor was asked to end), `died` (it ended
+    """`exit`, `timeout`, `memory`, `stopped` (its supervisor was terminated), `died` (it ended
     without a result), or why it could not be started."""
     code: int | None = None
     signal: ForeignText | None = None
     seconds: float | None = None
     seconds_allowed: float | None = None
     peak_memory_mb: float | None = None
-    """Of its largest process, resident."""
+    """Peak resident memory of its largest process."""
     memory_mb_allowed: int | None = None
 
 
-class Ended(BaseModel):
-    """`ended.json`, the raw answer of a job."""
+class ProgramResult(BaseModel):
+    """The contents of `ended.json`, the raw answer of a job."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    exit: Exit
+    exit: ProgramExit
     report: ForeignText | None = None
     given: ForeignText | None = None
-    """What `answer.json` holds, as it stands there."""
+    """The text of `answer.json`."""
     problem: ForeignText | None = None
-    """Why what it left could not be taken."""
+    """Why its output files could not be used."""
     stderr_tail: ForeignText = ""
 
 
-def read(raw: str) -> Answer:
-    """What a program brought.
+def read(raw: str) -> JobAnswer:
+    """Read the answer of a program.
 
     Raises:
-        UnreadableAnswer: `raw` is not of this kind, or its `answer.json` not of its form.
+        UnreadableJobAnswer: `raw` is no ProgramResult, or `answer.json` does not match its form.
     """
     try:
-        ended = Ended.model_validate_json(raw)
+        result = ProgramResult.model_validate_json(raw)
     except ValidationError as error:
-        raise UnreadableAnswer(f"expected what a supervisor writes, as JSON: {error}") from None
-    failure = _failure(ended)
+        raise UnreadableJobAnswer(f"expected the result of a program, as JSON: {error}") from None
+    failure = _describe_failure(result)
     try:
-        answer = _brought(ended)
-    except UnreadableAnswer:
+        answer = _read_answer(result)
+    except UnreadableJobAnswer:
         if failure is None:
             raise
-        answer = Answer(outcome="failed", text=ended.report or "")
+        answer = JobAnswer(outcome="failed", text=result.report or "")
     if failure is not None:
         return answer.model_copy(update={"outcome": "failed", "error": failure})
     if answer.outcome == "failed" and not answer.text.strip():
         why = answer.error or "no report"
-        return answer.model_copy(update={"error": f"{why}{_last_words(ended)}"})
+        return answer.model_copy(update={"error": f"{why}{_quote_stderr(result)}"})
     return answer
 
 
-def _brought(ended: Ended) -> Answer:
-    """What it left, however it ended. What `answer.json` holds goes before its output."""
-    given = _given(ended)
+def _read_answer(result: ProgramResult) -> JobAnswer:
+    """Read the program's output, however it ended; `answer.json` takes precedence."""
+    given = _parse_answer_file(result)
     if not given.get("report"):
-        given["report"] = ended.report or ""
-    return answer_of(given)
+        given["report"] = result.report or ""
+    return parse_report_form(given)
 
 
-def _given(ended: Ended) -> dict[str, object]:
-    if ended.given is None:
+def _parse_answer_file(result: ProgramResult) -> dict[str, object]:
+    if result.given is None:
         return {}
     try:
-        given = json.loads(ended.given)
+        given = json.loads(result.given)
     except (ValueError, RecursionError) as error:
-        raise UnreadableAnswer(f"{ANSWER_FILE} is not JSON ({error})") from None
+        raise UnreadableJobAnswer(f"{ANSWER_FILE} is not JSON ({error})") from None
     if not isinstance(given, dict):
-        raise UnreadableAnswer(f"{ANSWER_FILE}: expected an object, got {str(given)[:80]!r}")
+        raise UnreadableJobAnswer(f"{ANSWER_FILE}: expected an object, got {str(given)[:80]!r}")
     return given
 
 
-def _failure(ended: Ended) -> str | None:
-    """Why there is no good report, in words; None if nothing went wrong."""
-    end = ended.exit
+def _describe_failure(result: ProgramResult) -> str | None:
+    """Describe why there is no valid report; None if nothing failed."""
+    end = result.exit
     if end.reason == "timeout":
         allowed = (end.seconds_allowed or 0) / 60
-        return f"it was ended after {allowed:.3g} minutes, its limit{_last_words(ended)}"
+        return f"it was ended after {allowed:.3g} minutes, its limit{_quote_stderr(result)}"
     if end.reason == "memory":
         return (
             f"it ran out of the {end.memory_mb_allowed} MB that `memory_mb` allows"
-            f"{_last_words(ended)}"
+            f"{_quote_stderr(result)}"
         )
     if end.reason == "died":
         return "it ended without a result (the machine restarted, or its supervisor was killed)"
     if end.reason == "stopped":
-        return f"it was stopped from outside{_last_words(ended)}"
+        return f"it was stopped from outside{_quote_stderr(result)}"
     if end.reason != "exit":
         return f"it {end.reason}"
     if end.signal is not None:
         hint = " (often: the machine has no memory left)" if end.signal == "SIGKILL" else ""
-        return f"it was ended by {end.signal}{hint}{_last_words(ended)}"
+        return f"it was ended by {end.signal}{hint}{_quote_stderr(result)}"
     if end.code != 0:
-        return f"it ended with code {end.code}{_last_words(ended)}"
-    return ended.problem
+        return f"it ended with code {end.code}{_quote_stderr(result)}"
+    return result.problem
 
 
-def _last_words(ended: Ended) -> str:
-    last = ended.stderr_tail.strip()[-SAID:]
-    return f"; it said last: {last}" if last else ""
+def _quote_stderr(result: ProgramResult) -> str:
+    last = result.stderr_tail.strip()[-MAX_STDERR_CHARS:]
+    return f"; the end of its standard error: {last}" if last else ""

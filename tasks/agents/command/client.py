@@ -1,14 +1,14 @@
-"""A program on this machine: the prompt on its standard input, the report on its output.
+"""A client of a program on this machine: the prompt on standard input, the report on its output.
 
-The program of one report is a job that survives us: a supervisor of its own (`supervise`) starts
-it, ends it at the limit, and writes down what it brought. Its folder is found again by the job's
-name, so **starting the same job twice starts it once**: whoever was killed between starting a
-program and writing that down may simply start it again.
+The program of one report is a job that outlives this process: its own supervisor (`supervisor`)
+starts it, ends it at the limit, and records the result. Its folder is named after the job, so
+**starting the same job twice starts it once**: a caller that was killed between starting a program
+and recording that may simply start it again.
 
-The program runs in a folder of its own with a clean environment: PATH, HOME, TMPDIR, LANG,
-EVERGREEN_ASSIGNMENT (a JSON file: what is asked), EVERGREEN_CACHE (a folder that the agent's
-programs share), EVERGREEN_ARCHIVE where its entry says `archive` (a folder with the edition's
-`pages.parquet`, and nothing else of it), and the variables its entry names.
+The program runs in its own folder with a clean environment: PATH, HOME, TMPDIR, LANG,
+EVERGREEN_ASSIGNMENT (a JSON file with the assignment), EVERGREEN_CACHE (a folder that the agent's
+programs share), EVERGREEN_ARCHIVE if its entry sets `archive` (a folder with the edition's
+`pages.parquet`, and nothing else of the edition), and the variables that its entry names.
 """
 
 import asyncio
@@ -25,110 +25,117 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
-from tasks.agents.agent import Gone, Question, Seen
-from tasks.agents.command.answer import SAID, Ended, Exit, read
-from tasks.agents.command.supervise import Work, end_what_is_left, write_work
-from tasks.agents.given import told
+from tasks.agents.agent import Gone, JobRequest, JobStatus
+from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult, read
+from tasks.agents.command.supervisor import ProgramSpec, kill_leftovers, write_spec
 from tasks.agents.http import CONFIGURED_IN
-from tasks.agents.kinds import Place
+from tasks.agents.kinds import AgentFolders
+from tasks.agents.report_form import assignment_payload
 from tasks.configuration.agents import CommandAsk
-from tasks.models.errors import Misconfigured, Transient
+from tasks.models.errors import Misconfigured, TransientError
 
 __all__ = ["open_client", "read"]
 
 ROOT = Path(__file__).resolve().parents[3]
-"""Where `tasks` lies, so that the supervisor finds it wherever it is started."""
+"""The folder of `tasks`, the supervisor's working directory."""
 START_SECONDS = 60
-"""For a supervisor to take its job in hand; it takes a fraction of a second."""
+"""Time limit for a supervisor to start; it takes a fraction of a second."""
 GRACE_SECONDS = 5.0
-MAX_NAME = 120
+MAX_NAME_CHARS = 120
 """Characters; file systems take 255 bytes."""
 
 
-def open_client(agent: str, ask: CommandAsk, key: str | None, place: Place) -> "CommandClient":
-    return CommandClient(agent, ask, place)
+def open_client(
+    agent: str, ask: CommandAsk, key: str | None, folders: AgentFolders
+) -> "CommandClient":
+    return CommandClient(agent, ask, folders)
 
 
 class CommandClient:
-    """One program, an assignment at a time each."""
+    """A client of one program, which is run once for each assignment."""
 
     def __init__(
-        self, agent: str, ask: CommandAsk, place: Place, *, grace_seconds: float = GRACE_SECONDS
+        self,
+        agent: str,
+        ask: CommandAsk,
+        folders: AgentFolders,
+        *,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        """grace_seconds: between asking a program to end and ending it."""
+        """grace_seconds: between terminating a program and killing it."""
         self._agent = agent
         self._ask = ask
-        self._archive = place.archive
-        self._jobs = place.work / file_name(agent)
-        self._cache = place.work / ".cache" / file_name(agent)
+        self._archive = folders.archive
+        self._jobs = folders.work / safe_file_name(agent)
+        self._cache = folders.work / ".cache" / safe_file_name(agent)
         self._grace_seconds = grace_seconds
-        self._laying_out = threading.Lock()
-        """The same job may be started from two threads; its files are written by one at a time."""
+        self._folder_lock = threading.Lock()
+        """Two threads may start the same job; one at a time writes its files."""
 
-    async def start(self, question: Question) -> Seen:
-        """Start the job's program, or find the one that was started for the same job.
+    async def start(self, request: JobRequest) -> JobStatus:
+        """Start the job's program, unless it was started before.
 
         Raises:
-            Misconfigured: it cannot be run; nothing was started.
-            Transient: it did not come to be started.
+            Misconfigured: the program cannot be run; nothing was started.
+            TransientError: the supervisor did not start.
         """
-        return await asyncio.to_thread(self._start, question)
+        return await asyncio.to_thread(self._start, request)
 
-    async def look(self, remote_id: str) -> Seen:
-        return await asyncio.to_thread(self._look, remote_id)
+    async def poll(self, remote_id: str) -> JobStatus:
+        return await asyncio.to_thread(self._poll, remote_id)
 
     async def check(self) -> str:
-        """What would be run, without running it: nobody knows what it would cost."""
-        command, names = self._command(), self._ask.environment
-        self._secrets()
-        said = [f"{command[0]} is there and can be run"]
+        """Describe what would be run, without running it: its cost is unknown."""
+        command, names = self._resolve_command(), self._ask.environment
+        self._read_secrets()
+        findings = [f"{command[0]} exists and can be run"]
         if names:
-            said.append(f"it will see {', '.join(names)}")
+            findings.append(f"it will see {', '.join(names)}")
         if self._ask.archive:
-            pages = self._pages()
-            said.append(f"it will read {pages} ({pages.stat().st_size / 2**20:.0f} MB)")
+            pages = self._find_pages()
+            findings.append(f"it will read {pages} ({pages.stat().st_size / 2**20:.0f} MB)")
         limits = f"{self._ask.limits.deadline_minutes:g} minutes and {self._ask.memory_mb} MB"
-        return "; ".join([*said, f"it gets {limits}. It was not run."])
+        return "; ".join([*findings, f"it gets {limits}. It was not run."])
 
     async def close(self) -> None:
-        """Nothing is open; its programs go on."""
+        """Do nothing: no connection is open, and programs keep running."""
 
-    def _start(self, question: Question) -> Seen:
-        folder = self._folder(question.job)
+    def _start(self, request: JobRequest) -> JobStatus:
+        folder = self._folder(request.job)
         if not (folder / "begun").exists():
-            command, secrets = self._command(), self._secrets()
+            command, secrets = self._resolve_command(), self._read_secrets()
             try:
-                with self._laying_out:
-                    self._lay_out(folder, question, command)
-                self._supervise(folder, secrets)
+                with self._folder_lock:
+                    self._write_folder(folder, request, command)
+                self._start_supervisor(folder, secrets)
             except OSError as error:
                 raise Misconfigured(
                     f"{self._agent}: its program could not be started in {folder} ({error}). "
                     "Nothing was run; free some space or fix the permissions, then run again."
                 ) from None
-        return Seen(remote_id=question.job, word="running", ended=False)
+        return JobStatus(remote_id=request.job, remote_state="running", ended=False)
 
-    def _look(self, job: str) -> Seen:
+    def _poll(self, job: str) -> JobStatus:
         folder = self._folder(job)
         if not (folder / "begun").exists():
-            raise Gone(f"{folder} is not there, or its program was never started")
-        raw = _text(folder / "ended.json")
-        if raw is None and _held(folder / "lock"):
-            return Seen(remote_id=job, word="running", ended=False)
-        raw = raw or _text(folder / "ended.json")  # it may have ended between the two looks
+            raise Gone(f"{folder} does not exist, or its program was never started")
+        raw = _read_text(folder / "ended.json")
+        if raw is None and _is_locked(folder / "lock"):
+            return JobStatus(remote_id=job, remote_state="running", ended=False)
+        raw = raw or _read_text(folder / "ended.json")  # it may have ended in the meantime
         if raw is None:
-            end_what_is_left(folder)
-            raw = _died(folder)
-        return Seen(remote_id=job, word="ended", ended=True, raw=raw)
+            kill_leftovers(folder)
+            raw = _describe_killed(folder)
+        return JobStatus(remote_id=job, remote_state="ended", ended=True, raw=raw)
 
     def _folder(self, job: str) -> Path:
-        return (self._jobs / file_name(job)).absolute()
+        return (self._jobs / safe_file_name(job)).absolute()
 
-    def _command(self) -> tuple[str, ...]:
-        """The program's path and its arguments; a relative path is taken from here."""
+    def _resolve_command(self) -> tuple[str, ...]:
+        """Return the program's path and its arguments; relative paths start here."""
         program, *arguments = (part.replace("{python}", sys.executable)
                                for part in self._ask.command)  # fmt: skip
-        # Not resolved: an interpreter knows its environment by the link it is started as.
+        # Links are not resolved: an interpreter finds its environment by the link's path.
         found = shutil.which(str(Path(program).absolute()) if "/" in program else program)
         if found is None:
             raise Misconfigured(
@@ -140,35 +147,37 @@ class CommandClient:
         if output is not None and (Path(output).is_absolute() or ".." in Path(output).parts):
             raise Misconfigured(
                 f"{self._agent}: `output` in {CONFIGURED_IN} must be a file in the program's own "
-                f"folder, as `report.md`; it is {output!r}."
+                f"folder, such as `report.md`; it is {output!r}."
             )
         return str(Path(found).absolute()), *arguments
 
-    def _secrets(self) -> dict[str, str]:
+    def _read_secrets(self) -> dict[str, str]:
         missing = [name for name in self._ask.environment if not os.environ.get(name)]
         if missing:
             raise Misconfigured(
-                f"{self._agent}: its program wants {', '.join(missing)}, which is not set. Export "
-                f"it, or take it out of `environment` in {CONFIGURED_IN}."
+                f"{self._agent}: its program needs {', '.join(missing)}, which is not set. Export "
+                f"it, or remove it from `environment` in {CONFIGURED_IN}."
             )
         return {name: os.environ[name] for name in self._ask.environment}
 
-    def _pages(self) -> Path:
+    def _find_pages(self) -> Path:
         pages = self._archive and self._archive / "pages.parquet"
         if pages is None or not pages.is_file():
             raise Misconfigured(
-                f"{self._agent}: its entry in {CONFIGURED_IN} says `archive`, but no pages have "
+                f"{self._agent}: its entry in {CONFIGURED_IN} sets `archive`, but no pages have "
                 "been exported yet. Import or evaluate an edition first."
             )
         return pages
 
-    def _lay_out(self, folder: Path, question: Question, command: tuple[str, ...]) -> None:
-        """The job's folder, readable for us alone; writing it again changes nothing."""
+    def _write_folder(self, folder: Path, request: JobRequest, command: tuple[str, ...]) -> None:
+        """Write the job's folder, readable only by this user. Writing it again changes nothing."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "program" / "tmp").mkdir(parents=True, exist_ok=True)
-        _put(folder / "prompt.md", _said(question))
-        _put(folder / "assignment.json", json.dumps(told(question), ensure_ascii=False))
+        _write_atomically(folder / "prompt.md", _render_prompt(request))
+        _write_atomically(
+            folder / "assignment.json", json.dumps(assignment_payload(request), ensure_ascii=False)
+        )
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(folder / "program"),
@@ -181,8 +190,8 @@ class CommandClient:
         if self._ask.archive:
             environment["EVERGREEN_ARCHIVE"] = str(folder / "archive")
             (folder / "archive").mkdir(exist_ok=True)
-            _same_file(self._pages(), folder / "archive" / "pages.parquet")
-        work = Work(
+            _link_or_copy(self._find_pages(), folder / "archive" / "pages.parquet")
+        spec = ProgramSpec(
             command=command,
             environment=environment,
             inherited=self._ask.environment,
@@ -191,49 +200,49 @@ class CommandClient:
             seconds=self._ask.limits.deadline_minutes * 60,
             grace_seconds=self._grace_seconds,
         )
-        write_work(folder, work)
+        write_spec(folder, spec)
 
-    def _supervise(self, folder: Path, secrets: dict[str, str]) -> None:
-        """Start what watches the program; it goes on when we end, however we end."""
+    def _start_supervisor(self, folder: Path, secrets: dict[str, str]) -> None:
+        """Start the supervisor, which keeps running however this process ends."""
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH")
                 if name in os.environ}  # fmt: skip
         log = folder / "supervisor.log"
-        with log.open("ab") as said, suppress(subprocess.TimeoutExpired):
+        with log.open("ab") as errors, suppress(subprocess.TimeoutExpired):
             subprocess.run(
-                [sys.executable, "-m", "tasks.agents.command.supervise", str(folder)],
+                [sys.executable, "-m", "tasks.agents.command.supervisor", str(folder)],
                 cwd=ROOT,
                 env=kept | {"LANG": "C.UTF-8"} | secrets,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=said,
+                stderr=errors,
                 start_new_session=True,
                 timeout=START_SECONDS,
                 check=False,
             )
         if not (folder / "begun").exists():
-            last = log.read_text("utf-8", "replace").strip()[-SAID:]
-            raise Transient(f"the program's supervisor did not start: {last}", "server")
+            last = log.read_text("utf-8", "replace").strip()[-MAX_STDERR_CHARS:]
+            raise TransientError(f"the program's supervisor did not start: {last}", "server")
 
 
-def file_name(name: str) -> str:
-    """A name as one part of a path, different for different names."""
+def safe_file_name(name: str) -> str:
+    """Turn a name into one part of a path, different for different names."""
     safe = quote(name, safe=" ").replace(".", "%2E", name.startswith("."))
-    if len(safe) <= MAX_NAME:
+    if len(safe) <= MAX_NAME_CHARS:
         return safe
-    return f"{safe[: MAX_NAME - 33]}-{sha256(name.encode()).hexdigest()[:32]}"
+    return f"{safe[: MAX_NAME_CHARS - 33]}-{sha256(name.encode()).hexdigest()[:32]}"
 
 
-def _said(question: Question) -> str:
-    """What the program reads: the prompt; before a reply to its question also what led to it."""
-    turns = [
-        turn.text if turn.role == "user" else "You asked:\n\n" + turn.text
-        for turn in question.earlier
+def _render_prompt(request: JobRequest) -> str:
+    """Return the text that the program reads: the conversation so far and the prompt."""
+    history = [
+        message.text if message.role == "user" else "You asked:\n\n" + message.text
+        for message in request.history
     ]
-    return "\n\n".join([*turns, question.prompt])
+    return "\n\n".join([*history, request.prompt])
 
 
-def _held(lock: Path) -> bool:
-    """Whether a supervisor lives: the system frees the lock of one that was killed."""
+def _is_locked(lock: Path) -> bool:
+    """Whether the supervisor is alive: the system releases the lock of one that was killed."""
     try:
         with FileLock(lock, timeout=0):
             return False
@@ -241,32 +250,32 @@ def _held(lock: Path) -> bool:
         return True
 
 
-def _died(folder: Path) -> str:
-    """The raw answer of a job whose supervisor was killed, with what there is of its output."""
-    ended = Ended(
-        exit=Exit(reason="died"),
-        report=_text(folder / "stdout"),
-        stderr_tail=(_text(folder / "stderr") or "")[-SAID:],
+def _describe_killed(folder: Path) -> str:
+    """Return the raw answer of a job whose supervisor was killed, with its output so far."""
+    result = ProgramResult(
+        exit=ProgramExit(reason="died"),
+        report=_read_text(folder / "stdout"),
+        stderr_tail=(_read_text(folder / "stderr") or "")[-MAX_STDERR_CHARS:],
     )
-    return ended.model_dump_json()
+    return result.model_dump_json()
 
 
-def _text(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         return path.read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
         return None
 
 
-def _put(path: Path, text: str) -> None:
-    """Write a file whole or not at all: a supervisor may be reading it."""
+def _write_atomically(path: Path, text: str) -> None:
+    """Write a file atomically: a supervisor may be reading it."""
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     fresh.write_text(text, "utf-8", "replace")
     fresh.replace(path)
 
 
-def _same_file(original: Path, name: Path) -> None:
-    """The same file under another name, which outlives the snapshot it is of."""
+def _link_or_copy(original: Path, name: Path) -> None:
+    """Link a file under another name, which outlives the snapshot; copy it across disks."""
     name.unlink(missing_ok=True)
     try:
         name.hardlink_to(original)

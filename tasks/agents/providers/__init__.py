@@ -1,4 +1,4 @@
-"""Agents behind a provider's API, a module for each API.
+"""Clients of agents behind a provider's API, one module for each API.
 
 Pure: may import the clients in `tasks.agents`. Writes no table.
 """

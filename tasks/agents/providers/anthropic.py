@@ -1,13 +1,12 @@
 """Anthropic's Messages API with its web search tool; it answers in one request.
 
-A long turn is paused by the provider (`pause_turn`) and goes on when it is sent back as it came:
-that is the same report, so it is continued here, a set number of times, and what the parts took
-is added up. A part that was bought is never given up: where a continuation fails, what there is
-is kept as a failed report.
+The provider pauses a long turn (`pause_turn`) and continues it when it is sent back unchanged.
+The client continues it up to a limit, and adds up the usage of the parts. If a continuation fails,
+the parts bought so far are kept as a failed report.
 
-An answer is a list of blocks. Each text block with citations is what its sources support: citations
-carry no places, the blocks are them. What is said between searches is no part of the report, where
-the text after the last search is the greater part of all that was said.
+An answer is a list of blocks. Citations have no offsets: each text block with citations is what its
+sources support. Text between searches does not belong to the report if the text after the last
+search is at least half of all text.
 """
 
 import asyncio
@@ -18,163 +17,165 @@ from typing import Any
 from tasks.agents.agent import (
     AgentUsage,
     Annotation,
-    Answer,
-    Question,
-    Seen,
-    UnreadableAnswer,
+    JobAnswer,
+    JobRequest,
+    JobStatus,
+    UnreadableJobAnswer,
 )
-from tasks.agents.at_once import AtOnce, messages
-from tasks.agents.http import endpoint
-from tasks.agents.json_values import child, count, objects, parsed_object, string
-from tasks.agents.kinds import Place
+from tasks.agents.http import get_base_url
+from tasks.agents.json_values import child, count, objects, parse_object, string
+from tasks.agents.kinds import AgentFolders
+from tasks.agents.synchronous_api import SynchronousApi, build_messages
 from tasks.configuration.agents import AgentLimits, AnthropicAsk
-from tasks.models.errors import ModelError, Transient
+from tasks.models.errors import ModelError, TransientError
 from tasks.warehouse.traces import SearchStep
 
 BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2026-10-21"
 SEARCH_TOOL = "web_search_20260318"
 MAX_USES = 50
-"""Searches of one report, where `parameters` say nothing else."""
+"""The most searches for one report, unless `parameters` override it."""
 MAX_TOKENS = 21_000
-"""Of one part of the answer. Above about this the provider wants answers to be streamed (anthropic
-2.12.0 refuses, reckoning 128,000 tokens an hour and ten minutes a request)."""
+"""The most tokens in one part of the answer. Above about this the provider requires streaming
+(anthropic 2.12.0 refuses, assuming 128,000 tokens an hour and ten minutes a request)."""
 MAX_PARTS = 12
-"""Times a turn is paused and continued at most, less one."""
-ENDS = frozenset({"end_turn", "stop_sequence"})
+"""The most parts of one answer."""
+END_REASONS = frozenset({"end_turn", "stop_sequence"})
 
 
 class AnthropicClient:
-    """One agent."""
+    """A client of one agent."""
 
     def __init__(self, agent: str, ask: AnthropicAsk, key: str | None) -> None:
         self._ask = ask
         headers = {"anthropic-version": API_VERSION} | ({"x-api-key": key} if key else {})
-        self._at = AtOnce(agent, ask, key, f"{endpoint(ask, BASE_URL)}/v1", headers)
+        self._api = SynchronousApi(agent, ask, key, f"{get_base_url(ask, BASE_URL)}/v1", headers)
 
-    async def start(self, question: Question) -> Seen:
-        body = request_body(self._ask, question)
-        parts = [await self._at.buy("/messages", body)]
+    async def start(self, request: JobRequest) -> JobStatus:
+        body = build_request(self._ask, request)
+        parts = [await self._api.buy("/messages", body)]
         problem: str | None = None
         while parts[-1].get("stop_reason") == "pause_turn":
             if len(parts) == MAX_PARTS:
-                problem = f"paused {MAX_PARTS} times, and still no end"
+                problem = f"paused {MAX_PARTS} times without an end"
                 break
             try:
-                parts.append(await self._continued(continuation(body, parts)))
+                parts.append(await self._continue(build_continuation(body, parts)))
             except ModelError as error:
                 problem = f"its continuation failed: {error}"
                 break
-        word = problem or string(parts[-1].get("stop_reason")) or "answered"
-        return self._at.seen(word[:200], {"parts": parts, "problem": problem})
+        state = problem or string(parts[-1].get("stop_reason")) or "answered"
+        return self._api.ended_status(state[:200], {"parts": parts, "problem": problem})
 
-    async def look(self, remote_id: str) -> Seen:
-        return await self._at.look(remote_id)
+    async def poll(self, remote_id: str) -> JobStatus:
+        return await self._api.poll(remote_id)
 
     async def check(self) -> str:
-        return await self._at.check_model(self._ask.model)
+        return await self._api.check_model(self._ask.model)
 
     async def close(self) -> None:
-        await self._at.close()
+        await self._api.close()
 
-    async def _continued(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The next part; what surely began nothing is tried again, for the report is half paid."""
+    async def _continue(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Buy the next part; retry if nothing was billed, since earlier parts are paid for."""
         limits = self._ask.limits
         for failures in range(limits.start_tries):
             try:
-                return await self._at.buy("/messages", body)
-            except Transient as error:
-                pause = _pause(error, failures, limits)
+                return await self._api.buy("/messages", body)
+            except TransientError as error:
+                pause = _retry_delay(error, failures, limits)
                 if error.maybe_billed or pause is None or failures + 1 == limits.start_tries:
                     raise
                 await asyncio.sleep(pause)
         raise AssertionError("start_tries is at least 1")
 
 
-def open_client(agent: str, ask: AnthropicAsk, key: str | None, place: Place) -> AnthropicClient:
+def open_client(
+    agent: str, ask: AnthropicAsk, key: str | None, folders: AgentFolders
+) -> AnthropicClient:
     return AnthropicClient(agent, ask, key)
 
 
-def request_body(ask: AnthropicAsk, question: Question) -> dict[str, Any]:
-    """What is sent to buy a report, with all that was said before."""
+def build_request(ask: AnthropicAsk, request: JobRequest) -> dict[str, Any]:
+    """Build the request for a report, with the whole conversation."""
     tool = {"type": SEARCH_TOOL, "name": "web_search", "max_uses": MAX_USES}
     body = {
         "model": ask.model,
         "max_tokens": MAX_TOKENS,
-        "messages": messages(question),
+        "messages": build_messages(request),
         "tools": [tool],
     }
     return body | ask.parameters
 
 
-def continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The request that lets a paused turn go on: all its parts, as they came."""
-    said = [{"role": "assistant", "content": part.get("content")} for part in parts]
-    going_on = body | {"messages": [*body["messages"], *said]}
+def build_continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Build the request that continues a paused turn: all its parts, unchanged."""
+    history = [{"role": "assistant", "content": part.get("content")} for part in parts]
+    request = body | {"messages": [*body["messages"], *history]}
     containers = [string(child(part, "container", "id")) for part in parts]
     container = next((one for one in reversed(containers) if one), None)
-    return going_on | ({"container": container} if container else {})
+    return request | ({"container": container} if container else {})
 
 
-def read(raw: str) -> Answer:
-    """The parts of a turn.
+def read(raw: str) -> JobAnswer:
+    """Read the parts of a turn.
 
     Raises:
-        UnreadableAnswer: they are none.
+        UnreadableJobAnswer: `raw` holds no parts.
     """
-    body = parsed_object(raw, "the parts of an answer of the Messages API")
+    body = parse_object(raw, "the parts of an answer of the Messages API")
     parts = objects(body.get("parts"))
     if not parts or not isinstance(parts[-1].get("content"), list):
-        raise UnreadableAnswer(
+        raise UnreadableJobAnswer(
             "expected an answer of the Messages API with a list `content`, got an object with "
             f"{sorted(map(str, parts[-1] if parts else body))[:10]}"
         )
     blocks = [block for part in parts for block in objects(part.get("content"))]
-    written = _written(blocks)
-    problem = string(body.get("problem")) or _problem(parts[-1], written.text)
+    report = _extract_report(blocks)
+    problem = string(body.get("problem")) or _describe_problem(parts[-1], report.text)
     thoughts = [block for block in blocks if "thinking" in (string(block.get("type")) or "")]
-    return Answer(
+    return JobAnswer(
         outcome="failed" if problem else "report",
-        text=written.text,
-        annotations=written.annotations,
-        trace=_trace(blocks),
+        text=report.text,
+        annotations=report.annotations,
+        trace=_parse_trace(blocks),
         n_reasoning_steps=len(thoughts) or None,
         model_version=string(parts[-1].get("model")),
-        usage=_usage([part.get("usage") for part in parts]),
+        usage=_parse_usage([part.get("usage") for part in parts]),
         error=problem,
     )
 
 
 @dataclass(frozen=True)
-class _Written:
+class _ReportText:
     text: str
     annotations: tuple[Annotation, ...]
 
 
-def _written(blocks: list[dict[str, Any]]) -> _Written:
-    """The report that stands in an answer's blocks."""
+def _extract_report(blocks: list[dict[str, Any]]) -> _ReportText:
+    """Extract the report from an answer's blocks."""
     passages: list[list[dict[str, Any]]] = [[]]
     for block in blocks:
         if block.get("type") == "text":
             passages[-1].append(block)
         elif str(block.get("type")).endswith(("tool_use", "tool_result")) and passages[-1]:
             passages.append([])
-    said = [passage for passage in passages if passage]
-    lengths = [sum(len(string(block.get("text")) or "") for block in passage) for passage in said]
-    if said and passages[-1] and 2 * lengths[-1] >= sum(lengths):
-        said = said[-1:]
+    kept = [passage for passage in passages if passage]
+    lengths = [sum(len(string(block.get("text")) or "") for block in passage) for passage in kept]
+    if kept and passages[-1] and 2 * lengths[-1] >= sum(lengths):
+        kept = kept[-1:]
     text, annotations = "", list[Annotation]()
-    for passage in said:
+    for passage in kept:
         text += "\n\n" if text else ""
         texts = [string(block.get("text")) or "" for block in passage]
         starts = accumulate(map(len, texts), initial=len(text))
         for block, start, written in zip(passage, starts, texts, strict=False):
-            annotations += _annotations(block, start, start + len(written))
+            annotations += _parse_annotations(block, start, start + len(written))
         text += "".join(texts)
-    return _Written(text, tuple(annotations))
+    return _ReportText(text, tuple(annotations))
 
 
-def _annotations(block: dict[str, Any], start: int, end: int) -> list[Annotation]:
+def _parse_annotations(block: dict[str, Any], start: int, end: int) -> list[Annotation]:
     return [
         Annotation(start=start, end=end, url=url, title=string(citation.get("title")))
         for citation in objects(block.get("citations"))
@@ -182,21 +183,21 @@ def _annotations(block: dict[str, Any], start: int, end: int) -> list[Annotation
     ]
 
 
-def _problem(last: dict[str, Any], text: str) -> str | None:
-    """Why there is no report, in words; None where there is one."""
+def _describe_problem(last: dict[str, Any], text: str) -> str | None:
+    """Describe why there is no report; None if there is one."""
     reason = string(last.get("stop_reason")) or "no stop_reason"
     if reason == "refusal":
         details = last.get("stop_details")
         words = [string(child(details, "category")), string(child(details, "explanation"))]
         return ": ".join(["refused", *filter(None, words)])
-    if reason not in ENDS:
+    if reason not in END_REASONS:
         cut = reason in ("max_tokens", "model_context_window_exceeded")
         return f"{reason}: the answer is cut" if cut else f"stopped by {reason}"
-    return None if text.strip() else f"{reason}, but without a text"
+    return None if text.strip() else f"{reason}, but without text"
 
 
-def _trace(blocks: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """What was searched for, and which pages were fetched; results that were shown are neither."""
+def _parse_trace(blocks: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
+    """Return the searches and the pages fetched, without the search results."""
     steps: list[SearchStep] = []
     for block in blocks:
         if block.get("type") != "server_tool_use":
@@ -208,11 +209,11 @@ def _trace(blocks: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
     return tuple(steps)
 
 
-def _usage(said: list[Any]) -> AgentUsage:
-    """What all parts took together; None where no part says."""
+def _parse_usage(parts: list[Any]) -> AgentUsage:
+    """Add up the usage of all parts; a figure is None if no part reports it."""
 
     def total(*names: str) -> int | None:
-        known = [number for part in said if (number := count(child(part, *names))) is not None]
+        known = [number for part in parts if (number := count(child(part, *names))) is not None]
         return sum(known) if known else None
 
     cached = total("cache_read_input_tokens")
@@ -228,8 +229,8 @@ def _usage(said: list[Any]) -> AgentUsage:
     )
 
 
-def _pause(error: Transient, failures: int, limits: AgentLimits) -> float | None:
-    """Seconds before the next try; None where the server asks for more patience than there is."""
+def _retry_delay(error: TransientError, failures: int, limits: AgentLimits) -> float | None:
+    """Return the seconds until the next try; None if the server asks to wait too long."""
     hint = error.hint_seconds or 0.0
     if hint > limits.longest_hint_seconds:
         return None

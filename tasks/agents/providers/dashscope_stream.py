@@ -1,9 +1,9 @@
-"""The events of qwen-deep-research, gathered while they come, and read.
+"""The event stream of qwen-deep-research: collecting it and reading it.
 
-Forms (the provider's documentation, and streams others recorded, 2025-2026): each event is
+Format (from the provider's documentation and recorded streams, 2025-2026): each event is
 `{"output": {"message": {"phase", "status", "content", "extra"}}, "usage", "request_id"}`. Phases:
 `answer` (the clarifying question, or the report), `ResearchPlanning`, `WebResearch`, `KeepAlive`.
-`content` is a piece of text. `extra.deep_research` holds, in pieces too, one search
+`content` is a piece of text. `extra.deep_research` holds, also in pieces, one search
 (`research: {id, query, researchGoal, webSites, learningMap}`) or the report's list of sources
 (`references: [{index_number, title, url, description}]`).
 """
@@ -14,50 +14,50 @@ from typing import Any
 
 from httpx_sse import ServerSentEvent
 
-from tasks.agents.agent import Source
+from tasks.agents.agent import ReportSource
 from tasks.agents.json_values import child, count, objects, string
 from tasks.warehouse.traces import SearchStep
 
 ANSWER = "answer"
-IDLE = frozenset({"KeepAlive", ""})
-"""Phases in which nothing is done; every other one but `answer` is research."""
+IDLE_PHASES = frozenset({"KeepAlive", ""})
+"""Phases without work; every other phase but `answer` is research."""
 MAX_SOURCES = 10_000
-NO_SOURCE = Source(url="")
-"""Holds the place of a number of which nothing is known."""
+UNKNOWN_SOURCE = ReportSource(url="")
+"""A placeholder for a number without a source."""
 
 
 @dataclass
-class Gathered:
-    """What came: pieces of the same phase and status made one, so that 30,000 events are few."""
+class StreamCollector:
+    """A collector of events, up to 30,000, that merges those of the same phase and status."""
 
     pieces: list[dict[str, Any]] = field(default_factory=list)
-    """`{"phase", "status", "content", "extra"}`, in order; `extra` where it says something."""
+    """`{"phase", "status", "content", "extra"}`, in order; `extra` is None if empty."""
     usage: Any = None
     request_id: Any = None
     error: Any = None
-    """What an event of the kind `error` said; it is the last."""
+    """The content of an `error` event, which is the last event."""
     n_unreadable: int = 0
 
-    def take(self, event: ServerSentEvent) -> bool:
-        """Keep an event; whether the answer is whole with it."""
+    def add(self, event: ServerSentEvent) -> bool:
+        """Add an event; return whether it completes the answer."""
         try:
-            said = json.loads(event.data)
+            content = json.loads(event.data)
         except (ValueError, RecursionError):
             self.n_unreadable += 1
-            said = {"message": event.data[:1_000]} if event.event == "error" else None
+            content = {"message": event.data[:1_000]} if event.event == "error" else None
         if event.event == "error" or (
-            isinstance(said, dict) and said.get("code") and not said.get("output")
+            isinstance(content, dict) and content.get("code") and not content.get("output")
         ):
-            self.error = said
+            self.error = content
             return True
-        if not isinstance(said, dict):
+        if not isinstance(content, dict):
             return False
-        self.usage = said.get("usage") or self.usage
-        self.request_id = said.get("request_id") or self.request_id
-        return self._piece(child(said, "output", "message"))
+        self.usage = content.get("usage") or self.usage
+        self.request_id = content.get("request_id") or self.request_id
+        return self._add_piece(child(content, "output", "message"))
 
-    def kept(self) -> dict[str, Any]:
-        """All of it, for the warehouse."""
+    def to_json(self) -> dict[str, Any]:
+        """Return everything collected, for the warehouse."""
         return {
             "stream": self.pieces,
             "usage": self.usage,
@@ -66,7 +66,7 @@ class Gathered:
             "n_unreadable_events": self.n_unreadable,
         }
 
-    def _piece(self, message: Any) -> bool:
+    def _add_piece(self, message: Any) -> bool:
         phase = string(child(message, "phase")) or ""
         status = string(child(message, "status")) or ""
         content = string(child(message, "content")) or ""
@@ -82,54 +82,56 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Read:
-    """What a stream says."""
+class StreamContent:
+    """The content of a stream."""
 
     text: str
     researched: bool
-    """Whether anything was planned or searched: without it the text is a question back."""
+    """Whether anything was planned or searched; if not, the text is a question."""
     trace: tuple[SearchStep, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[ReportSource, ...]
 
 
-def read_stream(pieces: Any) -> Read:
-    """The pieces of a stream; whatever is not of a known form is passed over."""
+def read_stream(pieces: Any) -> StreamContent:
+    """Read the pieces of a stream, skipping those of an unknown form."""
     answer: list[str] = []
     searches: dict[str, str] = {}
-    references: dict[int, Source] = {}
+    references: dict[int, ReportSource] = {}
     researched = False
     for piece in objects(pieces):
         phase = string(piece.get("phase")) or ""
         if phase == ANSWER:
             answer.append(string(piece.get("content")) or "")
-        elif phase not in IDLE:
+        elif phase not in IDLE_PHASES:
             researched = True
-            answer.clear()  # what was said before the research is no part of the report
-        for research in _each(child(piece, "extra", "research")):
+            answer.clear()  # text before the research does not belong to the report
+        for research in _as_list(child(piece, "extra", "research")):
             name = str(count(research.get("id")) or 0)
             searches[name] = searches.get(name, "") + (string(research.get("query")) or "")
-        _add(references, child(piece, "extra", "references"))
-    return Read(
+        _add_references(references, child(piece, "extra", "references"))
+    return StreamContent(
         text="".join(answer),
         researched=researched,
         trace=tuple(SearchStep(query=query) for query in searches.values() if query.strip()),
-        sources=_in_order(references),
+        sources=_list_references(references),
     )
 
 
-def _each(said: Any) -> list[dict[str, Any]]:
-    return [said] if isinstance(said, dict) else objects(said)
+def _as_list(value: Any) -> list[dict[str, Any]]:
+    return [value] if isinstance(value, dict) else objects(value)
 
 
-def _add(references: dict[int, Source], said: Any) -> None:
-    """Sources by their numbers; one without a number takes the next."""
-    for reference in objects(said):
+def _add_references(references: dict[int, ReportSource], entries: Any) -> None:
+    """Add sources under their numbers; one without a number gets the next."""
+    for reference in objects(entries):
         url = string(reference.get("url"))
         number = count(reference.get("index_number")) or max(references, default=0) + 1
         if url and number <= MAX_SOURCES:
-            references[number] = Source(url=url, title=string(reference.get("title")))
+            references[number] = ReportSource(url=url, title=string(reference.get("title")))
 
 
-def _in_order(references: dict[int, Source]) -> tuple[Source, ...]:
-    """The n-th is what `[n]` refers to."""
-    return tuple(references.get(n, NO_SOURCE) for n in range(1, max(references, default=0) + 1))
+def _list_references(references: dict[int, ReportSource]) -> tuple[ReportSource, ...]:
+    """Return the list whose n-th source is what `[n]` refers to."""
+    return tuple(
+        references.get(n, UNKNOWN_SOURCE) for n in range(1, max(references, default=0) + 1)
+    )

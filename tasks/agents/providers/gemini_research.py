@@ -1,7 +1,7 @@
 """Gemini Deep Research: Google's Interactions API in the background, through google-genai.
 
-The SDK makes the requests; it repeats none (left alone it sends a request up to five times, and
-a report is bought by each), and answers are kept as they came, not as its types hold them.
+The SDK's retries are turned off: by default it sends a request up to five times, and each buys a
+report. Answers are stored as received, not as the SDK's types hold them.
 """
 
 import json
@@ -14,24 +14,24 @@ from google import genai
 from google.genai import _interactions as refusals
 from google.genai import types
 
-from tasks.agents.agent import Gone, Question, Seen
-from tasks.agents.http import CONFIGURED_IN, SURELY_REFUSED, check_reached, endpoint
+from tasks.agents.agent import Gone, JobRequest, JobStatus
+from tasks.agents.http import CONFIGURED_IN, REFUSED_UNBILLED, explain_check_error, get_base_url
 from tasks.agents.json_values import child, string
-from tasks.agents.kinds import Place
-from tasks.agents.polled import NO_SUCH_JOB
+from tasks.agents.kinds import AgentFolders
+from tasks.agents.polled_jobs import NO_SUCH_JOB
 from tasks.configuration.agents import GeminiDeepResearchAsk
-from tasks.models.client import redacted, refusal
-from tasks.models.errors import Misconfigured, ModelError, Rejected, Transient
-from tasks.models.gemini import error_details, too_many_requests, unheard
-from tasks.models.transport import http_client
-from tasks.warehouse.rows import storable
+from tasks.models.client import classify_status, redact_key
+from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
+from tasks.models.gemini import classify_rate_limit, classify_sdk_error, parse_error_details
+from tasks.models.transport import create_http_client
+from tasks.warehouse.rows import replace_surrogates
 
-ENDS = frozenset(
+END_STATES = frozenset(
     {"completed", "failed", "cancelled", "incomplete", "budget_exceeded", "requires_action"}
 )
 """Every other word, known (`queued`, `in_progress`, `requires_continuation`) or not, is waited
 for. `requires_action` waits for us: the deadline would pass."""
-RESEARCH = {
+AGENT_CONFIG = {
     "type": "deep-research",
     "thinking_summaries": "auto",
     "visualization": "off",
@@ -40,15 +40,15 @@ RESEARCH = {
 
 
 class GeminiResearchClient:
-    """One agent."""
+    """A client of one agent."""
 
     def __init__(self, agent: str, ask: GeminiDeepResearchAsk, key: str | None) -> None:
         self._agent = agent
         self._ask = ask
         self._key = key
-        self._base_url = endpoint(ask, "") or None
+        self._base_url = get_base_url(ask, "") or None
         seconds = ask.limits.timeout_seconds
-        self._http = http_client(max(16, ask.limits.concurrency), seconds)
+        self._http = create_http_client(max(16, ask.limits.concurrency), seconds)
         client = genai.Client(
             api_key=key or "none",
             http_options=types.HttpOptions(
@@ -60,39 +60,43 @@ class GeminiResearchClient:
         )
         self._interactions: Any = client.aio.interactions.with_raw_response
 
-    async def start(self, question: Question) -> Seen:
-        known, more = request_fields(self._ask, question)
-        body = await self._asked(self._interactions.create(**known, extra_body=more), buying=True)
-        seen = _seen(body, None, self._key)
-        if seen is None or seen.remote_id is None:
-            raise Transient(
-                "the answer names no interaction: one may have been made",
+    async def start(self, request: JobRequest) -> JobStatus:
+        fields, extra = build_request(self._ask, request)
+        body = await self._read_body(
+            self._interactions.create(**fields, extra_body=extra), buying=True
+        )
+        status = _parse_status(body, None, self._key)
+        if status is None or status.remote_id is None:
+            raise TransientError(
+                "the answer names no interaction; one may have been created",
                 "garbled",
                 maybe_billed=True,
             )
-        return seen
+        return status
 
-    async def look(self, remote_id: str) -> Seen:
+    async def poll(self, remote_id: str) -> JobStatus:
         try:
-            body = await self._looked(remote_id)
-        except Rejected as error:  # not "unknown": what was paid for is not given up for that
-            raise Transient(str(error), "server", code=error.code) from None
-        seen = _seen(body, remote_id, self._key)
-        if seen is None:
-            raise Transient("the answer is no JSON object with an interaction in it", "garbled")
-        return seen
+            body = await self._get_job(remote_id)
+        except (
+            RequestRejected
+        ) as error:  # not "unknown": what was paid for is not given up for that
+            raise TransientError(str(error), "server", code=error.code) from None
+        status = _parse_status(body, remote_id, self._key)
+        if status is None:
+            raise TransientError("the answer is not a JSON object with an interaction", "garbled")
+        return status
 
     async def check(self) -> str:
         where = self._base_url or "Google's address"
         try:
-            await self._looked(NO_SUCH_JOB)
-        except (Gone, Rejected):
+            await self._get_job(NO_SUCH_JOB)
+        except (Gone, RequestRejected):
             return (
                 f"{self._agent}: {where} answers and accepts the key. Whether there is an agent "
-                f"{self._ask.model} shows only when a report is bought."
+                f"{self._ask.model} is only known once a report is bought."
             )
         except ModelError as error:
-            raise check_reached(error, self._agent, where) from None
+            raise explain_check_error(error, self._agent, where) from None
         return (
             f"{self._agent}: {where} answers, but knows a job that cannot exist. Check that "
             f"`base_url` in {CONFIGURED_IN} is the provider's."
@@ -101,27 +105,29 @@ class GeminiResearchClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _looked(self, remote_id: str) -> str:
-        return await self._asked(self._interactions.get(quote(remote_id, safe="")), buying=False)
+    async def _get_job(self, remote_id: str) -> str:
+        return await self._read_body(
+            self._interactions.get(quote(remote_id, safe="")), buying=False
+        )
 
-    async def _asked(self, call: Awaitable[Any], *, buying: bool) -> str:
-        """The body of an answer as it came."""
+    async def _read_body(self, call: Awaitable[Any], *, buying: bool) -> str:
+        """Await an SDK call and return the body of the answer, unparsed."""
         try:
             response: httpx.Response = (await call).http_response
         except refusals.APIStatusError as error:
-            raise self._meaning(error, buying=buying) from None
+            raise self._error_for(error, buying=buying) from None
         except Exception as error:
-            raise unheard(error, self._key, buying=buying) from None
-        if not response.is_success:  # the SDK takes a redirect for an answer
-            raise refusal(response.status_code, "", {}, self._agent, CONFIGURED_IN)
+            raise classify_sdk_error(error, self._key, billable=buying) from None
+        if not response.is_success:  # the SDK treats a redirect as an answer
+            raise classify_status(response.status_code, "", {}, self._agent, CONFIGURED_IN)
         return response.text
 
-    def _meaning(self, error: refusals.APIStatusError, *, buying: bool) -> ModelError:
+    def _error_for(self, error: refusals.APIStatusError, *, buying: bool) -> ModelError:
         code, headers = error.response.status_code, error.response.headers
-        said = string(child(error.body, "error", "message")) or str(error.body or error)
-        message = redacted(said, self._key)
+        text = string(child(error.body, "error", "message")) or str(error.body or error)
+        message = redact_key(text, self._key)
         if code == 429:
-            return too_many_requests(message, error_details(error.body), headers)
+            return classify_rate_limit(message, parse_error_details(error.body), headers)
         if code == 400 and "API_KEY_INVALID" in str(error.body):
             return Misconfigured(
                 f"{self._agent}: the key is not accepted ({message[:200]}). Check the variable "
@@ -129,44 +135,44 @@ class GeminiResearchClient:
             )
         if not buying and code in (404, 410):
             return Gone(f"HTTP {code}: {message[:300]}")
-        meaning = refusal(code, message, headers, self._agent, CONFIGURED_IN)
-        if buying and isinstance(meaning, Transient):
-            meaning.maybe_billed = code not in SURELY_REFUSED
+        meaning = classify_status(code, message, headers, self._agent, CONFIGURED_IN)
+        if buying and isinstance(meaning, TransientError):
+            meaning.maybe_billed = code not in REFUSED_UNBILLED
         return meaning
 
 
 def open_client(
-    agent: str, ask: GeminiDeepResearchAsk, key: str | None, place: Place
+    agent: str, ask: GeminiDeepResearchAsk, key: str | None, folders: AgentFolders
 ) -> GeminiResearchClient:
     return GeminiResearchClient(agent, ask, key)
 
 
-def request_fields(
-    ask: GeminiDeepResearchAsk, question: Question
+def build_request(
+    ask: GeminiDeepResearchAsk, request: JobRequest
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is sent to buy a report: what the SDK must know, and what goes over it as it stands.
+    """Build the request for a report: the SDK's arguments, and the extra body that overrides them.
 
-    `agent_config` among the parameters changes single settings; any other field replaces ours.
+    `agent_config` in the parameters is merged into ours; any other field replaces ours.
     """
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "agent": ask.model,
-        "input": question.prompt,
+        "input": request.prompt,
         "background": True,
         "store": True,
-        "agent_config": RESEARCH,
+        "agent_config": AGENT_CONFIG,
     }
-    if question.earlier_id:
-        known["previous_interaction_id"] = question.earlier_id
-    more = dict(ask.parameters)
-    if isinstance(given := more.get("agent_config"), dict):
-        more["agent_config"] = RESEARCH | given
-    return known, more
+    if request.previous_remote_id:
+        fields["previous_interaction_id"] = request.previous_remote_id
+    extra = dict(ask.parameters)
+    if isinstance(given := extra.get("agent_config"), dict):
+        extra["agent_config"] = AGENT_CONFIG | given
+    return fields, extra
 
 
-def _seen(body: str, remote_id: str | None, key: str | None) -> Seen | None:
-    """A job as the answer shows it; None where it shows none.
+def _parse_status(body: str, remote_id: str | None, key: str | None) -> JobStatus | None:
+    """Return the job's status; None if the answer holds none.
 
-    remote_id: its name where that is known already.
+    remote_id: the job's id, if already known.
     """
     try:
         answer = json.loads(body)
@@ -174,11 +180,11 @@ def _seen(body: str, remote_id: str | None, key: str | None) -> Seen | None:
         return None
     if not isinstance(answer, dict):
         return None
-    word, named = string(answer.get("status")) or "", string(answer.get("id"))
-    ended = word in ENDS
-    return Seen(
-        remote_id=remote_id or (storable(named) if named else None),
-        word=word,
+    state, new_id = string(answer.get("status")) or "", string(answer.get("id"))
+    ended = state in END_STATES
+    return JobStatus(
+        remote_id=remote_id or (replace_surrogates(new_id) if new_id else None),
+        remote_state=state,
         ended=ended,
-        raw=redacted(body, key) if ended else None,
+        raw=redact_key(body, key) if ended else None,
     )

@@ -1,43 +1,50 @@
 """OpenAI's Responses API with web search, in the background.
 
-Answers are stored by the provider (`store`), so that a run which was killed finds them again.
+The provider stores the answers (`store`), so that they can be read after a killed run.
 """
 
 from typing import Any
 from urllib.parse import quote
 
-from tasks.agents.agent import AgentUsage, Answer, Gone, Question, Seen, UnreadableAnswer
-from tasks.agents.http import CONFIGURED_IN, endpoint
-from tasks.agents.json_values import child, count, parsed_object, string
-from tasks.agents.kinds import Place
-from tasks.agents.polled import PolledJobs
-from tasks.agents.providers.responses_output import ResponsesOutput, problem_of, read_output
+from tasks.agents.agent import (
+    AgentUsage,
+    Gone,
+    JobAnswer,
+    JobRequest,
+    JobStatus,
+    UnreadableJobAnswer,
+)
+from tasks.agents.http import CONFIGURED_IN, get_base_url
+from tasks.agents.json_values import child, count, parse_object, string
+from tasks.agents.kinds import AgentFolders
+from tasks.agents.polled_jobs import PolledJobs
+from tasks.agents.providers.responses_output import ResponsesOutput, describe_problem, parse_output
 from tasks.configuration.agents import OpenAiResponsesAsk
 from tasks.models.errors import Misconfigured
 
 BASE_URL = "https://api.openai.com/v1"
-ENDS = frozenset({"completed", "failed", "cancelled", "incomplete"})
-"""Every other word, known (`queued`, `in_progress`) or not, is waited for."""
-NAME = "evergreen_job"
-"""The field of a response's metadata that holds our name for the job."""
+END_STATES = frozenset({"completed", "failed", "cancelled", "incomplete"})
+"""Jobs in any other state, known (`queued`, `in_progress`) or not, are polled again."""
+JOB_FIELD = "evergreen_job"
+"""The field of a response's metadata that holds our job id."""
 
 
 class OpenAiResponsesClient:
-    """One agent."""
+    """A client of one agent."""
 
     def __init__(self, agent: str, ask: OpenAiResponsesAsk, key: str | None) -> None:
         self._agent = agent
         self._ask = ask
-        self._base_url = endpoint(ask, BASE_URL)
+        self._base_url = get_base_url(ask, BASE_URL)
         self._jobs = PolledJobs(
-            agent, ask, key, base_url=self._base_url, path="/responses", ends=ENDS
+            agent, ask, key, base_url=self._base_url, path="/responses", end_states=END_STATES
         )
 
-    async def start(self, question: Question) -> Seen:
-        return await self._jobs.start(request_body(self._ask, question))
+    async def start(self, request: JobRequest) -> JobStatus:
+        return await self._jobs.start(build_request(self._ask, request))
 
-    async def look(self, remote_id: str) -> Seen:
-        return await self._jobs.look(remote_id)
+    async def poll(self, remote_id: str) -> JobStatus:
+        return await self._jobs.poll(remote_id)
 
     async def check(self) -> str:
         model = self._ask.model
@@ -55,63 +62,63 @@ class OpenAiResponsesClient:
 
 
 def open_client(
-    agent: str, ask: OpenAiResponsesAsk, key: str | None, place: Place
+    agent: str, ask: OpenAiResponsesAsk, key: str | None, folders: AgentFolders
 ) -> OpenAiResponsesClient:
     return OpenAiResponsesClient(agent, ask, key)
 
 
-def request_body(ask: OpenAiResponsesAsk, question: Question) -> dict[str, Any]:
-    """What is sent to buy a report; `parameters` go over everything but our name for the job."""
+def build_request(ask: OpenAiResponsesAsk, request: JobRequest) -> dict[str, Any]:
+    """Build the request for a report; `parameters` override everything but our job id."""
     body: dict[str, Any] = {
         "model": ask.model,
-        "input": question.prompt,
+        "input": request.prompt,
         "background": True,
         "store": True,
         "reasoning": {"effort": "high", "summary": "auto"},
         "tools": [{"type": "web_search"}],
         "include": ["web_search_call.action.sources"],
     }
-    if question.earlier_id:
-        body["previous_response_id"] = question.earlier_id
+    if request.previous_remote_id:
+        body["previous_response_id"] = request.previous_remote_id
     body |= ask.parameters
     given = body.get("metadata")
-    body["metadata"] = (given if isinstance(given, dict) else {}) | {NAME: question.job}
+    body["metadata"] = (given if isinstance(given, dict) else {}) | {JOB_FIELD: request.job}
     return body
 
 
-def read(raw: str) -> Answer:
-    """A response that has ended.
+def read(raw: str) -> JobAnswer:
+    """Read a response that has ended.
 
     Raises:
-        UnreadableAnswer: it is no response.
+        UnreadableJobAnswer: `raw` is not a response.
     """
-    body = parsed_object(raw, "a response of the Responses API")
+    body = parse_object(raw, "a response of the Responses API")
     if "status" not in body and "output" not in body:
-        raise UnreadableAnswer(
+        raise UnreadableJobAnswer(
             "expected a response of the Responses API with `status` and `output`, got an object "
             f"with {sorted(map(str, body))[:10]}"
         )
-    output = read_output(body.get("output"))
-    problem = problem_of(body, output)
-    return Answer(
+    output = parse_output(body.get("output"))
+    problem = describe_problem(body, output)
+    return JobAnswer(
         outcome="failed" if problem else "report",
         text=output.text,
         annotations=output.annotations,
-        annotated="instead",
+        marker_placement="instead",
         trace=output.trace,
         n_reasoning_steps=output.n_reasoning_steps,
         model_version=string(body.get("model")),
-        usage=_usage(body.get("usage"), output),
+        usage=_parse_usage(body.get("usage"), output),
         error=problem,
     )
 
 
-def _usage(said: Any, output: ResponsesOutput) -> AgentUsage:
-    tokens = count(child(said, "output_tokens"))
-    reasoning = count(child(said, "output_tokens_details", "reasoning_tokens"))
+def _parse_usage(usage: Any, output: ResponsesOutput) -> AgentUsage:
+    tokens = count(child(usage, "output_tokens"))
+    reasoning = count(child(usage, "output_tokens_details", "reasoning_tokens"))
     return AgentUsage(
-        input_tokens=count(child(said, "input_tokens")),
-        cached_tokens=count(child(said, "input_tokens_details", "cached_tokens")),
+        input_tokens=count(child(usage, "input_tokens")),
+        cached_tokens=count(child(usage, "input_tokens_details", "cached_tokens")),
         output_tokens=None if tokens is None else max(0, tokens - (reasoning or 0)),
         reasoning_tokens=reasoning,
         searches=output.n_searches,

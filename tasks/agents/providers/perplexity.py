@@ -1,47 +1,59 @@
 """Perplexity's Agent API, in the background.
 
-It has the form of a Responses API with items of its own: what was searched and found
-(`search_results`), and which pages were read (`fetch_url_results`). `[n]` in the text is the
-result whose `id` is n. A preset is a model with instructions and tools, chosen by Perplexity and
-changed without notice: `model_version` keeps what answered.
+It is a Responses API with additional items: searches and their results (`search_results`), and the
+pages read (`fetch_url_results`). `[n]` in the text is the result whose `id` is n. A preset is a
+model with instructions and tools that Perplexity changes without notice; `model_version` records
+the model that answered.
 """
 
 from typing import Any, Literal
 
-from tasks.agents.agent import AgentUsage, Answer, Question, Seen, Source, UnreadableAnswer
-from tasks.agents.http import CONFIGURED_IN, endpoint
-from tasks.agents.json_values import amount, child, count, objects, parsed_object, string, strings
-from tasks.agents.kinds import Place
-from tasks.agents.polled import PolledJobs
-from tasks.agents.providers.responses_output import ResponsesOutput, problem_of, read_output
+from tasks.agents.agent import (
+    AgentUsage,
+    JobAnswer,
+    JobRequest,
+    JobStatus,
+    ReportSource,
+    UnreadableJobAnswer,
+)
+from tasks.agents.http import CONFIGURED_IN, get_base_url
+from tasks.agents.json_values import amount, child, count, objects, parse_object, string, strings
+from tasks.agents.kinds import AgentFolders
+from tasks.agents.polled_jobs import PolledJobs
+from tasks.agents.providers.responses_output import ResponsesOutput, describe_problem, parse_output
 from tasks.configuration.agents import PerplexityAsk
 from tasks.models.errors import Misconfigured
 from tasks.warehouse.traces import SearchStep
 
 BASE_URL = "https://api.perplexity.ai"
-ENDS = frozenset({"completed", "failed", "cancelled", "incomplete", "requires_action"})
+END_STATES = frozenset({"completed", "failed", "cancelled", "incomplete", "requires_action"})
 Outcome = Literal["report", "question", "failed"]
-WHO_ANSWERS = ("model", "models", "preset")
-MOST_SOURCES = 10_000
-"""A result with a higher number is left out: the list would be nearly empty."""
-NO_SOURCE = Source(url="")
-"""Keeps the place of a number that no result has."""
+MODEL_PARAMETERS = ("model", "models", "preset")
+MAX_SOURCES = 10_000
+"""The highest number of a result: with larger ones the list would be nearly empty."""
+UNKNOWN_SOURCE = ReportSource(url="")
+"""A placeholder for a number without a result."""
 
 
 class PerplexityClient:
-    """One agent."""
+    """A client of one agent."""
 
     def __init__(self, agent: str, ask: PerplexityAsk, key: str | None) -> None:
         self._ask = ask
         self._jobs = PolledJobs(
-            agent, ask, key, base_url=endpoint(ask, BASE_URL), path="/v1/responses", ends=ENDS
+            agent,
+            ask,
+            key,
+            base_url=get_base_url(ask, BASE_URL),
+            path="/v1/responses",
+            end_states=END_STATES,
         )
 
-    async def start(self, question: Question) -> Seen:
-        return await self._jobs.start(request_body(self._ask, question))
+    async def start(self, request: JobRequest) -> JobStatus:
+        return await self._jobs.start(build_request(self._ask, request))
 
-    async def look(self, remote_id: str) -> Seen:
-        return await self._jobs.look(remote_id)
+    async def poll(self, remote_id: str) -> JobStatus:
+        return await self._jobs.poll(remote_id)
 
     async def check(self) -> str:
         return await self._jobs.check_key()
@@ -50,68 +62,72 @@ class PerplexityClient:
         await self._jobs.close()
 
 
-def open_client(agent: str, ask: PerplexityAsk, key: str | None, place: Place) -> PerplexityClient:
-    """Raises:
-    Misconfigured: neither a model nor a preset is named.
+def open_client(
+    agent: str, ask: PerplexityAsk, key: str | None, folders: AgentFolders
+) -> PerplexityClient:
+    """Open a client.
+
+    Raises:
+        Misconfigured: the entry names neither a model nor a preset.
     """
-    if not ask.model and not any(ask.parameters.get(name) for name in WHO_ANSWERS):
+    if not ask.model and not any(ask.parameters.get(name) for name in MODEL_PARAMETERS):
         raise Misconfigured(
             f"{agent}: name a `model`, or a `preset` among its `parameters`, in {CONFIGURED_IN}."
         )
     return PerplexityClient(agent, ask, key)
 
 
-def request_body(ask: PerplexityAsk, question: Question) -> dict[str, Any]:
-    """What is sent to buy a report.
+def build_request(ask: PerplexityAsk, request: JobRequest) -> dict[str, Any]:
+    """Build the request for a report.
 
-    Earlier turns are sent along: a reference to the response before exists in the SDK, but is
-    said not to be followed yet.
+    It holds the whole conversation: the SDK has a reference to the previous response, but its
+    documentation says that it is ignored so far.
     """
-    body: dict[str, Any] = {"input": question.prompt, "background": True}
-    if question.earlier:
+    body: dict[str, Any] = {"input": request.prompt, "background": True}
+    if request.history:
         roles = {"user": "user", "agent": "assistant"}
-        turns = [(roles[turn.role], turn.text) for turn in question.earlier]
+        history = [(roles[message.role], message.text) for message in request.history]
         body["input"] = [
             {"type": "message", "role": role, "content": text}
-            for role, text in [*turns, ("user", question.prompt)]
+            for role, text in [*history, ("user", request.prompt)]
         ]
     if ask.model and not ask.parameters.get("preset"):
         body["model"] = ask.model
     return body | ask.parameters
 
 
-def read(raw: str) -> Answer:
-    """A response that has ended.
+def read(raw: str) -> JobAnswer:
+    """Read a response that has ended.
 
     Raises:
-        UnreadableAnswer: it is no response.
+        UnreadableJobAnswer: `raw` is not a response.
     """
-    body = parsed_object(raw, "a response of Perplexity's Agent API")
+    body = parse_object(raw, "a response of Perplexity's Agent API")
     if "status" not in body and "output" not in body:
-        raise UnreadableAnswer(
+        raise UnreadableJobAnswer(
             "expected a response of Perplexity's Agent API with `status` and `output`, got an "
             f"object with {sorted(map(str, body))[:10]}"
         )
     items = objects(body.get("output"))
-    output = read_output(body.get("output"))
-    outcome, problem = _outcome(body, output)
-    return Answer(
+    output = parse_output(body.get("output"))
+    outcome, problem = _parse_outcome(body, output)
+    return JobAnswer(
         outcome=outcome,
         text=output.text,
         annotations=output.annotations,
-        sources=sources_by_number(items),
-        trace=_trace(items),
-        n_reasoning_steps=output.n_reasoning_steps or None,  # it lists none, as a rule
+        sources=list_sources(items),
+        trace=_parse_trace(items),
+        n_reasoning_steps=output.n_reasoning_steps or None,  # usually none are listed
         model_version=string(body.get("model")),
-        usage=_usage(body.get("usage"), items),
-        cost_usd=cost_usd(child(body, "usage", "cost")),
+        usage=_parse_usage(body.get("usage"), items),
+        cost_usd=parse_cost(child(body, "usage", "cost")),
         error=problem,
     )
 
 
-def sources_by_number(items: list[dict[str, Any]]) -> tuple[Source, ...]:
-    """The list that `[n]` refers to: by the results' `id`s, the last one where an id comes twice
-    (as the provider's own examples read them); in their order where not all have one."""
+def list_sources(items: list[dict[str, Any]]) -> tuple[ReportSource, ...]:
+    """Return the list that `[n]` refers to: results by `id`, the last one of equal ids (as in the
+    provider's examples); in their order if any has no id."""
     results = [
         result
         for item in items
@@ -121,31 +137,33 @@ def sources_by_number(items: list[dict[str, Any]]) -> tuple[Source, ...]:
     numbers = [count(result.get("id")) for result in results]
     if not all(numbers):
         numbers = [*range(1, len(results) + 1)]
-    named = {
-        number: Source(url=url, title=string(result.get("title")))
+    by_number = {
+        number: ReportSource(url=url, title=string(result.get("title")))
         for number, result in zip(numbers, results, strict=True)
-        if number and number <= MOST_SOURCES and (url := string(result.get("url")))
+        if number and number <= MAX_SOURCES and (url := string(result.get("url")))
     }
-    return tuple(named.get(number, NO_SOURCE) for number in range(1, max(named, default=0) + 1))
+    return tuple(
+        by_number.get(number, UNKNOWN_SOURCE) for number in range(1, max(by_number, default=0) + 1)
+    )
 
 
-def cost_usd(said: Any) -> float | None:
-    """What the interface says a report cost; None where it says it in other money."""
-    if child(said, "currency") not in (None, "USD"):
+def parse_cost(cost: Any) -> float | None:
+    """Return the reported cost; None if it is in another currency."""
+    if child(cost, "currency") not in (None, "USD"):
         return None
-    return amount(child(said, "total_cost"))
+    return amount(child(cost, "total_cost"))
 
 
-def _outcome(body: dict[str, Any], output: ResponsesOutput) -> tuple[Outcome, str | None]:
-    """What became of it, and why there is no report."""
-    problem = problem_of(body, output)
+def _parse_outcome(body: dict[str, Any], output: ResponsesOutput) -> tuple[Outcome, str | None]:
+    """Return the outcome, and why there is no report."""
+    problem = describe_problem(body, output)
     if body.get("status") == "requires_action" and output.text.strip():
         return "question", None
     return ("failed", problem) if problem else ("report", None)
 
 
-def _trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Searches and the pages read; a page follows from the search that found it."""
+def _parse_trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
+    """Return the searches and the pages read; a page's parent is the search that found it."""
     steps: list[SearchStep] = []
     found_by: dict[str, int] = {}
     for item in items:
@@ -162,20 +180,22 @@ def _trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
     return tuple(steps)
 
 
-def _usage(said: Any, items: list[dict[str, Any]]) -> AgentUsage:
+def _parse_usage(usage: Any, items: list[dict[str, Any]]) -> AgentUsage:
     return AgentUsage(
-        input_tokens=count(child(said, "input_tokens")),
-        cached_tokens=count(child(said, "input_tokens_details", "cache_read_input_tokens")),
-        output_tokens=count(child(said, "output_tokens")),
-        searches=_searches(child(said, "tool_calls_details"), items),
+        input_tokens=count(child(usage, "input_tokens")),
+        cached_tokens=count(child(usage, "input_tokens_details", "cache_read_input_tokens")),
+        output_tokens=count(child(usage, "output_tokens")),
+        searches=_count_searches(child(usage, "tool_calls_details"), items),
     )
 
 
-def _searches(calls: Any, items: list[dict[str, Any]]) -> int | None:
-    """How often it searched: as it is billed, else as many as it lists."""
+def _count_searches(calls: Any, items: list[dict[str, Any]]) -> int | None:
+    """Return the number of searches: those billed, else those listed."""
     if isinstance(calls, dict):
         billed = [
-            count(child(of, "invocation")) for name, of in calls.items() if "search" in str(name)
+            count(child(call, "invocation"))
+            for name, call in calls.items()
+            if "search" in str(name)
         ]
         if billed and None not in billed:
             return count(sum(filter(None, billed)))

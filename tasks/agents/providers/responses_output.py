@@ -1,8 +1,7 @@
-"""The `output` list of a Responses API, as OpenAI made it and xAI and Perplexity took it over.
+"""The `output` list of a Responses API, designed by OpenAI and adopted by xAI and Perplexity.
 
-Places of citations are characters of one part of the text; here they become characters of the
-whole. OpenAI marks its links with `utm_source=openai`: that is taken out of addresses, for it is
-no part of the page cited; the text stays as it was written.
+Citation offsets within one part are converted to offsets in the whole text. OpenAI adds
+`utm_source=openai` to links; it is removed from addresses, but not from the text.
 """
 
 import re
@@ -14,43 +13,43 @@ from tasks.agents.agent import Annotation
 from tasks.agents.json_values import child, count, objects, string, strings
 from tasks.warehouse.traces import SearchStep
 
-BETWEEN_MESSAGES = "\n\n"
-_TRACKED = re.compile(r"([?&])utm_source=openai(&|(?=#|\Z))")
+MESSAGE_SEPARATOR = "\n\n"
+_TRACKING_PARAMETER = re.compile(r"([?&])utm_source=openai(&|(?=#|\Z))")
 
 
 @dataclass(frozen=True)
 class ResponsesOutput:
-    """What an `output` list says."""
+    """The contents of an `output` list."""
 
     text: str
-    """Of all messages, as written; of those marked `final_answer` where any is."""
+    """The text of the messages marked `final_answer`, or of all if none is."""
     annotations: tuple[Annotation, ...]
     trace: tuple[SearchStep, ...]
     n_reasoning_steps: int | None
-    """Reasoning items; None where there is no list at all."""
+    """Reasoning items; None if there is no list."""
     n_searches: int | None
-    """Search actions that were completed, or of which nobody says otherwise; None as above."""
+    """Search actions that are completed or have no status; None if there is no list."""
     refusal: str | None
-    """The model's own words, where it refused."""
+    """The model's refusal, in its own words."""
 
 
-def read_output(output: Any) -> ResponsesOutput:
-    """An `output` list; whatever is not of a known form in it is passed over."""
+def parse_output(output: Any) -> ResponsesOutput:
+    """Parse an `output` list, skipping items of an unknown form."""
     items = objects(output)
-    text, annotations, refusals = _messages(items)
-    said = isinstance(output, list)
+    text, annotations, refusals = _parse_messages(items)
+    has_list = isinstance(output, list)
     return ResponsesOutput(
         text=text,
         annotations=annotations,
-        trace=_trace(items),
-        n_reasoning_steps=_how_many(items, _is_reasoning) if said else None,
-        n_searches=_how_many(items, _is_done_search) if said else None,
+        trace=_parse_trace(items),
+        n_reasoning_steps=_count_items(items, _is_reasoning) if has_list else None,
+        n_searches=_count_items(items, _is_completed_search) if has_list else None,
         refusal="\n".join(refusals) or None,
     )
 
 
-def problem_of(body: dict[str, Any], output: ResponsesOutput) -> str | None:
-    """Why a response that has ended is no report, in words; None where it is one."""
+def describe_problem(body: dict[str, Any], output: ResponsesOutput) -> str | None:
+    """Describe why an ended response holds no report; None if it holds one."""
     status = string(body.get("status")) or "no status"
     if status != "completed":
         error = body.get("error")
@@ -62,23 +61,23 @@ def problem_of(body: dict[str, Any], output: ResponsesOutput) -> str | None:
         return ": ".join([status, *filter(None, words)])
     if output.refusal:
         return f"refused: {output.refusal}"
-    return None if output.text.strip() else "completed, but without a text"
+    return None if output.text.strip() else "completed, but without text"
 
 
 def clean_url(url: str) -> str:
-    """The address without OpenAI's mark."""
-    return _TRACKED.sub(lambda found: found[1] if found[2] else "", url)
+    """Remove OpenAI's tracking parameter from an address."""
+    return _TRACKING_PARAMETER.sub(lambda match: match[1] if match[2] else "", url)
 
 
-def place(start: Any, end: Any, length: int) -> tuple[int, int] | None:
-    """A citation's span in a text of so many characters; None where it is none of it."""
+def parse_span(start: Any, end: Any, length: int) -> tuple[int, int] | None:
+    """Return a citation's span in a text of `length` characters; None if it is invalid."""
     first, last = count(start), count(end)
     if first is None or last is None or not first <= last <= length:
         return None
     return first, last
 
 
-def _messages(items: list[dict[str, Any]]) -> tuple[str, tuple[Annotation, ...], list[str]]:
+def _parse_messages(items: list[dict[str, Any]]) -> tuple[str, tuple[Annotation, ...], list[str]]:
     messages = [item for item in items if item.get("type") == "message"]
     final = [message for message in messages if message.get("phase") == "final_answer"]
     text, refusals = "", list[str]()
@@ -87,37 +86,37 @@ def _messages(items: list[dict[str, Any]]) -> tuple[str, tuple[Annotation, ...],
         begun = bool(text)
         for part in objects(message.get("content")):
             if part.get("type") == "refusal":
-                refusals.append(string(part.get("refusal")) or "refused without a word")
+                refusals.append(string(part.get("refusal")) or "refused without a reason")
             elif written := string(part.get("text")):
                 if begun:
-                    text, begun = text + BETWEEN_MESSAGES, False
-                annotations += _annotations(part, written, len(text))
+                    text, begun = text + MESSAGE_SEPARATOR, False
+                annotations += _parse_annotations(part, written, len(text))
                 text += written
     return text, tuple(annotations), refusals
 
 
-def _annotations(part: dict[str, Any], written: str, offset: int) -> list[Annotation]:
-    """Those of one part that name an address; `offset`: characters of text before the part."""
+def _parse_annotations(part: dict[str, Any], written: str, offset: int) -> list[Annotation]:
+    """Return the citations of one part. offset: the length of the text before it."""
     found = []
-    for said in objects(part.get("annotations")):
-        url = string(said.get("url"))
+    for annotation in objects(part.get("annotations")):
+        url = string(annotation.get("url"))
         if url is None:
             continue
-        span = place(said.get("start_index"), said.get("end_index"), len(written))
+        span = parse_span(annotation.get("start_index"), annotation.get("end_index"), len(written))
         found.append(
             Annotation(
                 start=span[0] + offset if span else None,
                 end=span[1] + offset if span else None,
                 url=clean_url(url),
-                title=string(said.get("title")),
+                title=string(annotation.get("title")),
             )
         )
     return found
 
 
-def _trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Searches and opened pages in their order; a page follows from the search that found it,
-    where the interface lists what each search found."""
+def _parse_trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
+    """Return the searches and opened pages in order; a page's parent is the search that found it,
+    if the interface lists what each search found."""
     steps: list[SearchStep] = []
     found_by: dict[str, int] = {}
     opened: set[str] = set()
@@ -133,14 +132,14 @@ def _trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
                     found_by.setdefault(clean_url(url), len(steps) - 1)
         elif url := string(child(action, "url")):
             address = clean_url(url)
-            # Words are looked for in a page that was opened before: that opens nothing.
+            # Searching within a page that is already open does not open it again.
             if child(action, "type") == "open_page" or address not in opened:
                 steps.append(SearchStep(opened=(address,), parent=found_by.get(address)))
                 opened.add(address)
     return tuple(steps)
 
 
-def _how_many(items: list[dict[str, Any]], which: Callable[[dict[str, Any]], bool]) -> int:
+def _count_items(items: list[dict[str, Any]], which: Callable[[dict[str, Any]], bool]) -> int:
     return sum(which(item) for item in items)
 
 
@@ -149,9 +148,9 @@ def _is_reasoning(item: dict[str, Any]) -> bool:
 
 
 def _is_search(item: dict[str, Any]) -> bool:
-    """Whether it is a search rather than a page being opened or looked through."""
+    """Whether an item is a search, rather than the opening of a page or a search within one."""
     return item.get("type") == "web_search_call" and child(item, "action", "type") == "search"
 
 
-def _is_done_search(item: dict[str, Any]) -> bool:
+def _is_completed_search(item: dict[str, Any]) -> bool:
     return _is_search(item) and item.get("status", "completed") == "completed"

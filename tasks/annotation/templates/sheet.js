@@ -1,9 +1,9 @@
 "use strict";
-// Keeps what is answered in this browser, shows how much is, and writes the CSV as
-// tasks/annotation/table.py does: every cell quoted, CRLF, no cell a spreadsheet would run.
+// Stores the answers in this browser, shows progress, and writes the CSV like
+// tasks/annotation/table.py: every cell quoted, CRLF, formulas escaped.
 const sheet = document.body.dataset.sheet;
 const table = JSON.parse(document.getElementById("rows").textContent);
-const place = "evergreen annotate " + sheet;
+const storageKey = "evergreen annotate " + sheet;
 const questions = [...document.querySelectorAll("fieldset[data-item]")];
 const dangerous = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
@@ -12,11 +12,11 @@ function answerOf(question) {
   return { label: chosen ? chosen.value : "", reason: question.querySelector("textarea").value };
 }
 
-function answers() {
+function collectAnswers() {
   return Object.fromEntries(questions.map((q) => [q.dataset.item, answerOf(q)]));
 }
 
-function show() {
+function updateProgress() {
   for (const question of questions) {
     question.classList.toggle("done", answerOf(question).label !== "");
   }
@@ -25,19 +25,19 @@ function show() {
   document.getElementById("count").textContent = `${done} of ${questions.length} answered`;
 }
 
-function keep() {
-  show();
+function saveAnswers() {
+  updateProgress();
   try {
-    localStorage.setItem(place, JSON.stringify(answers()));
+    localStorage.setItem(storageKey, JSON.stringify(collectAnswers()));
   } catch {
     document.getElementById("trouble").hidden = false;
   }
 }
 
-function recall() {
+function loadAnswers() {
   let kept = {};
   try {
-    kept = JSON.parse(localStorage.getItem(place)) ?? {};
+    kept = JSON.parse(localStorage.getItem(storageKey)) ?? {};
   } catch {
     document.getElementById("trouble").hidden = false;
   }
@@ -46,29 +46,29 @@ function recall() {
     for (const choice of question.querySelectorAll("input")) choice.checked = choice.value === label;
     question.querySelector("textarea").value = reason;
   }
-  show();
+  updateProgress();
 }
 
 function cell(text) {
   return '"' + String(text).replaceAll('"', '""') + '"';
 }
 
-function inert(text) {
+function escapeFormula(text) {
   return dangerous.test(text) ? "'" + text : text;
 }
 
-function csv() {
-  const given = answers();
+function renderCsv() {
+  const given = collectAnswers();
   const rows = table.rows.map((row) => {
     const { label, reason } = given[row[table.columns.indexOf("item_id")]];
-    return [...row.slice(0, -2), label, inert(reason)];
+    return [...row.slice(0, -2), label, escapeFormula(reason)];
   });
   return [table.columns, ...rows].map((row) => row.map(cell).join(",") + "\r\n").join("");
 }
 
 function download() {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob(["\ufeff", csv()], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob(["\ufeff", renderCsv()], { type: "text/csv" }));
   link.download = sheet + ".filled.csv";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -83,19 +83,19 @@ function goToNextOpen() {
   open.scrollIntoView({ block: "nearest" });
 }
 
-document.querySelector("main").addEventListener("input", keep);
+document.querySelector("main").addEventListener("input", saveAnswers);
 for (const question of questions) {
   question.querySelector(".undo").addEventListener("click", () => {
     question.querySelector("input:checked").checked = false;
     question.querySelector("input").focus();
-    keep();
+    saveAnswers();
   });
 }
 document.getElementById("next").addEventListener("click", goToNextOpen);
 document.getElementById("download").addEventListener("click", download);
 document.getElementById("clear").addEventListener("click", () => {
   if (!confirm("Clear all answers of this sheet?")) return;
-  localStorage.removeItem(place);
-  recall();
+  localStorage.removeItem(storageKey);
+  loadAnswers();
 });
-recall();
+loadAnswers();

@@ -1,4 +1,4 @@
-"""The forms in which models answer: a pydantic model for each decision, parsed strictly.
+"""The reply forms of models: a pydantic model per decision, parsed strictly.
 
 Pure. Writes no table.
 """

@@ -1,6 +1,6 @@
-"""The forms in which models match claims and grade values.
+"""Reply forms for matching claims and grading values.
 
-Models write keys in the alphabetical order of the schema: the reason comes before what it is for.
+Models write keys in the schema's alphabetical order: the reason comes before its verdict.
 """
 
 from typing import Literal
@@ -12,7 +12,7 @@ class ClaimMatch(ReplyModel):
     claim: int
     reason: str
     truth: int
-    """Number of the true claim that it states, 1-based; 0 where it states none."""
+    """1-based number of the true claim that it states; 0 if it states none."""
 
 
 class ClaimMatches(ReplyModel):

@@ -1,7 +1,6 @@
-"""The forms in which models check citations (FACT) and score two articles (RACE).
+"""Reply forms for checking citations (FACT) and scoring two articles (RACE).
 
-Models write keys in the alphabetical order of the schema: passage and reason come before what
-they are for.
+Models write keys in the schema's alphabetical order: passage and reason come before the verdict.
 """
 
 from typing import Literal
@@ -13,7 +12,7 @@ from tasks.judges.forms.form import ReplyModel
 
 class CitationVerdict(ReplyModel):
     passage: str
-    """Word for word from the page; empty where it holds nothing of the statement."""
+    """Quoted from the page; empty if it has nothing of the statement."""
     reason: str
     statement: int
     verdict: Literal["supported", "unsupported", "unknown"]
@@ -24,13 +23,13 @@ class CitationVerdicts(ReplyModel):
 
 
 class PairScore(ReplyModel):
-    # Neither "7" nor true is a score, nor what is no finite number.
+    # Scores must be finite numbers; "7" and true are not accepted.
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
     criterion: str
     reason: str
     score_1: float
-    """Of article 1, 0 to 10."""
+    """Score of article 1, 0 to 10."""
     score_2: float
 
 

@@ -1,7 +1,7 @@
-"""The forms in which models answer the steps of drafting.
+"""Reply forms for the steps of drafting.
 
-Keys come in alphabetical order: the facts before the rubric that rests on them, the reason before
-its verdict.
+Models write keys in alphabetical order: the facts before their rubric, the reason before its
+verdict.
 """
 
 from typing import Literal
@@ -9,38 +9,38 @@ from typing import Literal
 from tasks.judges.forms.form import ReplyModel
 
 
-class StatedRubric(ReplyModel):
+class ReplyRubric(ReplyModel):
     facts: list[int]
-    """Their numbers, 1-based."""
+    """1-based numbers of the facts."""
     kind: Literal["binary", "ternary"]
     points: Literal[1, 2, 3]
     rubric: str
 
 
-class StatedRubrics(ReplyModel):
-    rubrics: list[StatedRubric]
+class ReplyRubrics(ReplyModel):
+    rubrics: list[ReplyRubric]
 
 
-class LookedAtRubric(ReplyModel):
+class RubricVerdict(ReplyModel):
     reason: str
     rubric: int
-    """Its number, 1-based."""
+    """The rubric's number, 1-based."""
     verdict: Literal["keep", "drop"]
 
 
-class LookedAtRubrics(ReplyModel):
-    results: list[LookedAtRubric]
+class RubricVerdicts(ReplyModel):
+    results: list[RubricVerdict]
 
 
-class StatedKeywords(ReplyModel):
+class ReplyKeywords(ReplyModel):
     deviation: list[str]
     focus: list[str]
 
 
-class WrittenReport(ReplyModel):
+class ReplyReport(ReplyModel):
     report: str
 
 
 DRAFTING_FORMS: tuple[type[ReplyModel], ...] = (
-    StatedRubrics, LookedAtRubrics, StatedKeywords, WrittenReport,
+    ReplyRubrics, RubricVerdicts, ReplyKeywords, ReplyReport,
 )  # fmt: skip

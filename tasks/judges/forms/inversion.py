@@ -1,4 +1,4 @@
-"""The forms in which models answer the steps of problem inversion."""
+"""Reply forms for the steps of problem inversion."""
 
 from math import isfinite
 
@@ -8,74 +8,74 @@ from tasks.judges.forms.form import ReplyModel
 from tasks.warehouse.truths import QuestionCategory
 
 
-class StatedProperty(ReplyModel):
+class ReplyProperty(ReplyModel):
     text: str
     sentence: str
-    """As it stands in the article."""
+    """Quoted from the article."""
 
 
-class StatedSubClaim(ReplyModel):
+class ReplySubClaim(ReplyModel):
     name: str
     value: str
     sentence: str
 
 
-class StatedTarget(ReplyModel):
+class ReplyTarget(ReplyModel):
     answer: str
     also: list[str]
     sentence: str
     kind: str
     category: QuestionCategory
-    properties: list[StatedProperty]
-    sub_claims: list[StatedSubClaim]
+    properties: list[ReplyProperty]
+    sub_claims: list[ReplySubClaim]
 
 
-class StatedTargets(ReplyModel):
-    targets: list[StatedTarget]
+class ReplyTargets(ReplyModel):
+    targets: list[ReplyTarget]
 
 
-class PosedQuestion(ReplyModel):
+class ReplyQuestion(ReplyModel):
     question: str
 
 
-class StatedOther(ReplyModel):
-    # Not `answer`: keys are sent in alphabetical order, and the reason comes first.
+class ReplyAlternative(ReplyModel):
+    # Named `value`, not `answer`: keys are sent in alphabetical order, the reason comes first.
     reason: str
     value: str
 
 
-class StatedOthers(ReplyModel):
-    others: list[StatedOther]
+class ReplyAlternatives(ReplyModel):
+    others: list[ReplyAlternative]
 
 
-class NamedAnswer(ReplyModel):
+class ReplySubAnswer(ReplyModel):
     name: str
     value: str
 
 
-class StatedAnswer(ReplyModel):
+class ReplyAnswer(ReplyModel):
     answer: str
-    sub_claims: list[NamedAnswer]
+    sub_claims: list[ReplySubAnswer]
 
 
-class StatedAnswers(ReplyModel):
-    answers: list[StatedAnswer]
+class ReplyAnswers(ReplyModel):
+    answers: list[ReplyAnswer]
 
 
-class StatedEffort(ReplyModel):
+class ReplyEffort(ReplyModel):
     queries: list[str]
     units: list[str]
     minutes: float
 
     @field_validator("minutes")
     @classmethod
-    def _some_time(cls, minutes: float) -> float:
-        # Checked here and not in the schema: not every endpoint takes bounds.
+    def _check_minutes(cls, minutes: float) -> float:
+        # Not in the schema: some endpoints take no bounds.
         if not isfinite(minutes) or minutes <= 0:
             raise ValueError("expected a number of minutes above 0")
         return minutes
 
 
 INVERSION_FORMS: tuple[type[ReplyModel], ...] = (
-    StatedTargets, PosedQuestion, StatedOthers, StatedAnswers, StatedEffort,
+    ReplyTargets, ReplyQuestion, ReplyAlternatives, ReplyAnswers, ReplyEffort,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The form in which models rate keywords; keys come in alphabetical order, the reason first."""
+"""Reply form for rating keywords; keys come in alphabetical order, the reason first."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from tasks.judges.forms.form import ReplyModel
 
 class KeywordRating(ReplyModel):
     keyword: int
-    """Its number, 1-based."""
+    """The keyword's number, 1-based."""
     reason: str
     score: Literal["1", "2", "3", "4", "5"]
 

@@ -1,7 +1,6 @@
-"""The forms in which models find, merge and check key points.
+"""Reply forms for extracting, merging and checking key points.
 
-Models write keys in the alphabetical order of the schema: passage and reason come before the
-verdict that they are for.
+Models write keys in the schema's alphabetical order: passage and reason come before the verdict.
 """
 
 from typing import Literal
@@ -11,7 +10,7 @@ from tasks.judges.forms.form import ReplyModel
 
 class PointVerdict(ReplyModel):
     passage: str
-    """Word for word from the report; empty where the point is omitted."""
+    """Quoted from the report; empty if the point is omitted."""
     point: int
     reason: str
     verdict: Literal["supported", "omitted", "contradicted"]
@@ -21,24 +20,24 @@ class PointVerdicts(ReplyModel):
     results: list[PointVerdict]
 
 
-class StatedPoint(ReplyModel):
+class ReplyPoint(ReplyModel):
     point: str
     spans: list[str]
-    """Word for word from the document."""
+    """Quotations from the document."""
 
 
-class StatedPoints(ReplyModel):
-    points: list[StatedPoint]
+class ReplyPoints(ReplyModel):
+    points: list[ReplyPoint]
 
 
-class MergedPoint(ReplyModel):
+class ReplyMergedPoint(ReplyModel):
     merged_from: list[int]
-    """Numbers of the points it holds, 1-based."""
+    """1-based numbers of the points merged in it."""
     point: str
 
 
-class MergedPoints(ReplyModel):
-    points: list[MergedPoint]
+class ReplyMergedPoints(ReplyModel):
+    points: list[ReplyMergedPoint]
 
 
-KEY_POINT_FORMS: tuple[type[ReplyModel], ...] = (StatedPoints, MergedPoints)
+KEY_POINT_FORMS: tuple[type[ReplyModel], ...] = (ReplyPoints, ReplyMergedPoints)

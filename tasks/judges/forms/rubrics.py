@@ -1,7 +1,6 @@
-"""The form in which models grade the items of a rubric.
+"""Reply form for grading rubric items.
 
-Models write keys in the alphabetical order of the schema: evidence and reason come before what
-they are for.
+Models write keys in the schema's alphabetical order: evidence and reason come before the score.
 """
 
 from typing import Annotated
@@ -10,22 +9,22 @@ from pydantic import BeforeValidator
 
 from tasks.judges.forms.form import ReplyModel
 
-MOST = 1_000_000
-"""Of a value, either way; see ItemValue of the decisions."""
+MAX_VALUE = 1_000_000
+"""Bound of the absolute value of a score; see `ItemValue` in `judges.research`."""
 
 
 def _as_text(value: object) -> object:
-    """A number as values are written: models that are held to no schema say 1 for "1"."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MOST:
+    """Return a number as text: models without an enforced schema write 1 for "1"."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_VALUE:
         return f"{value + 0:g}"
     return value.strip() if isinstance(value, str) else value
 
 
 class ItemGrade(ReplyModel):
     evidence: str
-    """Sentences of the report, word for word; empty where there are none."""
+    """Sentences quoted from the report; may be empty."""
     item: str
-    """Its id; where texts are echoed, its text."""
+    """The item's id, or its text if the request echoes texts."""
     reason: str
     score: Annotated[str, BeforeValidator(_as_text)]
     """One of the item's allowed values."""

@@ -1,4 +1,4 @@
-"""The forms in which models grade the support of claims and the quality of reports."""
+"""Reply forms for grading the support of claims and the quality of reports."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from tasks.judges.forms.form import ReplyModel
 class SupportVerdict(ReplyModel):
     statement: int
     passage: str
-    """Word for word from the pages; empty where nothing supports."""
+    """Quoted from the pages; empty if nothing supports the claim."""
     reason: str
     verdict: Literal["full", "partial", "none"]
 

@@ -1,4 +1,4 @@
-"""The judge that is a model: prompts, requests, and what becomes of the answers.
+"""The LLM judge: prompts, requests to the model, and how its answers become verdicts.
 
-Pure: asks through whatever it is given. Writes no table.
+Pure: the sender of requests is passed in. Writes no table.
 """

@@ -1,20 +1,20 @@
-"""Two articles put to a model, to be compared by the criteria of one category."""
+"""Comparing two articles by the criteria of one category, by a model."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.judges.decisions import FIRST, SECOND, TIE, Answer, CompareArticles
-from tasks.judges.forms.replies import CriterionVerdicts, CriterionVerdictsOrTies
-from tasks.judges.llm.attachments import why_not_shown
-from tasks.judges.llm.requests import Asking, ok, still_open
+from tasks.judges.decisions import FIRST, SECOND, TIE, CompareArticles, JudgeAnswer
+from tasks.judges.forms.wiki import CriterionVerdicts, CriterionVerdictsOrTies
+from tasks.judges.llm.attachments import find_attachment_problem
+from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
 from tasks.models.gateway import Outcome
 from tasks.warehouse.rows import Status
 
 WINNERS = {"article_1": FIRST, "article_2": SECOND, "tie": TIE}
 
 
-async def compared_articles(asking: Asking, request: CompareArticles) -> Sequence[Answer]:
-    """One answer per criterion, all in one call."""
+async def compare_articles(model: PromptedModel, request: CompareArticles) -> Sequence[JudgeAnswer]:
+    """Answer for each criterion, all in one call."""
     n = request.n_items
     ids = [criterion.id for criterion in request.criteria]
     form: Any = CriterionVerdictsOrTies if request.allow_tie else CriterionVerdicts
@@ -26,14 +26,17 @@ async def compared_articles(asking: Asking, request: CompareArticles) -> Sequenc
     }
     attached = None
     if request.attached:
-        if reason := why_not_shown(asking.judge, asking.reads, request.attachments):
+        if reason := find_attachment_problem(model.judge, model.reads, request.attachments):
             said = f"not_assessed: the article is no text; {reason}"
-            return [Answer(status=Status.NOT_ASSESSED, reason=said)] * n
-        attached = asking.attached(request.attachments, request.prompt)
-        values[request.attached] = attached.instead
-    outcome: Outcome[list[Any]] = await asking.decided(
-        request.prompt, values, form, "criterion", ids, beside=attached
+            return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=said)] * n
+        attached = model.attach(request.attachments, request.prompt)
+        values[request.attached] = attached.placeholder
+    outcome: Outcome[list[Any]] = await model.ask_items(
+        request.prompt, values, form, "criterion", ids, attachments=attached
     )
     if outcome.value is None:
-        return [still_open(outcome, n)] * n
-    return [ok(outcome, n, WINNERS[verdict.winner], verdict.reason) for verdict in outcome.value]
+        return [make_open_answer(outcome, n)] * n
+    return [
+        make_answer(outcome, n, WINNERS[verdict.winner], verdict.reason)
+        for verdict in outcome.value
+    ]

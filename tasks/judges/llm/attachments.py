@@ -1,4 +1,4 @@
-"""Articles and reports that are shown to a model as files: who can see them, and how it is told."""
+"""Articles and reports sent as files: who can read them, and how prompts introduce them."""
 
 import re
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from typing import Protocol
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
-from tasks.models.attachments import MOST_BYTES, Attachment, name_of
+from tasks.models.attachments import MAX_ATTACHMENT_BYTES, Attachment, attachment_name
 from tasks.warehouse.rows import content_sha
 
 MEGABYTE = 1_000_000
 ARTICLE, REPORT = "article", "report"
-"""What is attached, and the name of the wording that says so."""
+"""The kinds of attached texts, also the names of their wordings."""
 WORDINGS = {"wiki_writing": ARTICLE}
-"""By prompts, where it is not a report that is judged by itself."""
+"""Wordings by folder of prompts; the default is REPORT."""
 _FILE = re.compile(r"# System\n(?P<system>.*?)\n# (?:Article|Report)\n(?P<instead>.*)", re.S)
 
 
-class File(Protocol):
-    """What must be known of a file to tell whether it can be shown."""
+class FileInfo(Protocol):
+    """The properties that decide whether a file can be attached."""
 
     @property
     def media_type(self) -> str: ...
@@ -30,22 +30,23 @@ class File(Protocol):
 
 
 @dataclass(frozen=True)
-class Attached:
-    """Files that go with a question, and what is said of them beside it."""
+class AttachedFiles:
+    """Files of a request, with the texts that introduce them."""
 
     files: tuple[Attachment, ...]
     system: str
     """Added to the prompt's system text."""
-    instead: str
-    """Stands in the place of the text."""
+    placeholder: str
+    """Replaces the text in the prompt."""
     sha: str
-    """Of the wording."""
+    """Sha of the wording."""
 
 
-class Wording:
-    """A file of `configs/attachments`: a text for the system prompt, and a template for what
-    stands in the place of an article or report that is attached. It is apart from the prompts,
-    so that questions without files stay what they were."""
+class AttachmentWording:
+    """A file of `configs/attachments`: a text for the system prompt, and a placeholder template.
+
+    It is separate from the prompts, so that requests without files keep their ids.
+    """
 
     def __init__(self, path: Path) -> None:
         from tasks.configuration.templates import StrictTemplate, read_text  # loads Jinja
@@ -60,35 +61,40 @@ class Wording:
         self.system = found["system"].strip()
         self._template = StrictTemplate(path, found["instead"])
 
-    def attached(self, files: tuple[Attachment, ...]) -> Attached:
-        """Files with what is said of them.
+    def describe(self, files: tuple[Attachment, ...]) -> AttachedFiles:
+        """Return the files with the text that introduces them.
 
         Raises:
-            ConfigurationError: the template names something else than `files`.
+            ConfigurationError: the template uses a variable other than `files`.
         """
-        named = [f"{name_of(n, file)} ({_kind(file)})" for n, file in enumerate(files, start=1)]
-        return Attached(files, self.system, self._template.render(files=named), self.sha)
+        named = [
+            f"{attachment_name(n, file)} ({_describe_file(file)})"
+            for n, file in enumerate(files, start=1)
+        ]
+        return AttachedFiles(files, self.system, self._template.render(files=named), self.sha)
 
 
-def wording_of(prompts: str) -> str:
-    """The wording that goes with a folder of prompts: ARTICLE or REPORT."""
+def choose_wording(prompts: str) -> str:
+    """Return the wording for a folder of prompts: ARTICLE or REPORT."""
     return WORDINGS.get(prompts, REPORT)
 
 
 @lru_cache
-def load_wording(name: str, configs: Path = CONFIGS) -> Wording:
-    """How a model is told of what is attached.
+def load_wording(name: str, configs: Path = CONFIGS) -> AttachmentWording:
+    """Load the wording that introduces attached files.
 
     Raises:
-        ConfigurationError: no such file, or it is of another form.
+        ConfigurationError: the file is missing or malformed.
     """
-    return Wording(configs / "attachments" / f"{name}.md")
+    return AttachmentWording(configs / "attachments" / f"{name}.md")
 
 
-def why_not_shown(judge: str, reads: frozenset[str], files: Sequence[File]) -> str | None:
-    """Why a judge cannot be shown these files, in words; None: it can.
+def find_attachment_problem(
+    judge: str, reads: frozenset[str], files: Sequence[FileInfo]
+) -> str | None:
+    """Return why a judge cannot read these files; None if it can.
 
-    reads: the media types it sees.
+    reads: the media types it reads.
     """
     if not files:
         return "no PDF and no picture of it is kept; import it again"
@@ -98,13 +104,14 @@ def why_not_shown(judge: str, reads: frozenset[str], files: Sequence[File]) -> s
     if unseen:
         return f"the judge {judge} does not read {', '.join(unseen)}"
     size = sum(file.n_bytes for file in files)
-    if size > MOST_BYTES:
+    if size > MAX_ATTACHMENT_BYTES:
         return (
-            f"it has {size / MEGABYTE:,.1f} MB, and at most {MOST_BYTES / MEGABYTE:,.1f} MB can be "
-            "shown to a judge; import it in a smaller resolution"
+            f"it has {size / MEGABYTE:,.1f} MB, and at most "
+            f"{MAX_ATTACHMENT_BYTES / MEGABYTE:,.1f} MB can be shown to a "
+            "judge; import it in a smaller resolution"
         )
     return None
 
 
-def _kind(file: Attachment) -> str:
+def _describe_file(file: Attachment) -> str:
     return f"{file.media_type}, {file.n_pages} pages" if file.n_pages else file.media_type

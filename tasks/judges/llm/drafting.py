@@ -1,4 +1,4 @@
-"""Drafting by an LLM: every step by prompt and schema, through any model."""
+"""Drafting by an LLM: each step has a prompt and a reply form."""
 
 from collections.abc import Sequence
 
@@ -12,33 +12,33 @@ from tasks.judges.drafting import (
     WriteClosedBook,
 )
 from tasks.judges.forms.drafting import (
-    LookedAtRubric,
-    LookedAtRubrics,
-    StatedKeywords,
-    StatedRubrics,
-    WrittenReport,
+    ReplyKeywords,
+    ReplyReport,
+    ReplyRubrics,
+    RubricVerdict,
+    RubricVerdicts,
 )
-from tasks.judges.inversion import Said
-from tasks.judges.llm.inversion import line_of, lines_of, said_of
-from tasks.judges.llm.requests import AsksModel
-from tasks.judges.text import one_line
+from tasks.judges.inversion import StepAnswer
+from tasks.judges.llm.inversion import clean_line, clean_lines, make_step_answer
+from tasks.judges.llm.requests import LlmBase
+from tasks.judges.text import collapse_whitespace
 from tasks.models.gateway import Outcome
 
 MAX_REPORT_CHARS = 60_000
-"""What is longer is read no further: a report from memory is a few pages."""
+"""Longer reports are cut: a report from memory has a few pages."""
 
 
-class LlmDrafter(AsksModel):
-    """A model of `configs/judges.yaml`, asked through `asker`."""
+class LlmDrafter(LlmBase):
+    """A `Drafter` that uses a model of `configs/judges.yaml`."""
 
-    async def draft_rubrics(self, request: DraftRubrics) -> Said[tuple[DraftedRubric, ...]]:
-        values = request.model_dump(exclude={"prompt"}) | {"facts": _numbered(request.facts)}
-        outcome = await self._asking.stated(request.prompt, values, StatedRubrics)
-        return said_of(
+    async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
+        values = request.model_dump(exclude={"prompt"}) | {"facts": _number_facts(request.facts)}
+        outcome = await self._model.ask_form(request.prompt, values, ReplyRubrics)
+        return make_step_answer(
             outcome,
             lambda reply: tuple(
                 DraftedRubric(
-                    text=line_of(stated.rubric),
+                    text=clean_line(stated.rubric),
                     facts=tuple(sorted({*stated.facts})),
                     points=stated.points,
                     ternary=stated.kind == "ternary",
@@ -47,41 +47,44 @@ class LlmDrafter(AsksModel):
             ),
         )
 
-    async def check_rubrics(self, request: CheckRubrics) -> Said[tuple[RubricCheck, ...]]:
-        """All in one call."""
+    async def check_rubrics(self, request: CheckRubrics) -> StepAnswer[tuple[RubricCheck, ...]]:
+        """Check all rubrics in one call."""
         values = {
             "title": request.title,
             "rubrics": [
-                {"text": text, "grounds": "\n".join(f"- {one_line(fact)}" for fact in grounds)}
+                {
+                    "text": text,
+                    "grounds": "\n".join(f"- {collapse_whitespace(fact)}" for fact in grounds),
+                }
                 for text, grounds in zip(request.rubrics, request.grounds, strict=True)
             ],
         }
-        outcome: Outcome[list[LookedAtRubric]] = await self._asking.decided(
-            request.prompt, values, LookedAtRubrics, "rubric", range(1, len(request.rubrics) + 1)
+        outcome: Outcome[list[RubricVerdict]] = await self._model.ask_items(
+            request.prompt, values, RubricVerdicts, "rubric", range(1, len(request.rubrics) + 1)
         )
-        return said_of(
+        return make_step_answer(
             outcome,
             lambda results: tuple(
-                RubricCheck(keep=one.verdict == "keep", reason=line_of(one.reason))
+                RubricCheck(keep=one.verdict == "keep", reason=clean_line(one.reason))
                 for one in results
             ),
         )
 
-    async def draft_keywords(self, request: DraftKeywords) -> Said[DraftedKeywords]:
-        values = request.model_dump(exclude={"prompt"}) | {"facts": _numbered(request.facts)}
-        outcome = await self._asking.stated(request.prompt, values, StatedKeywords)
-        return said_of(
+    async def draft_keywords(self, request: DraftKeywords) -> StepAnswer[DraftedKeywords]:
+        values = request.model_dump(exclude={"prompt"}) | {"facts": _number_facts(request.facts)}
+        outcome = await self._model.ask_form(request.prompt, values, ReplyKeywords)
+        return make_step_answer(
             outcome,
             lambda reply: DraftedKeywords(
-                focus=lines_of(reply.focus), deviation=lines_of(reply.deviation)
+                focus=clean_lines(reply.focus), deviation=clean_lines(reply.deviation)
             ),
         )
 
-    async def write_closed_book(self, request: WriteClosedBook) -> Said[str]:
+    async def write_closed_book(self, request: WriteClosedBook) -> StepAnswer[str]:
         values = request.model_dump(exclude={"prompt"})
-        outcome = await self._asking.stated(request.prompt, values, WrittenReport)
-        return said_of(outcome, lambda reply: reply.report.strip()[:MAX_REPORT_CHARS])
+        outcome = await self._model.ask_form(request.prompt, values, ReplyReport)
+        return make_step_answer(outcome, lambda reply: reply.report.strip()[:MAX_REPORT_CHARS])
 
 
-def _numbered(facts: Sequence[str]) -> str:
-    return "\n".join(f"[{n}] {one_line(fact)}" for n, fact in enumerate(facts, start=1))
+def _number_facts(facts: Sequence[str]) -> str:
+    return "\n".join(f"[{n}] {collapse_whitespace(fact)}" for n, fact in enumerate(facts, start=1))

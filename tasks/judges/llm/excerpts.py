@@ -1,9 +1,9 @@
-"""Pages too long for a judge, cut to what matters to the statements it is asked about.
+"""Excerpts of pages too long for a judge, chosen for the statements to verify.
 
-A page is taken apart into passages. Its beginning is always shown (title, date, lead), then the
-passages whose words are closest to the statements, in turn for each of these, then what follows
-the beginning, until no more may be shown. They keep the order of the page, with a mark wherever
-something is left out; the judge is told so, and every verdict says which share it rests on.
+A page is split into passages. An excerpt always has the beginning (title, date, lead), then the
+passages closest to the statements, in turn for each of them, then what follows the beginning,
+up to the limit. Passages keep the page's order, and marks show what is left out. The prompt
+explains this to the judge, and each verdict records the share shown.
 """
 
 import re
@@ -20,13 +20,13 @@ from tasks.judges.offline.retrieval import Bm25
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import content_sha
 
-VERSION = 1
-"""Raise it when the same page would be cut otherwise: what rests on an excerpt is judged anew."""
+EXCERPT_VERSION = 1
+"""Raise it when the same page would be cut differently: verdicts on excerpts are then redone."""
 PASSAGE_CHARACTERS = 1_000
-"""At most; about half of it at least, where paragraphs allow."""
+"""Longest passage; passages have about half of it at least, if paragraphs allow."""
 LEAD_PASSAGES = 2
-MOST_CHARACTERS = 2_000_000
-"""What is looked at of a page; the rest is left out, and counted as such."""
+MAX_CHARACTERS = 2_000_000
+"""Characters considered of a page; the rest is left out, and counted as such."""
 _HALF = PASSAGE_CHARACTERS // 2
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]”’»]{0,3}\s+|[。！？]\s*")
 _FILE = re.compile(r"# System\n(?P<system>.*?)\n# Gap\n(?P<gap>.*)", re.S)
@@ -34,17 +34,18 @@ _FILE = re.compile(r"# System\n(?P<system>.*?)\n# Gap\n(?P<gap>.*)", re.S)
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What is shown of a page."""
+    """The part of a page that is shown."""
 
     text: str
     shown_share: float
-    """Of the page's characters, 0-1."""
+    """The share 0-1 of the page's characters."""
 
 
-class Notice:
-    """`configs/excerpts/page.md`: what a judge is told that sees an excerpt, and the mark that
-    stands where something is left out. It is apart from the prompts, so that questions about
-    whole pages stay what they were."""
+class ExcerptNotice:
+    """`configs/excerpts/page.md`: explains excerpts to a judge, and defines the mark for gaps.
+
+    It is separate from the prompts, so that requests with whole pages keep their ids.
+    """
 
     files: tuple[Attachment, ...] = ()
 
@@ -57,54 +58,53 @@ class Notice:
         self.system = found["system"].strip()
         self._gap = StrictTemplate(path, found["gap"])
 
-    def gap(self, n_characters: int) -> str:
-        """The mark, on a line of its own.
+    def render_gap(self, n_characters: int) -> str:
+        """Render the mark, on a line of its own.
 
         Raises:
-            ConfigurationError: the template names something else than `characters`.
+            ConfigurationError: the template uses a variable other than `characters`.
         """
         return f"\n{self._gap.render(characters=f'{n_characters:,}')}\n"
 
 
 @lru_cache
-def load_notice(configs: Path = CONFIGS) -> Notice:
-    """How a judge is told that it sees an excerpt of a page.
+def load_notice(configs: Path = CONFIGS) -> ExcerptNotice:
+    """Load the notice on excerpts.
 
     Raises:
-        ConfigurationError: no such file, or it is of another form.
+        ConfigurationError: the file is missing or malformed.
     """
-    return Notice(configs / "excerpts" / "page.md")
+    return ExcerptNotice(configs / "excerpts" / "page.md")
 
 
 class LongPage:
-    """A page, not empty, ready to be cut for one group of statements after another."""
+    """A page, not empty, prepared for excerpts for several groups of statements."""
 
-    def __init__(self, page: str, notice: Notice) -> None:
+    def __init__(self, page: str, notice: ExcerptNotice) -> None:
         self._notice = notice
         self._length = len(page)
-        self._passages = passages(page[:MOST_CHARACTERS])
-        self._sizes = [n_bytes(passage) for passage in self._passages]
-        self._mark = n_bytes(notice.gap(self._length))
+        self._passages = split_passages(page[:MAX_CHARACTERS])
+        self._sizes = [count_bytes(passage) for passage in self._passages]
+        self._mark = count_bytes(notice.render_gap(self._length))
         self._index = Bm25(self._passages)
 
-    def excerpt(self, statements: Sequence[str], most_bytes: int) -> Excerpt:
-        """What is shown of the page for these statements.
+    def make_excerpt(self, statements: Sequence[str], max_bytes: int) -> Excerpt:
+        """Make the excerpt for these statements.
 
-        most_bytes: of UTF-8, marks included. Some 5,000 at least: with less not even a passage may
-            fit.
+        max_bytes: UTF-8 bytes, marks included; at least some 5,000, else no passage may fit.
         """
-        chosen = self._chosen(statements, most_bytes)
+        chosen = self._choose(statements, max_bytes)
         shown = sum(len(self._passages[place]) for place in chosen)
-        return Excerpt(self._written(chosen), shown / self._length)
+        return Excerpt(self._render(chosen), shown / self._length)
 
-    def _chosen(self, statements: Sequence[str], most_bytes: int) -> list[int]:
-        """Places of the passages to show, in page order."""
-        shown = {-1}  # what is shown, and the page's edges, next to which no mark is needed
-        if self._length <= MOST_CHARACTERS:
+    def _choose(self, statements: Sequence[str], max_bytes: int) -> list[int]:
+        """Return the indices of the passages to show, in page order."""
+        shown = {-1}  # and the page's edges, next to which no mark is needed
+        if self._length <= MAX_CHARACTERS:
             shown.add(len(self._passages))
         chosen: list[int] = []
-        room = most_bytes - self._mark
-        for place in self._by_worth(statements):
+        room = max_bytes - self._mark
+        for place in self._rank(statements):
             neighbours = (place - 1 in shown) + (place + 1 in shown)
             needed = self._sizes[place] + self._mark * (1 - neighbours)
             if place not in shown and needed <= room:
@@ -113,8 +113,8 @@ class LongPage:
                 room -= needed
         return sorted(chosen)
 
-    def _by_worth(self, statements: Sequence[str]) -> Iterator[int]:
-        """Every place at least once, the best first."""
+    def _rank(self, statements: Sequence[str]) -> Iterator[int]:
+        """Yield every index at least once, the best first."""
         places = range(len(self._passages))
         yield from places[:LEAD_PASSAGES]
         ranked = self._index.top_many(statements, len(places))
@@ -122,30 +122,30 @@ class LongPage:
             yield from (place for place in one_of_each if place is not None)
         yield from places
 
-    def _written(self, chosen: Sequence[int]) -> str:
+    def _render(self, chosen: Sequence[int]) -> str:
         starts = [*accumulate(map(len, self._passages), initial=0)]
         parts = []
         end = 0
         for place in chosen:
             if starts[place] > end:
-                parts.append(self._notice.gap(starts[place] - end))
+                parts.append(self._notice.render_gap(starts[place] - end))
             parts.append(self._passages[place])
             end = starts[place + 1]
         if self._length > end:
-            parts.append(self._notice.gap(self._length - end))
+            parts.append(self._notice.render_gap(self._length - end))
         return "".join(parts)
 
 
-def n_bytes(text: str) -> int:
-    """As long as a text is in a request."""
+def count_bytes(text: str) -> int:
+    """Return the size of a text in a request."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def passages(page: str) -> tuple[str, ...]:
-    """The page in pieces of at most PASSAGE_CHARACTERS; joined they are the page.
+def split_passages(page: str) -> tuple[str, ...]:
+    """Split a page into passages of at most PASSAGE_CHARACTERS; joined they are the page.
 
-    They end where a paragraph does or a heading follows; else at the end of a line, a sentence or
-    a word; and in the middle of one only where there is nothing else.
+    Passages end at paragraphs or before headings, else at the end of a line, sentence or word;
+    within a word only if there is no other place.
     """
     found: list[str] = []
     current: list[str] = []
@@ -154,7 +154,7 @@ def passages(page: str) -> tuple[str, ...]:
     for line in page.splitlines(keepends=True):
         was_blank, blank = blank, line.isspace()
         opens = line.startswith("#") or (was_blank and not blank)
-        for piece in _pieces(line):
+        for piece in _cut_line(line):
             full = size + len(piece) > PASSAGE_CHARACTERS
             if current and (full or (opens and size >= _HALF)):
                 found.append("".join(current))
@@ -166,8 +166,8 @@ def passages(page: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _pieces(line: str) -> Iterator[str]:
-    """A line whole, or cut at the last end of a sentence or word in each piece's second half."""
+def _cut_line(line: str) -> Iterator[str]:
+    """Yield the line, cut at the last end of a sentence or word in each piece's second half."""
     start = 0
     while len(line) - start > PASSAGE_CHARACTERS:
         half, limit = start + _HALF, start + PASSAGE_CHARACTERS

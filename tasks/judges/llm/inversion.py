@@ -1,15 +1,15 @@
-"""Problem inversion by an LLM: every step by prompt and schema, through any model."""
+"""Problem inversion by an LLM: each step has a prompt and a reply form."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from tasks.judges.forms.inversion import (
-    PosedQuestion,
-    StatedAnswers,
-    StatedEffort,
-    StatedOthers,
-    StatedTarget,
-    StatedTargets,
+    ReplyAlternatives,
+    ReplyAnswers,
+    ReplyEffort,
+    ReplyQuestion,
+    ReplyTarget,
+    ReplyTargets,
 )
 from tasks.judges.inversion import (
     AnswerClosedBook,
@@ -21,67 +21,80 @@ from tasks.judges.inversion import (
     FoundAnswer,
     OtherAnswer,
     PoseQuestion,
-    Property,
-    Said,
+    QuestionTarget,
+    StepAnswer,
     SubClaim,
-    Target,
+    TargetProperty,
 )
-from tasks.judges.llm.requests import AsksModel
-from tasks.judges.text import one_line
+from tasks.judges.llm.requests import LlmBase
+from tasks.judges.text import collapse_whitespace
 from tasks.models.gateway import Outcome
 
 AnsweredT = TypeVar("AnsweredT")
 ValueT = TypeVar("ValueT")
 MAX_CHARS = 2_000
-"""What is longer is no name, value or question: it is cut, and then fails what is checked."""
+"""Longer texts are no name, value or question: they are cut, and then fail the checks."""
 MAX_ITEMS = 50
-"""What an answer lists beyond it is not read."""
+"""Items of a list in an answer; further ones are ignored."""
 
 
-class LlmInverter(AsksModel):
-    """A model of `configs/judges.yaml`, asked through `asker`."""
+class LlmInverter(LlmBase):
+    """An `Inverter` that uses a model of `configs/judges.yaml`."""
 
-    async def find_targets(self, request: FindTargets) -> Said[tuple[Target, ...]]:
+    async def find_targets(self, request: FindTargets) -> StepAnswer[tuple[QuestionTarget, ...]]:
         values = request.model_dump(exclude={"prompt"})
-        outcome = await self._asking.stated(request.prompt, values, StatedTargets)
-        return said_of(
-            outcome, lambda reply: tuple(_target(t) for t in reply.targets[: request.n_targets])
+        outcome = await self._model.ask_form(request.prompt, values, ReplyTargets)
+        return make_step_answer(
+            outcome,
+            lambda reply: tuple(_make_target(t) for t in reply.targets[: request.n_targets]),
         )
 
-    async def pose_question(self, request: PoseQuestion) -> Said[str]:
+    async def pose_question(self, request: PoseQuestion) -> StepAnswer[str]:
         values = request.model_dump(exclude={"prompt"})
-        outcome = await self._asking.stated(request.prompt, values, PosedQuestion)
-        return said_of(outcome, lambda reply: line_of(reply.question))
+        outcome = await self._model.ask_form(request.prompt, values, ReplyQuestion)
+        return make_step_answer(outcome, lambda reply: clean_line(reply.question))
 
-    async def find_others(self, request: FindOthers) -> Said[tuple[OtherAnswer, ...]]:
+    async def find_others(self, request: FindOthers) -> StepAnswer[tuple[OtherAnswer, ...]]:
         values = request.model_dump(exclude={"prompt"})
-        outcome = await self._asking.stated(request.prompt, values, StatedOthers)
-        return said_of(
+        outcome = await self._model.ask_form(request.prompt, values, ReplyAlternatives)
+        return make_step_answer(
             outcome,
             lambda reply: tuple(
-                OtherAnswer(value=line_of(other.value), reason=line_of(other.reason))
+                OtherAnswer(value=clean_line(other.value), reason=clean_line(other.reason))
                 for other in reply.others[:MAX_ITEMS]
-                if one_line(other.value)
+                if collapse_whitespace(other.value)
             ),
         )
 
-    async def answer_closed_book(self, request: AnswerClosedBook) -> Said[tuple[FoundAnswer, ...]]:
+    async def answer_closed_book(
+        self, request: AnswerClosedBook
+    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
         values = request.model_dump(exclude={"prompt"})
-        return said_of(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
+        return make_step_answer(
+            await self._model.ask_form(request.prompt, values, ReplyAnswers), _make_answers
+        )
 
-    async def answer_from_page(self, request: AnswerFromPage) -> Said[tuple[FoundAnswer, ...]]:
+    async def answer_from_page(
+        self, request: AnswerFromPage
+    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
         values = request.model_dump(exclude={"prompt"})
-        return said_of(await self._asking.stated(request.prompt, values, StatedAnswers), _answers)
+        return make_step_answer(
+            await self._model.ask_form(request.prompt, values, ReplyAnswers), _make_answers
+        )
 
-    async def estimate_difficulty(self, request: EstimateDifficulty) -> Said[Effort]:
+    async def estimate_difficulty(self, request: EstimateDifficulty) -> StepAnswer[Effort]:
         values = request.model_dump(exclude={"prompt"})
-        return said_of(await self._asking.stated(request.prompt, values, StatedEffort), _effort)
+        return make_step_answer(
+            await self._model.ask_form(request.prompt, values, ReplyEffort), _make_effort
+        )
 
 
-def said_of(outcome: Outcome[AnsweredT], read: Callable[[AnsweredT], ValueT]) -> Said[ValueT]:
-    """An answer as a step gets it, or why there is none."""
+def make_step_answer(
+    outcome: Outcome[AnsweredT], read: Callable[[AnsweredT], ValueT]
+) -> StepAnswer[ValueT]:
+    """Convert an outcome; `read` converts its value."""
     call = outcome.call
-    return Said(
+    return StepAnswer(
         status=outcome.status,
         value=None if outcome.value is None else read(outcome.value),
         reason=outcome.reason,
@@ -90,51 +103,53 @@ def said_of(outcome: Outcome[AnsweredT], read: Callable[[AnsweredT], ValueT]) ->
     )
 
 
-def line_of(text: str) -> str:
-    """A text of a model on one line, cut where it is too long."""
-    return one_line(text)[:MAX_CHARS]
+def clean_line(text: str) -> str:
+    """Return a model's text on one line, cut to MAX_CHARS."""
+    return collapse_whitespace(text)[:MAX_CHARS]
 
 
-def lines_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """Those that say something, each once."""
-    lines = (line_of(text) for text in texts[:MAX_ITEMS])
+def clean_lines(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the cleaned lines without empty and duplicate ones."""
+    lines = (clean_line(text) for text in texts[:MAX_ITEMS])
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
-def _target(stated: StatedTarget) -> Target:
-    return Target(
-        answer=line_of(stated.answer),
-        also=lines_of(stated.also),
-        sentence=line_of(stated.sentence),
-        kind=line_of(stated.kind),
+def _make_target(stated: ReplyTarget) -> QuestionTarget:
+    return QuestionTarget(
+        answer=clean_line(stated.answer),
+        also=clean_lines(stated.also),
+        sentence=clean_line(stated.sentence),
+        kind=clean_line(stated.kind),
         category=stated.category,
         properties=tuple(
-            Property(text=line_of(p.text), sentence=line_of(p.sentence))
+            TargetProperty(text=clean_line(p.text), sentence=clean_line(p.sentence))
             for p in stated.properties[:MAX_ITEMS]
         ),
         sub_claims=tuple(
-            SubClaim(name=line_of(c.name), value=line_of(c.value), sentence=line_of(c.sentence))
+            SubClaim(
+                name=clean_line(c.name), value=clean_line(c.value), sentence=clean_line(c.sentence)
+            )
             for c in stated.sub_claims[:MAX_ITEMS]
         ),
     )
 
 
-def _answers(reply: StatedAnswers) -> tuple[FoundAnswer, ...]:
+def _make_answers(reply: ReplyAnswers) -> tuple[FoundAnswer, ...]:
     return tuple(
         FoundAnswer(
-            value=line_of(answer.answer),
+            value=clean_line(answer.answer),
             sub_claims=tuple(
-                (line_of(sub.name), line_of(sub.value))
+                (clean_line(sub.name), clean_line(sub.value))
                 for sub in answer.sub_claims[:MAX_ITEMS]
-                if one_line(sub.value)
+                if collapse_whitespace(sub.value)
             ),
         )
         for answer in reply.answers[:MAX_ITEMS]
-        if one_line(answer.answer)
+        if collapse_whitespace(answer.answer)
     )
 
 
-def _effort(reply: StatedEffort) -> Effort:
+def _make_effort(reply: ReplyEffort) -> Effort:
     return Effort(
-        queries=lines_of(reply.queries), units=lines_of(reply.units), minutes=reply.minutes
+        queries=clean_lines(reply.queries), units=clean_lines(reply.units), minutes=reply.minutes
     )

@@ -1,106 +1,113 @@
-"""The LLM judge: every decision of the seam by prompt and schema, through any model."""
+"""The LLM judge: each decision has a prompt and a reply form."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from tasks.base import Frozen
 from tasks.judges.decisions import (
-    Answer,
     CompareArticles,
-    Decision,
+    DecisionRequest,
     ExtractClaims,
-    Extracted,
+    ExtractedStatement,
     ExtractFacts,
+    ExtractionAnswer,
     GradeValues,
+    JudgeAnswer,
     MatchClaims,
-    Statement,
     VerifyAgainstPage,
     VerifyClaims,
 )
-from tasks.judges.forms.replies import StatedClaims, StatedFacts
-from tasks.judges.llm.articles import compared_articles
-from tasks.judges.llm.claims import graded_values, matched_claims
-from tasks.judges.llm.deepresearch import checked_citations, scored_pair
-from tasks.judges.llm.keywords import rated_keywords
-from tasks.judges.llm.page import answers_against_page, page_reading
-from tasks.judges.llm.points import checked_points, found_points, merged_points
-from tasks.judges.llm.rating import rated_report
-from tasks.judges.llm.requests import AsksModel
-from tasks.judges.llm.rubrics import graded_items
-from tasks.judges.llm.statements import verified_claims
-from tasks.judges.llm.support import verified_support
+from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
+from tasks.judges.llm.articles import compare_articles
+from tasks.judges.llm.claims import grade_values, match_claims
+from tasks.judges.llm.deepresearch import check_citations, score_pair
+from tasks.judges.llm.keywords import rate_keywords
+from tasks.judges.llm.page import page_key_parts, verify_against_page
+from tasks.judges.llm.points import check_points, extract_points, merge_points
+from tasks.judges.llm.rating import rate_report
+from tasks.judges.llm.requests import LlmBase
+from tasks.judges.llm.rubrics import grade_items
+from tasks.judges.llm.statements import verify_claims
+from tasks.judges.llm.support import verify_support
 from tasks.judges.research import (
     CheckCitations,
     CheckPoints,
     ExtractKeyPoints,
     GradeItems,
+    KeyPointsAnswer,
     MergeKeyPoints,
-    PointsSaid,
     RateKeywords,
     RateReport,
     ScorePair,
     VerifySupport,
 )
-from tasks.judges.text import one_line
+from tasks.judges.text import collapse_whitespace
 from tasks.models.gateway import Outcome
 
-Deciding = Callable[..., Awaitable[Sequence[Answer]]]
+DecisionFunction = Callable[..., Awaitable[Sequence[JudgeAnswer]]]
 
-DECIDING: dict[type[Decision], Deciding] = {
-    VerifyClaims: verified_claims,
-    VerifyAgainstPage: answers_against_page,
-    CompareArticles: compared_articles,
-    MatchClaims: matched_claims,
-    GradeValues: graded_values,
-    GradeItems: graded_items,
-    RateKeywords: rated_keywords,
-    CheckPoints: checked_points,
-    VerifySupport: verified_support,
-    RateReport: rated_report,
-    CheckCitations: checked_citations,
-    ScorePair: scored_pair,
+DECISION_FUNCTIONS: dict[type[DecisionRequest], DecisionFunction] = {
+    VerifyClaims: verify_claims,
+    VerifyAgainstPage: verify_against_page,
+    CompareArticles: compare_articles,
+    MatchClaims: match_claims,
+    GradeValues: grade_values,
+    GradeItems: grade_items,
+    RateKeywords: rate_keywords,
+    CheckPoints: check_points,
+    VerifySupport: verify_support,
+    RateReport: rate_report,
+    CheckCitations: check_citations,
+    ScorePair: score_pair,
 }
-"""How each decision is put to a model: a function of (Asking, the decision)."""
+"""The function for each decision; its arguments are a `PromptedModel` and the request."""
 
 
-class LlmJudge(AsksModel):
-    """A model of `configs/judges.yaml`, asked through `asker`."""
+class LlmJudge(LlmBase):
+    """A `Judge` and `Extractor` that uses a model of `configs/judges.yaml`."""
 
     sees_conflict = True
     cpu_bound = False
     decides: frozenset[type[Frozen]] = frozenset(
-        {*DECIDING, ExtractFacts, ExtractClaims, ExtractKeyPoints, MergeKeyPoints}
+        {*DECISION_FUNCTIONS, ExtractFacts, ExtractClaims, ExtractKeyPoints, MergeKeyPoints}
     )
 
-    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
-        return page_reading(self._asking, longest_bytes, most_claims)
+    def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
+        return page_key_parts(self._model, longest_bytes, max_claims)
 
-    async def decide(self, request: Decision) -> Sequence[Answer]:
-        return await DECIDING[type(request)](self._asking, request)
+    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
+        return await DECISION_FUNCTIONS[type(request)](self._model, request)
 
-    async def extract_facts(self, request: ExtractFacts) -> Extracted:
+    async def extract_facts(self, request: ExtractFacts) -> ExtractionAnswer:
         values = {"title": request.title, "text": request.text}
-        outcome = await self._asking.stated(request.prompt, values, StatedFacts)
+        outcome = await self._model.ask_form(request.prompt, values, ReplyFacts)
         stated = outcome.value.facts if outcome.value else []
-        return _extracted(outcome, [Statement(text=one_line(fact.statement)) for fact in stated])
+        return _make_extraction(
+            outcome,
+            [ExtractedStatement(text=collapse_whitespace(fact.statement)) for fact in stated],
+        )
 
-    async def extract_claims(self, request: ExtractClaims) -> Extracted:
+    async def extract_claims(self, request: ExtractClaims) -> ExtractionAnswer:
         values = {"title": request.title, "text": request.text}
-        outcome = await self._asking.stated(request.prompt, values, StatedClaims)
+        outcome = await self._model.ask_form(request.prompt, values, ReplyClaims)
         stated = outcome.value.claims if outcome.value else []
-        statements = [Statement(text=one_line(c.statement), markers=tuple(c.markers))
-                      for c in stated]  # fmt: skip
-        return _extracted(outcome, statements)
+        statements = [
+            ExtractedStatement(text=collapse_whitespace(c.statement), markers=tuple(c.markers))
+            for c in stated
+        ]
+        return _make_extraction(outcome, statements)
 
-    async def extract_key_points(self, request: ExtractKeyPoints) -> PointsSaid:
-        return await found_points(self._asking, request)
+    async def extract_key_points(self, request: ExtractKeyPoints) -> KeyPointsAnswer:
+        return await extract_points(self._model, request)
 
-    async def merge_key_points(self, request: MergeKeyPoints) -> PointsSaid:
-        return await merged_points(self._asking, request)
+    async def merge_key_points(self, request: MergeKeyPoints) -> KeyPointsAnswer:
+        return await merge_points(self._model, request)
 
 
-def _extracted(outcome: Outcome[Any], statements: Sequence[Statement]) -> Extracted:
-    return Extracted(
+def _make_extraction(
+    outcome: Outcome[Any], statements: Sequence[ExtractedStatement]
+) -> ExtractionAnswer:
+    return ExtractionAnswer(
         status=outcome.status,
         statements=tuple(s for s in statements if s.text),
         reason=outcome.reason,

@@ -1,26 +1,26 @@
-"""Keywords put to a model with the report: how much is it about each?"""
+"""Rating how much a report is about each keyword, by a model."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.forms.keywords import KeywordRatings
-from tasks.judges.llm.requests import Asking, ok, still_open
+from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
 from tasks.judges.research import RateKeywords
-from tasks.judges.text import one_line
+from tasks.judges.text import collapse_whitespace
 from tasks.models.gateway import Outcome
 
 
-async def rated_keywords(asking: Asking, request: RateKeywords) -> Sequence[Answer]:
-    """One answer per keyword, all in one call."""
+async def rate_keywords(model: PromptedModel, request: RateKeywords) -> Sequence[JudgeAnswer]:
+    """Answer for each keyword, all in one call."""
     n = request.n_items
     values = {
         "report": request.report,
-        "keywords": [one_line(keyword) for keyword in request.keywords],
+        "keywords": [collapse_whitespace(keyword) for keyword in request.keywords],
     }
-    outcome: Outcome[list[Any]] = await asking.decided(
+    outcome: Outcome[list[Any]] = await model.ask_items(
         request.prompt, values, KeywordRatings, "keyword", range(1, n + 1)
     )
     if outcome.value is None:
-        return [still_open(outcome, n)] * n
-    return [ok(outcome, n, rating.score, rating.reason) for rating in outcome.value]
+        return [make_open_answer(outcome, n)] * n
+    return [make_answer(outcome, n, rating.score, rating.reason) for rating in outcome.value]

@@ -1,93 +1,109 @@
-"""Key points put to a model: each checked against a report; found in a document, and merged."""
+"""Extracting, merging and checking key points by a model."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.judges.decisions import Answer
-from tasks.judges.forms.points import MergedPoints, PointVerdict, PointVerdicts, StatedPoints
-from tasks.judges.llm.requests import Asking, ok, still_open
+from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.forms.points import PointVerdict, PointVerdicts, ReplyMergedPoints, ReplyPoints
+from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
 from tasks.judges.research import (
     CheckPoints,
     ExtractKeyPoints,
-    FoundPoint,
-    MergedPoint,
+    FoundKeyPoint,
+    KeyPointsAnswer,
+    MergedKeyPoint,
     MergeKeyPoints,
-    PointsSaid,
 )
-from tasks.judges.text import one_line, quoted, stands_in
+from tasks.judges.text import collapse_whitespace, occurs_in, verify_quote
 from tasks.models.gateway import InvalidReply, Outcome
 
 
-async def checked_points(asking: Asking, request: CheckPoints) -> Sequence[Answer]:
-    """One answer per point. The first call goes alone, so that a provider's cache holds the report
-    when the others come."""
-    size = asking.entry.claims_per_call
+async def check_points(model: PromptedModel, request: CheckPoints) -> Sequence[JudgeAnswer]:
+    """Answer for each point. The first call is sent alone, so that the report is in the provider's
+    cache for the others."""
+    size = model.entry.claims_per_call
     groups = [request.points[start : start + size] for start in range(0, request.n_items, size)]
-    answered = [await _checked(asking, request, points) for points in groups[:1]]
-    answered += await asyncio.gather(*(_checked(asking, request, points) for points in groups[1:]))
+    answered = [await _check_group(model, request, points) for points in groups[:1]]
+    answered += await asyncio.gather(
+        *(_check_group(model, request, points) for points in groups[1:])
+    )
     return [answer for answers in answered for answer in answers]
 
 
-async def _checked(asking: Asking, request: CheckPoints, points: Sequence[str]) -> list[Answer]:
+async def _check_group(
+    model: PromptedModel, request: CheckPoints, points: Sequence[str]
+) -> list[JudgeAnswer]:
     n = len(points)
     values: dict[str, Any] = {
         "question": request.question,
         "report": request.report,
-        "points": [one_line(point) for point in points],
+        "points": [collapse_whitespace(point) for point in points],
     }
-    outcome: Outcome[list[PointVerdict]] = await asking.decided(
+    outcome: Outcome[list[PointVerdict]] = await model.ask_items(
         request.prompt, values, PointVerdicts, "point", range(1, n + 1)
     )
     if outcome.value is None:
-        return [still_open(outcome, n)] * n
+        return [make_open_answer(outcome, n)] * n
     return [
-        ok(outcome, n, said.verdict, said.reason, quoted(said.passage, request.report))
+        make_answer(
+            outcome, n, said.verdict, said.reason, verify_quote(said.passage, request.report)
+        )
         for said in outcome.value
     ]
 
 
-async def found_points(asking: Asking, request: ExtractKeyPoints) -> PointsSaid:
-    """The points of one document, as the model gives them; an answer none of whose points has a
-    span that stands there is unusable. Which single ones have is not checked here."""
+async def extract_points(model: PromptedModel, request: ExtractKeyPoints) -> KeyPointsAnswer:
+    """Extract the points of one document.
 
-    def check(reply: StatedPoints) -> None:
-        _check_found(reply, request.document)
+    An answer is unusable if no span of its points stands in the document; the spans of each single
+    point are not checked here.
+    """
+
+    def check(reply: ReplyPoints) -> None:
+        _validate_spans(reply, request.document)
 
     values = {"question": request.question, "document": request.document}
-    outcome = await asking.stated(request.prompt, values, StatedPoints, check)
+    outcome = await model.ask_form(request.prompt, values, ReplyPoints, check)
     stated = outcome.value.points if outcome.value else []
-    points = [FoundPoint(text=one_line(s.point), spans=tuple(s.spans)) for s in stated]
-    return _said(outcome, found=tuple(point for point in points if point.text))
+    points = [
+        FoundKeyPoint(text=collapse_whitespace(s.point), spans=tuple(s.spans)) for s in stated
+    ]
+    return _make_answer(outcome, found=tuple(point for point in points if point.text))
 
 
-async def merged_points(asking: Asking, request: MergeKeyPoints) -> PointsSaid:
-    """The merged points; an answer that loses a point, or names one that is none, is unusable."""
+async def merge_points(model: PromptedModel, request: MergeKeyPoints) -> KeyPointsAnswer:
+    """Merge points; an answer that loses a point, or names an unknown one, is unusable."""
 
-    def check(reply: MergedPoints) -> None:
-        _check_merged(reply, len(request.points))
+    def check(reply: ReplyMergedPoints) -> None:
+        _validate_merge(reply, len(request.points))
 
-    values = {"question": request.question, "points": [one_line(p) for p in request.points]}
-    outcome = await asking.stated(request.prompt, values, MergedPoints, check)
+    values = {
+        "question": request.question,
+        "points": [collapse_whitespace(p) for p in request.points],
+    }
+    outcome = await model.ask_form(request.prompt, values, ReplyMergedPoints, check)
     stated = outcome.value.points if outcome.value else []
-    return _said(
+    return _make_answer(
         outcome,
         merged=tuple(
-            MergedPoint(text=one_line(s.point), merged_from=tuple(sorted({*s.merged_from})))
+            MergedKeyPoint(
+                text=collapse_whitespace(s.point), merged_from=tuple(sorted({*s.merged_from}))
+            )
             for s in stated
         ),
     )
 
 
-def _check_found(reply: StatedPoints, document: str) -> None:
+def _validate_spans(reply: ReplyPoints, document: str) -> None:
     spans = {span for stated in reply.points if stated.point.strip() for span in stated.spans}
-    if reply.points and not any(stands_in(span, document) for span in spans):
+    if reply.points and not any(occurs_in(span, document) for span in spans):
         raise InvalidReply(
             f"spans: no span stands in the document, word for word ({len(spans)} given)"
         )
 
 
-def _check_merged(reply: MergedPoints, n_points: int) -> None:
+def _validate_merge(reply: ReplyMergedPoints, n_points: int) -> None:
     named = {number for point in reply.points for number in point.merged_from}
     asked = set(range(1, n_points + 1))
     if wrong := sorted(named - asked):
@@ -98,8 +114,8 @@ def _check_merged(reply: MergedPoints, n_points: int) -> None:
         raise InvalidReply("points: one has no text, or is merged from nothing")
 
 
-def _said(outcome: Outcome[Any], **points: Any) -> PointsSaid:
-    return PointsSaid(
+def _make_answer(outcome: Outcome[Any], **points: Any) -> KeyPointsAnswer:
+    return KeyPointsAnswer(
         status=outcome.status,
         reason=outcome.reason,
         call_id=outcome.call.call_id if outcome.call else None,

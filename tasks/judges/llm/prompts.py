@@ -1,10 +1,9 @@
-"""Prompts: strict templates in `configs/prompts/<protocol>/<step>.md`, untrusted text fenced.
+"""Prompts: strict templates in `configs/prompts/<protocol>/<step>.md` with fenced untrusted texts.
 
-Each piece of untrusted text stands between two lines that carry a code. The code is made from
-the text itself, so its author cannot know it: a text that holds its own code would be a fixed
-point of SHA-256. And because the same text always gets the same code, the same question is the
-same request (the ledger finds it again) and prompts share their beginnings byte for byte
-(providers' caches find those again); a code drawn by lot would prevent both.
+Each untrusted text stands between two lines with a code. The code is a hash of the text itself, so
+its author cannot include it: such a text would be a fixed point of SHA-256. As equal texts get
+equal codes, equal questions are equal requests (the ledger finds them) and prompts share their
+beginnings byte for byte (providers cache them); random codes would prevent both.
 """
 
 import re
@@ -18,7 +17,7 @@ import yaml
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, Configured
+from tasks.configuration.loading import CONFIGS, ConfigModel
 from tasks.configuration.templates import StrictTemplate, read_text
 from tasks.warehouse.rows import content_sha
 
@@ -29,20 +28,20 @@ _FILE = re.compile(
 )
 
 
-class PromptSettings(Configured):
-    """The head of a prompt's file: how long its answers may be and usually are, in tokens."""
+class PromptSettings(ConfigModel):
+    """The head of a prompt file: maximum and typical lengths of answers, in tokens."""
 
     max_output_tokens: PositiveInt
     max_output_tokens_per_item: NonNegativeInt
-    """Added for each item that is asked at once."""
+    """Added for each item of the request."""
     typical_output_tokens_per_item: PositiveInt
-    """For estimates, until the ledger knows better."""
+    """For estimates, as long as the ledger has no calls."""
     typical_output_per_prompt_token: NonNegativeFloat = 0
-    """Added to it, where an answer is as long as what is asked about."""
+    """Added if the length of answers depends on the prompt's."""
 
 
 class Prompt:
-    """One step's prompt: a system text, and a template for what follows it."""
+    """The prompt of a step: a system text, and a template for the user message."""
 
     def __init__(self, path: Path) -> None:
         text = read_text(path)
@@ -52,31 +51,33 @@ class Prompt:
                 f"{path}: expected a YAML head between `---` lines, then `# System` and `# User`."
             )
         self.sha = content_sha(text)
-        self.settings = _settings(path, found["head"])
+        self.settings = _parse_settings(path, found["head"])
         self.system = found["system"].strip()
         self._template = StrictTemplate(path, found["user"], frozenset({"fence"}))
 
     def render(self, **values: Any) -> str:
-        """The user's turn.
+        """Render the user message.
 
         Raises:
-            ConfigurationError: the template names something else than what it is given.
+            ConfigurationError: the template uses an unknown variable.
         """
-        return self._template.render({"fence": _Fences("\n".join(_texts(values)))}, **values)
+        return self._template.render(
+            {"fence": _Fences("\n".join(_iterate_texts(values)))}, **values
+        )
 
 
 @lru_cache
 def load_prompt(protocol: str, step: str, configs: Path = CONFIGS) -> Prompt:
-    """The prompt of one step.
+    """Load the prompt of a step.
 
     Raises:
-        ConfigurationError: no such file, or it is not a prompt.
+        ConfigurationError: the file is missing or malformed.
     """
     return Prompt(configs / "prompts" / protocol / f"{step}.md")
 
 
 class _Fences:
-    """`fence(name, text)` inside a template."""
+    """The function `fence(name, text)` of the templates."""
 
     def __init__(self, everything: str) -> None:
         self._everything = everything
@@ -86,7 +87,7 @@ class _Fences:
         return f"<<<BEGIN {name} {code}>>>\n{text}\n<<<END {name} {code}>>>"
 
     def _code(self, text: str) -> str:
-        """Of the text; another one while any text of the prompt holds it."""
+        """Return the text's code; another one while any text of the prompt contains it."""
         salt = 0
         while True:
             seed = f"{salt}\n{text}".encode("utf-8", "surrogatepass")
@@ -96,19 +97,19 @@ class _Fences:
             salt += 1
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Every text inside the values of a template."""
+def _iterate_texts(value: object) -> Iterator[str]:
+    """Yield every text in the values of a template."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _texts(item)
+            yield from _iterate_texts(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from _iterate_texts(item)
 
 
-def _settings(path: Path, head: str) -> PromptSettings:
+def _parse_settings(path: Path, head: str) -> PromptSettings:
     try:
         return PromptSettings.model_validate(yaml.safe_load(head))
     except (yaml.YAMLError, ValidationError) as error:

@@ -1,4 +1,4 @@
-"""Putting a protocol's steps to one model: by prompt file and form of reply."""
+"""Requests to one model: each a prompt file, its values, and the form of the reply."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -6,21 +6,16 @@ from typing import Any, Protocol, TypeVar
 
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.decisions import Answer
-from tasks.judges.forms.replies import (
-    ReplyModel,
-    forms_sha,
-    in_order,
-    read,
-    schema_for_items,
-    schema_of,
-    schema_with_values,
-)
-from tasks.judges.llm.attachments import Attached, load_wording, wording_of
-from tasks.judges.llm.excerpts import Notice, load_notice
+from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.forms.form import ReplyModel
+from tasks.judges.forms.parsing import order_results, parse_reply
+from tasks.judges.forms.registry import forms_sha
+from tasks.judges.forms.schemas import render_item_schema, render_schema, restrict_values
+from tasks.judges.llm.attachments import AttachedFiles, choose_wording, load_wording
+from tasks.judges.llm.excerpts import ExcerptNotice, load_notice
 from tasks.judges.llm.prompts import load_prompt
-from tasks.models.attachments import Attachment, media_types
-from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
+from tasks.models.attachments import Attachment, supported_media_types
+from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gateway import Outcome
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status, content_sha
@@ -29,15 +24,15 @@ ReplyT = TypeVar("ReplyT", bound=ReplyModel)
 ValueT = TypeVar("ValueT")
 
 
-class Asker(Protocol):
-    """What a judge puts its requests to: the gateway, or something that only counts them."""
+class RequestSender(Protocol):
+    """Sends a judge's requests: the gateway, or a counter that sends nothing."""
 
     async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
-        """The value that `read` makes of the answer, or why there is none."""
+        """Return what `read` makes of the answer, or why there is none."""
 
 
-class Beside(Protocol):
-    """What goes with a question beside its prompt's file: files, or a notice."""
+class PromptAttachments(Protocol):
+    """Additions to a prompt: files, or a notice."""
 
     @property
     def files(self) -> tuple[Attachment, ...]: ...
@@ -49,24 +44,24 @@ class Beside(Protocol):
     def sha(self) -> str: ...
 
 
-class Asking:
-    """The steps of all protocols as requests to one model of `configs/judges.yaml`."""
+class PromptedModel:
+    """Sends the steps of all protocols to one model of `configs/judges.yaml`."""
 
     def __init__(
-        self, judge: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
+        self, judge: str, entry: LlmJudgeEntry, sender: RequestSender, configs: Path = CONFIGS
     ) -> None:
         self.judge = judge
         self.entry = entry
-        self.reads = media_types(entry.kind, entry.reads)
-        """Media types of the files that can go with a question."""
-        self._asker = asker
+        self.reads = supported_media_types(entry.kind, entry.reads)
+        """Media types of the files that can be attached."""
+        self._sender = sender
         self._configs = configs
         tokens = entry.page_tokens or entry.context_tokens * 3 // 4
         self.page_bytes = int(tokens * BYTES_PER_TOKEN)
-        """As much of a page's text, in UTF-8, as is shown in one request."""
+        """The most bytes of a page's text, in UTF-8, in one request."""
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of a protocol's prompts and of how they are sent."""
+        """Return the sha of a protocol's prompts and of how they are sent."""
         folder = self._configs / "prompts" / protocol
         prompts = [
             f"{path.stem} {load_prompt(protocol, path.stem, self._configs).sha}"
@@ -77,69 +72,70 @@ class Asking:
         parameters = self._parameters(1).canonical()
         return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
 
-    def attached(self, files: tuple[Attachment, ...], prompt_name: str) -> Attached:
-        """Files to go with a question, and what is to be said of them in it."""
-        wording = wording_of(prompt_name.partition("/")[0])
-        return load_wording(wording, self._configs).attached(files)
+    def attach(self, files: tuple[Attachment, ...], prompt_name: str) -> AttachedFiles:
+        """Return files for a prompt, with the wording that introduces them."""
+        wording = choose_wording(prompt_name.partition("/")[0])
+        return load_wording(wording, self._configs).describe(files)
 
-    def notice(self) -> Notice:
-        """What is to be said of an excerpt of a page."""
+    def notice(self) -> ExcerptNotice:
+        """Return the notice that introduces an excerpt of a page."""
         return load_notice(self._configs)
 
-    async def decided(
+    async def ask_items(
         self,
         prompt_name: str,
         values: dict[str, Any],
         form: type[ReplyModel],
         key: str,
         expected: Sequence[Any],
-        also: Callable[[Sequence[Any]], None] = lambda results: None,
-        beside: Beside | None = None,
-        one_of: Mapping[str, tuple[str, ...]] | None = None,
+        validate: Callable[[Sequence[Any]], None] = lambda results: None,
+        attachments: PromptAttachments | None = None,
+        allowed_values: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Outcome[list[Any]]:
-        """One request with one result for each item of `expected`, which they name by `key`.
+        """Send one request for several items; return a result for each, in their order.
 
-        also: raises InvalidReply for results that a form alone cannot tell to be wrong.
-        beside: what goes with it.
-        one_of: by field of a result, the texts it may hold, where its form leaves that open.
+        Args:
+            key: the field by which results name their item.
+            expected: the items' keys.
+            validate: raises InvalidReply for results that fit the form but are wrong.
+            allowed_values: for each field of a result the texts it may hold, where its form leaves
+                that open.
         """
-        schema = schema_of(form)
+        schema = render_schema(form)
         if self.entry.schema_names_items:
-            schema = schema_for_items(form, key, tuple(expected))
-        if one_of:
-            schema = schema_with_values(schema, one_of)
+            schema = render_item_schema(form, key, tuple(expected))
+        if allowed_values:
+            schema = restrict_values(schema, allowed_values)
 
         def check(answer: str) -> list[Any]:
-            reply: Any = read(form, answer)
-            results = in_order(reply.results, key, expected)
-            also(results)
+            reply: Any = parse_reply(form, answer)
+            results = order_results(reply.results, key, expected)
+            validate(results)
             return results
 
-        request = self._request(prompt_name, values, len(expected), schema, beside)
-        return await self._asked(request, check)
+        request = self._request(prompt_name, values, len(expected), schema, attachments)
+        return await self._send(request, check)
 
-    async def stated(
+    async def ask_form(
         self,
         prompt_name: str,
         values: dict[str, Any],
         form: type[ReplyT],
-        also: Callable[[ReplyT], None] = lambda reply: None,
+        validate: Callable[[ReplyT], None] = lambda reply: None,
     ) -> Outcome[ReplyT]:
-        """One request whose answer may hold any number of statements.
+        """Send one request; return the whole reply.
 
-        also: raises InvalidReply for what the form alone cannot tell to be wrong.
+        validate: raises InvalidReply for replies that fit the form but are wrong.
         """
 
         def check(answer: str) -> ReplyT:
-            reply = read(form, answer)
-            also(reply)
+            reply = parse_reply(form, answer)
+            validate(reply)
             return reply
 
-        return await self._asked(self._request(prompt_name, values, 1, schema_of(form)), check)
+        return await self._send(self._request(prompt_name, values, 1, render_schema(form)), check)
 
-    async def _asked(
-        self, request: ModelRequest, check: Callable[[str], ValueT]
-    ) -> Outcome[ValueT]:
+    async def _send(self, request: ModelRequest, check: Callable[[str], ValueT]) -> Outcome[ValueT]:
         needed = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         if needed > self.entry.context_tokens:
             return Outcome(
@@ -147,7 +143,7 @@ class Asking:
                 reason=f"not_assessed: about {needed:,.0f} tokens with the answer do not fit the "
                 f"{self.entry.context_tokens:,} that {self.judge} can read",
             )
-        return await self._asker.ask(request, check)
+        return await self._sender.ask(request, check)
 
     def _request(
         self,
@@ -155,7 +151,7 @@ class Asking:
         values: dict[str, Any],
         n_items: int,
         reply_schema: str,
-        beside: Beside | None = None,
+        attachments: PromptAttachments | None = None,
     ) -> ModelRequest:
         protocol, _, step = prompt_name.partition("/")
         prompt = load_prompt(protocol, step, self._configs)
@@ -171,14 +167,14 @@ class Asking:
             parameters=self._parameters(limit),
             reply_name=step,
             reply_schema=reply_schema,
-            system=f"{prompt.system}\n\n{beside.system}" if beside else prompt.system,
-            turns=(Turn(role="user", text=user),),
-            attachments=beside.files if beside else (),
+            system=f"{prompt.system}\n\n{attachments.system}" if attachments else prompt.system,
+            messages=(Message(role="user", text=user),),
+            attachments=attachments.files if attachments else (),
             purpose=Purpose(
                 judge=self.judge,
                 protocol=protocol,
                 step=step,
-                prompt_sha=content_sha(prompt.sha, beside.sha) if beside else prompt.sha,
+                prompt_sha=content_sha(prompt.sha, attachments.sha) if attachments else prompt.sha,
                 n_items=n_items,
             ),
             typical_output_tokens=typical + self.entry.typical_thinking_tokens,
@@ -195,47 +191,47 @@ class Asking:
         )
 
 
-class AsksModel:
-    """What decides by asking one model of `configs/judges.yaml`, through `asker`."""
+class LlmBase:
+    """The base class of judges that use one model of `configs/judges.yaml`."""
 
     def __init__(
-        self, name: str, entry: LlmJudgeEntry, asker: Asker, configs: Path = CONFIGS
+        self, name: str, entry: LlmJudgeEntry, sender: RequestSender, configs: Path = CONFIGS
     ) -> None:
         self.name = name
         self.entry = entry
         self.model_version = entry.answers_as or entry.model
-        self._asking = Asking(name, entry, asker, configs)
-        self.reads = self._asking.reads
+        self._model = PromptedModel(name, entry, sender, configs)
+        self.reads = self._model.reads
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha of a protocol's prompts and of how they are sent."""
-        return self._asking.prompt_sha(protocol)
+        """Return the sha of a protocol's prompts and of how they are sent."""
+        return self._model.prompt_sha(protocol)
 
 
-def ok(
+def make_answer(
     outcome: Outcome[Any],
     n_items: int,
     label: str,
     reason: str,
     evidence: str | None = None,
     shown_share: float | None = None,
-) -> Answer:
-    return _answer(
+) -> JudgeAnswer:
+    return _make_answer(
         outcome, n_items, label=label, reason=reason, evidence=evidence, shown_share=shown_share
     )
 
 
-def still_open(outcome: Outcome[Any], n_items: int) -> Answer:
-    return _answer(outcome, n_items, reason=outcome.reason)
+def make_open_answer(outcome: Outcome[Any], n_items: int) -> JudgeAnswer:
+    return _make_answer(outcome, n_items, reason=outcome.reason)
 
 
-def _answer(outcome: Outcome[Any], n_items: int, **said: Any) -> Answer:
+def _make_answer(outcome: Outcome[Any], n_items: int, **fields: Any) -> JudgeAnswer:
     call = outcome.call
-    return Answer(
+    return JudgeAnswer(
         status=outcome.status,
         model_version=call.model_version if call else None,
         call_id=call.call_id if call else None,
         attempt=call.attempt if call else 1,
         asked_together=n_items if call else None,
-        **said,
+        **fields,
     )

@@ -1,14 +1,14 @@
-"""Claims put to a model with all pages that they cite, one after another as one text."""
+"""Verifying claims against all pages that they cite, joined to one text, by a model."""
 
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.forms.support import SupportVerdicts
-from tasks.judges.llm.page import held_against
-from tasks.judges.llm.requests import Asking
+from tasks.judges.llm.page import verify_statements
+from tasks.judges.llm.requests import PromptedModel
 from tasks.judges.research import VerifySupport
 
 
-async def verified_support(asking: Asking, request: VerifySupport) -> list[Answer]:
-    """One answer per claim; pages too long together are shown as an excerpt, as one page is."""
-    return await held_against(
-        asking, request.prompt, request.claims, request.together, SupportVerdicts
+async def verify_support(model: PromptedModel, request: VerifySupport) -> list[JudgeAnswer]:
+    """Answer for each claim; joined pages that are too long are cut to an excerpt."""
+    return await verify_statements(
+        model, request.prompt, request.claims, request.joined_pages, SupportVerdicts
     )

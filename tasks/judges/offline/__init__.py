@@ -1,4 +1,4 @@
-"""The offline judge: lexical evidence and a few fitted weights. No model, no network.
+"""The offline judge: lexical features with fitted weights. No model, no network.
 
 Pure. Writes no table.
 """

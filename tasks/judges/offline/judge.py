@@ -1,9 +1,9 @@
 """The offline judge: a lexical rule with fitted weights, no LLM, no network, no key.
 
-It decides whether words and numbers of a claim stand in its evidence. It cannot see
-contradiction, negation or swapped roles, so it never says `inconsistent`, `conflict` or
-`contradicted`, and of pages that support a claim in part it says `full` or `none`; what it can
-say agrees with recorded LLM verdicts as the weights file states (`held_out`).
+It decides whether the words and numbers of a claim occur in its evidence. It cannot detect
+contradiction, negation or swapped roles, so it never gives the labels `inconsistent`, `conflict`,
+`contradicted` and `partial`. The weights file states its agreement with recorded LLM verdicts
+(`held_out`).
 """
 
 from collections import OrderedDict
@@ -17,14 +17,14 @@ from tasks.judges.decisions import (
     CONSISTENT,
     NOT_SUPPORT,
     SUPPORT,
-    Answer,
-    Decision,
+    DecisionRequest,
+    JudgeAnswer,
     VerifyAgainstPage,
     VerifyClaims,
 )
-from tasks.judges.offline.lexical import NAMES, Comparison, Pool
+from tasks.judges.offline.lexical import FEATURE_NAMES, ClaimComparison, SentencePool
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.offline.weights import WEIGHTS_FILE, read_weights
+from tasks.judges.offline.weights import WEIGHTS_FILE, load_weights
 from tasks.judges.research import (
     FULL,
     NONE,
@@ -35,28 +35,28 @@ from tasks.judges.research import (
     CheckPoints,
     VerifySupport,
 )
-from tasks.judges.text import readable, sentences, terms
+from tasks.judges.text import extract_terms, split_sentences, strip_markdown
 from tasks.warehouse.rows import Status
 
 DISCLAIMER = "offline lexical judge, no LLM used"
 NEVER_PARTIAL = "; full or none, never partial"
-ALL_OF_IT = "; supported as a whole or not, never by a part"
+NEVER_IN_PART = "; supported as a whole or not, never by a part"
 TOP_K = 10
 MAX_PAGE_CHARS = 2_000_000
-"""What is read of a page: as much as the archive keeps of one. It takes some two seconds, of odd
-texts ten. Answers say when it was cut."""
-ONCE_READ = 1_000_000
-"""What earlier versions read: verdicts about pages up to this length keep their keys."""
+"""Characters read of a page: as many as the archive keeps. They take some two seconds, odd texts
+ten. Answers say if the page was cut."""
+EARLIER_MAX_PAGE_CHARS = 1_000_000
+"""The limit of earlier versions: verdicts on pages up to this length keep their keys."""
 MAX_EVIDENCE_CHARS = 500
 CACHED_PAGES = 8
 VETO_MARGIN = 0.01
-"""How far below the threshold a vetoed probability stays."""
+"""Distance of a vetoed probability below the threshold."""
 
 
 class OfflineJudge:
-    """Implements `Judge` for the decisions a lexical rule can honestly make.
+    """A `Judge` for the decisions that a lexical rule can make.
 
-    Its methods use the CPU and never wait: run it in a helper process. It can be pickled.
+    Its methods are CPU-bound: run it in a helper process. It can be pickled.
     """
 
     name = "offline"
@@ -73,64 +73,63 @@ class OfflineJudge:
         Raises:
             ConfigurationError: the weights file is missing or malformed.
         """
-        self._fitted, self._sha = read_weights(weights_file)
+        self._fitted, self._sha = load_weights(weights_file)
         self.model_version = f"offline-lexical-{self._fitted.version}-{self._sha[:8]}"
-        self._slopes = tuple(getattr(self._fitted.weights, name) for name in NAMES)
-        self._pages: OrderedDict[str, tuple[Pool, Bm25]] = OrderedDict()
+        self._slopes = tuple(getattr(self._fitted.weights, name) for name in FEATURE_NAMES)
+        self._pages: OrderedDict[str, tuple[SentencePool, Bm25]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_pages": OrderedDict()}
 
     def prompt_sha(self, protocol: str) -> str:
-        """Sha-256 of the weights file: the same for every protocol."""
+        """Return the sha-256 of the weights, the same for every protocol."""
         return self._sha
 
-    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
-        """Told where a page may be longer than ONCE_READ: its bytes are never fewer than its
-        characters."""
-        if longest_bytes <= ONCE_READ:
+    def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
+        """Return the page limit if a page may exceed `EARLIER_MAX_PAGE_CHARS`."""
+        if longest_bytes <= EARLIER_MAX_PAGE_CHARS:
             return ()
         return (f"the first {MAX_PAGE_CHARS} characters of a page",)
 
-    async def decide(self, request: Decision) -> Sequence[Answer]:
-        """See `Judge`; of each decision the label that supports, and the one for all else."""
+    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
+        """Decide between the supporting label and the one for everything else; see `Judge`."""
         if isinstance(request, VerifyClaims):
             return self._claims(request)
         if isinstance(request, VerifyAgainstPage):
             return self._against_page(request.claims, request.page, (SUPPORT, NOT_SUPPORT))
         if isinstance(request, CheckCitations):
             answers = self._against_page(request.claims, request.page, (SUPPORTED, UNSUPPORTED))
-            return [_adding(answer, ALL_OF_IT) for answer in answers]
+            return [_add_remark(answer, NEVER_IN_PART) for answer in answers]
         if isinstance(request, CheckPoints):
             return self._points(request)
         if isinstance(request, VerifySupport):
-            answers = self._against_page(request.claims, request.together, (FULL, NONE))
-            return [_adding(answer, NEVER_PARTIAL) for answer in answers]
-        cannot = self._no_answer(Status.NOT_ASSESSED, f"it cannot {request.asks_to}")
+            answers = self._against_page(request.claims, request.joined_pages, (FULL, NONE))
+            return [_add_remark(answer, NEVER_PARTIAL) for answer in answers]
+        cannot = self._no_answer(Status.NOT_ASSESSED, f"it cannot {request.action}")
         return [cannot] * request.n_items
 
-    def _claims(self, request: VerifyClaims) -> list[Answer]:
-        """The evidence is the best retrieved sentence."""
-        pool = Pool(request.pool)
+    def _claims(self, request: VerifyClaims) -> list[JudgeAnswer]:
+        """Verify claims; the evidence is the best retrieved sentence."""
+        pool = SentencePool(request.pool)
         return [
             self._answer("fact_in_report", (CONSISTENT, NOT_SUPPORT), claim, pool, retrieved)
             for claim, retrieved in zip(request.claims, request.retrieved, strict=True)
         ]
 
-    def _points(self, request: CheckPoints) -> list[Answer]:
-        """The report's sentences are found and read as they were when the weights were fitted."""
+    def _points(self, request: CheckPoints) -> list[JudgeAnswer]:
+        """Check key points; the report is split and searched as in the calibration."""
         pool, index = self._page(request.report)
         labels = (SUPPORTED, OMITTED)
         answers = [
             self._answer("key_point_in_report", labels, point, pool, index.top(point, TOP_K))
             for point in request.points
         ]
-        return _cut(answers, request.report)
+        return _mark_cut(answers, request.report)
 
     def _against_page(
         self, claims: Sequence[str], page: str, labels: tuple[str, str]
-    ) -> list[Answer]:
-        """An empty page is `unfetchable`, not evidence."""
+    ) -> list[JudgeAnswer]:
+        """Verify claims against a page; an empty page is `unfetchable`."""
         pool, index = self._page(page)
         if not pool:
             answer = self._no_answer(Status.UNFETCHABLE, "the page holds no readable text")
@@ -139,15 +138,15 @@ class OfflineJudge:
             self._answer("claim_in_page", labels, claim, pool, index.top(claim, TOP_K))
             for claim in claims
         ]
-        return _cut(answers, page)
+        return _mark_cut(answers, page)
 
-    def _page(self, page: str) -> tuple[Pool, Bm25]:
-        """The page's sentences, indexed; the last few pages are kept."""
+    def _page(self, page: str) -> tuple[SentencePool, Bm25]:
+        """Return the page's sentences and index; the last few pages are cached."""
         text = page[:MAX_PAGE_CHARS]
         key = sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
         if key not in self._pages:
-            found = sentences(readable(text))
-            self._pages[key] = (Pool(found), Bm25(found))
+            found = split_sentences(strip_markdown(text))
+            self._pages[key] = (SentencePool(found), Bm25(found))
             if len(self._pages) > CACHED_PAGES:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(key)
@@ -158,28 +157,28 @@ class OfflineJudge:
         family: str,
         labels: tuple[str, str],
         claim: str,
-        pool: Pool,
+        pool: SentencePool,
         retrieved: Sequence[int],
-    ) -> Answer:
-        """labels: the one that supports the claim, the other one."""
-        if not terms(claim):
+    ) -> JudgeAnswer:
+        """Answer for one claim. labels: the supporting one, the other one."""
+        if not extract_terms(claim):
             return self._no_answer(Status.NOT_ASSESSED, "the claim holds no words to look for")
         found = pool.compare(claim, retrieved)
         threshold = getattr(self._fitted.thresholds, family)
         probability = self._probability(family, found)
         if found.missing_numbers:
             probability = min(probability, threshold - VETO_MARGIN)
-        return Answer(
+        return JudgeAnswer(
             status=Status.OK,
             label=labels[0] if probability >= threshold else labels[1],
             score=round(max(probability, 0.0), 6),
-            reason=f"{DISCLAIMER}: {_reason(found)}",
+            reason=f"{DISCLAIMER}: {_format_reason(found)}",
             evidence=None if found.best is None else pool[found.best][:MAX_EVIDENCE_CHARS],
             model_version=self.model_version,
         )
 
-    def _probability(self, family: str, found: Comparison) -> float:
-        """Logistic model over the features; 0 where nothing was retrieved."""
+    def _probability(self, family: str, found: ClaimComparison) -> float:
+        """Return the logistic model's probability; 0 if nothing was retrieved."""
         if found.best is None:
             return 0.0
         logit: float = getattr(self._fitted.intercepts, family)
@@ -187,27 +186,29 @@ class OfflineJudge:
             logit += slope * value
         return 1 / (1 + exp(-logit))
 
-    def _no_answer(self, status: Status, reason: str) -> Answer:
-        return Answer(
+    def _no_answer(self, status: Status, reason: str) -> JudgeAnswer:
+        return JudgeAnswer(
             status=status, reason=f"{DISCLAIMER}: {reason}", model_version=self.model_version
         )
 
 
-def _cut(answers: list[Answer], page: str) -> list[Answer]:
-    """The answers, with what they rest on where only the beginning of the page was read."""
+def _mark_cut(answers: list[JudgeAnswer], page: str) -> list[JudgeAnswer]:
+    """Note in the answers if only the beginning of the page was read."""
     if len(page) <= MAX_PAGE_CHARS:
         return answers
     share = MAX_PAGE_CHARS / len(page)
     cut = f"; page cut at {MAX_PAGE_CHARS:,} characters"
-    return [_adding(answer, cut).model_copy(update={"shown_share": share}) for answer in answers]
+    return [
+        _add_remark(answer, cut).model_copy(update={"shown_share": share}) for answer in answers
+    ]
 
 
-def _adding(answer: Answer, remark: str) -> Answer:
-    """The same with a remark at the end of its reason."""
+def _add_remark(answer: JudgeAnswer, remark: str) -> JudgeAnswer:
+    """Append a remark to an answer's reason."""
     return answer.model_copy(update={"reason": f"{answer.reason}{remark}"})
 
 
-def _reason(found: Comparison) -> str:
+def _format_reason(found: ClaimComparison) -> str:
     if found.best is None:
         return "no sentence shares a word with the claim"
     said = (

@@ -1,4 +1,4 @@
-"""Which sentences of a text could be evidence for a claim: BM25 over stemmed terms."""
+"""Retrieval of the sentences that may be evidence for a claim: BM25 over stemmed terms."""
 
 import logging
 from collections.abc import Sequence
@@ -7,33 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from tasks.judges.text import terms
+from tasks.judges.text import extract_terms
 
 
 class Bm25:
     """An index over the sentences of one text (method `lucene`, k1 1.5, b 0.75).
 
-    The same query on the same sentences gives the same answer in every process: scores are
-    summed in the query's order and ties go to the earlier sentence.
+    Results are the same in every process: scores are summed in the query's order, and ties go to
+    the earlier sentence.
     """
 
     def __init__(self, sentences: Sequence[str]) -> None:
         vocabulary: dict[str, int] = {}
         documents = [
-            [vocabulary.setdefault(term, len(vocabulary)) for term in terms(sentence)]
+            [vocabulary.setdefault(term, len(vocabulary)) for term in extract_terms(sentence)]
             for sentence in sentences
         ]
         self._vocabulary = vocabulary
         self._index: Any = None
         if vocabulary:
-            self._index = _bm25s().BM25()
+            self._index = _import_bm25s().BM25()
             self._index.index(
                 (documents, vocabulary), create_empty_token=False, show_progress=False
             )
 
     def top(self, query: str, k: int) -> tuple[int, ...]:
-        """Indices of the best sentences, best first: at most k, all sharing a term with it."""
-        known = [self._vocabulary[term] for term in terms(query) if term in self._vocabulary]
+        """Return the indices of the best sentences that share a term, at most k, best first."""
+        known = [
+            self._vocabulary[term] for term in extract_terms(query) if term in self._vocabulary
+        ]
         if self._index is None or not known or k < 1:
             return ()
         scores = self._index.get_scores_from_ids(known)
@@ -41,13 +43,13 @@ class Bm25:
         return tuple(int(index) for index in order if scores[index] > 0)
 
     def top_many(self, queries: Sequence[str], k: int) -> tuple[tuple[int, ...], ...]:
-        """`top` for each query, in order."""
+        """Return `top` for each query, in order."""
         return tuple(self.top(query, k) for query in queries)
 
 
 @cache
-def _bm25s() -> Any:
-    import bm25s  # loads SciPy: only for who searches
+def _import_bm25s() -> Any:
+    import bm25s  # imported here: it loads SciPy
 
-    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it builds
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs every index it builds
     return bm25s

@@ -1,7 +1,7 @@
 """The fitted weights of the offline judge, read from their file.
 
-`python -m tasks.judges.offline.fit` writes the file; the judge reads it. The sha of the weights
-stands in for a prompt's sha: other weights are another judge.
+`python -m tasks.judges.offline.fit` writes the file. The sha of the weights takes the place of a
+prompt sha: other weights are another judge.
 """
 
 from datetime import date
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tasks.configuration.loading import CONFIGS, Configured, load
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 from tasks.warehouse.rows import canonical_values, content_sha
 
 WEIGHTS_FILE = CONFIGS / "judges" / "offline_lexical.yaml"
 WEIGHTS_VERSION = 1
-"""Changes with the meaning of a feature: weights of another version do not fit the code."""
+"""Raised when the meaning of a feature changes: other versions do not fit the code."""
 
 
 NOTES = frozenset({"fitted_on", "data", "regularisation", "held_out"})
-"""Keys of the file that say where the weights come from and how good they are."""
+"""Keys of the file that document the weights and are not part of their sha."""
 
 
-class Weights(Configured):
+class FeatureWeights(ConfigModel):
     """Non-negative weights of the features (shares 0-1), in logits."""
 
     whole: float = Field(ge=0)
@@ -34,8 +34,8 @@ class Weights(Configured):
     numbers: float = Field(ge=0)
 
 
-class Families(Configured):
-    """One value per family of decisions: they differ in how strict the recorded judge was."""
+class FamilyValues(ConfigModel):
+    """A value per family of decisions, which differ in the strictness of the recorded judge."""
 
     key_point_in_report: float
     fact_in_report: float
@@ -43,8 +43,8 @@ class Families(Configured):
     claim_in_page: float
 
 
-class Agreement(Configured):
-    """Agreement with recorded verdicts on held-out items, two classes: positive and the rest."""
+class HeldOutAgreement(ConfigModel):
+    """Agreement with recorded verdicts on held-out items: positive against all others."""
 
     n: int = Field(gt=0)
     positive: int = Field(ge=0)
@@ -54,26 +54,26 @@ class Agreement(Configured):
     kappa: float = Field(ge=-1, le=1)
 
 
-class OfflineWeights(Configured):
-    """All the offline judge knows."""
+class OfflineWeights(ConfigModel):
+    """The contents of the weights file."""
 
     version: int = Field(ge=WEIGHTS_VERSION, le=WEIGHTS_VERSION)
     fitted_on: date
     data: str
-    """What it was fitted to."""
+    """The data of the fit, in words."""
     regularisation: float = Field(ge=0)
-    intercepts: Families
-    weights: Weights
-    thresholds: Families
-    """Probability from which an item counts as supported."""
-    held_out: dict[str, Agreement]
+    intercepts: FamilyValues
+    weights: FeatureWeights
+    thresholds: FamilyValues
+    """The lowest probability that counts as supported."""
+    held_out: dict[str, HeldOutAgreement]
 
 
-def read_weights(path: Path = WEIGHTS_FILE) -> tuple[OfflineWeights, str]:
-    """The weights and the sha-256 (hex) of what decides by them: not of notes on their origin.
+def load_weights(path: Path = WEIGHTS_FILE) -> tuple[OfflineWeights, str]:
+    """Return the weights and their sha-256 (hex), which leaves out `NOTES`.
 
     Raises:
-        ConfigurationError: naming the file, the key and what was expected there.
+        ConfigurationError: the message names the file, the key and what was expected.
     """
-    weights = load(path, OfflineWeights)
+    weights = load_config(path, OfflineWeights)
     return weights, content_sha(canonical_values(weights, exclude=NOTES))

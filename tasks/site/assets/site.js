@@ -1,12 +1,11 @@
-/* What the pages do beyond showing: sort tables, filter the leaderboard, open what an address
-   points at, light and dark. Without it every page can still be read. Text from data is only ever
-   set as text. */
+/* Sort tables, filter the leaderboard, open the target of a link, switch light and dark. Pages are
+   readable without this script. Text from data is only ever set as text. */
 "use strict";
 (() => {
   const $ = (selector, within = document) => within.querySelector(selector);
   const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-  /* Light and dark: as the system says, until somebody chooses. */
+  /* Light and dark: the system setting, unless the user has chosen. */
   const remembered = () => { try { return localStorage.getItem("evergreen-theme"); } catch { return null; } };
   const remember = (theme) => { try { localStorage.setItem("evergreen-theme", theme); } catch { /* private window */ } };
   const systemDark = matchMedia("(prefers-color-scheme: dark)");
@@ -24,7 +23,7 @@
     nameToggle();
   });
 
-  /* Sortable tables: a button in each heading; first best or largest, then the other way. */
+  /* Sortable tables: a button in each heading; numbers sort descending first. */
   const keyOf = (row, column) => {
     const cell = row.cells[column];
     const said = cell.dataset.sort ?? cell.textContent.trim();
@@ -63,11 +62,11 @@
     });
   }
 
-  /* What an address points at is opened; Escape goes back to where one came from. */
+  /* Open the target of a link; Escape returns to the link. */
   let cameFrom = null;
   const openTarget = () => {
     let named = location.hash.slice(1);
-    try { named = decodeURIComponent(named); } catch { /* as it stands */ }
+    try { named = decodeURIComponent(named); } catch { /* use it undecoded */ }
     const target = named && document.getElementById(named);
     if (!target) return;
     for (let around = target; around; around = around.parentElement) if (around.tagName === "DETAILS") around.open = true;
@@ -90,7 +89,7 @@
   });
   openTarget();
 
-  /* Lists that can be narrowed to one outcome. */
+  /* Lists that can be filtered by outcome. */
   for (const box of $$("[data-narrows]")) {
     box.hidden = false;
     const list = document.getElementById(box.dataset.narrows);
@@ -105,7 +104,7 @@
     });
   }
 
-  /* The leaderboard's filters. Parts of an edition come from files, one a board. */
+  /* The leaderboard's filters. Parts of an edition come from one file per board. */
   const form = $("#filters");
   if (!form) return;
   const select = (name) => $(`#f-${name}`, form);
@@ -165,7 +164,7 @@
       return;
     }
     const there = board.dataset.parts && (await load(board));
-    if (mine !== turn) return; // something else was chosen meanwhile
+    if (mine !== turn) return; // another filter was chosen meanwhile
     if (!there) {
       said.textContent = "There are no figures by category or time for this board.";
       return;

@@ -53,7 +53,7 @@ def test_one_analysis_is_shown_alone(warehouse: Path, evergreen: Evergreen) -> N
     out = told(evergreen, warehouse, "--only", "correlation")
     assert "Pearson's r" in out
     assert "links, bytes" not in out, "each has a reason of its own"
-    assert "links: no article of the edition says its external links." in out
+    assert "links: no article of the edition records its external links." in out
     assert "Difficulty of the categories" not in out
 
 

@@ -52,7 +52,7 @@ def test_fewer_than_asked_for_is_said(evergreen, tmp_path: Path) -> None:  # typ
         "annotate", "make", "--edition", "sample", "--kind", "reports",
         "--items", "500", "--to", tmp_path,
     )  # fmt: skip
-    assert "There are 9, not 500" in made.stderr
+    assert "There are only 9, not 500" in made.stderr
 
 
 def test_agreement_is_printed_with_what_its_numbers_mean(evergreen) -> None:  # type: ignore[no-untyped-def]
@@ -79,7 +79,7 @@ def test_agreement_for_programs(evergreen, tmp_path: Path) -> None:  # type: ign
     ]  # fmt: skip
     assert found["between_judges"] == []
     table = evergreen(*ask, "csv")
-    assert "1 labels are about items that no judge has decided" in table.stderr
+    assert "1 labels are for items that no judge has decided" in table.stderr
     frame = pl.read_csv(table.stdout.encode())
     assert frame["table"].to_list() == ["judges", "with_people", "with_people"]
 

@@ -56,4 +56,4 @@ def test_tokens_are_told_by_batch_and_results_are_written(
     file = tmp_path / "file"
     file.write_text("")
     code, _, said = evergreen("export", "drb2", *chosen, "--judge", JUDGE, "--to", file / "o")
-    assert (code, "cannot be written to" in said) == (2, True)
+    assert (code, "cannot write to" in said) == (2, True)

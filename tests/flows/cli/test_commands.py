@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from flows.cli.lazy import Command, Group, OnDemand
+from flows.cli.lazy_commands import CommandEntry, GroupEntry, LazyCommand
 from flows.cli.main import app
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
@@ -21,27 +21,27 @@ from tests.tasks.annotated import sample_warehouse
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def listed(name: str, command: Any) -> Iterator[tuple[str, OnDemand]]:
+def listed(name: str, command: Any) -> Iterator[tuple[str, LazyCommand]]:
     """Every entry of the table below a command, with its name as it is typed."""
     for part, entry in getattr(command, "commands", {}).items():
         yield f"{name} {part}".strip(), entry
-        yield from listed(f"{name} {part}".strip(), entry.real)
+        yield from listed(f"{name} {part}".strip(), entry.command)
 
 
 TABLE = dict(listed("", typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, Command)]
+    "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, CommandEntry)]
 )
 def test_the_help_lists_a_command_with_the_first_sentence_of_its_own(name: str) -> None:
-    said = " ".join(inspect.cleandoc(TABLE[name].real.help).split("\n\n")[0].split())
+    said = " ".join(inspect.cleandoc(TABLE[name].command.help).split("\n\n")[0].split())
     [first] = re.findall(r"^.*?\.(?=\s|$)", said)
     assert TABLE[name].entry.help == first
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, Group)]
+    "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, GroupEntry)]
 )
 def test_the_help_of_a_group_says_what_the_list_of_commands_says_of_it(
     name: str, evergreen: Evergreen
@@ -49,7 +49,7 @@ def test_the_help_of_a_group_says_what_the_list_of_commands_says_of_it(
     code, said, _ = evergreen(*name.split(), "--help")
     assert code == 0
     assert TABLE[name].entry.help in said
-    assert all(f" {part} " in said for part in TABLE[name].real.commands)
+    assert all(f" {part} " in said for part in TABLE[name].command.commands)
 
 
 def test_a_group_alone_shows_its_help_unless_it_does_something(evergreen: Evergreen) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.rubrics import FILES
-from tasks.protocols.registry import protocol
-from tasks.scoring.boards import boards_of
+from tasks.configuration.rubrics import RUBRICS_VARIABLE
+from tasks.protocols.registry import get_protocol
+from tasks.scoring.boards import select_boards
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows
+from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import open_warehouse
@@ -29,14 +29,14 @@ AGENTS = ("first", "second", "third", "fourth")
 @pytest.fixture
 def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Four agents with a report each, under two protocols, by the default judge."""
-    monkeypatch.setenv(FILES, "")
+    monkeypatch.setenv(RUBRICS_VARIABLE, "")
     path = tmp_path / "w.duckdb"
     scores = [
         Score(
             edition="e", protocol=name, metric=metric, agent=agent, assignment="x",
             judge="offline", value=value, numerator=value, n_items=1,
             n_open=agent == "third" and metric == "valid_rate", state="done",
-            scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
+            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
         )
         for (name, metric), values in VALUES.items()
         for agent, value in zip(AGENTS, values, strict=True)
@@ -44,7 +44,9 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(Edition, [edition]), Change(Score, scores))
-        rows = leaderboard_rows(warehouse, "e", [protocol("wiki_fact"), protocol("fact")])
+        rows = build_leaderboard_rows(
+            warehouse, "e", [get_protocol("wiki_fact"), get_protocol("fact")]
+        )
         warehouse.write(Change(LeaderboardRow, rows))
     return path
 
@@ -62,7 +64,7 @@ def test_agents_stand_by_metrics_with_what_has_to_be_known(
     assert "no overall column" in out
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
     assert lines["third"] == ["third", "30.0*", "(1)", "14.0", "(1)", "30.0", "(1)"]
-    assert "With fewer than 10 a correlation may well be chance" in " ".join(out.split())
+    assert "With fewer than 10, a correlation can be chance" in " ".join(out.split())
     # Citation accuracy and coverage: rho above the diagonal, tau below.
     assert lines["1"][-2:] == ["0.80", "0.80"]
     assert lines["3"][:2] == ["3", "0.67"]
@@ -98,7 +100,7 @@ def test_numbers_are_shown_as_numbers_and_a_protocol_without_a_board_gets_one(
     assert "Effective citations: a number" in out
     with open_warehouse(scored) as warehouse:
         frame = warehouse.frame("SELECT * FROM leaderboard")
-    fact = [board for board in boards_of(frame) if board.protocols == {"fact"}]
+    fact = [board for board in select_boards(frame) if board.protocols == {"fact"}]
     assert [board.ranked_by for board in fact] == [("valid_rate",)]
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flows.display.leaderboard import leaderboard_frame, ranked, wide_rows
-from tasks.protocols.registry import protocol
-from tasks.scoring.boards import INTERVAL, boards_of, ranges_note, ranking
+from flows.display.leaderboard import leaderboard_rows, load_leaderboard, rank_agents
+from tasks.protocols.registry import get_protocol
+from tasks.scoring.boards import INTERVAL, choose_ranking_metric, describe_ranges, select_boards
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import open_warehouse
@@ -40,7 +40,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
             judge="offline", value=value, numerator=value, n_items=1 if value is not None else 0,
             n_open=1 if (agent, metric, n) == ("third", "coverage_wiki", 0) else 0, state="done",
-            scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
+            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
         )
         for name in NAMES
         for metric in METRICS[name]
@@ -51,8 +51,10 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_warehouse(path) as warehouse:
         edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
         warehouse.write(Change(Edition, [edition]), Change(Score, scores))
-        protocols = [protocol(name) for name in NAMES]
-        rows, pairs = with_statistics(warehouse, "e", leaderboard_rows(warehouse, "e", protocols))
+        protocols = [get_protocol(name) for name in NAMES]
+        rows, pairs = add_statistics(
+            warehouse, "e", build_leaderboard_rows(warehouse, "e", protocols)
+        )
         warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
     return path
 
@@ -159,13 +161,13 @@ def test_the_leaderboard_shows_ranges_and_the_ranking_metric_s_interval(
     lines = {line.split()[1]: line.split() for line in out.splitlines() if len(line.split()) > 1}
     assert [lines[agent][0] for agent in AGENTS] == ["1–2", "1–2", "3"]
     flat = " ".join(out.split())
-    assert "They rest on 19 to 20 articles" in flat
+    assert "Based on 19 to 20 articles" in flat
     assert "provisional: figures with a star may still change" in flat
     with open_warehouse(compared) as warehouse:
-        frame = leaderboard_frame(warehouse, "e")
+        frame = load_leaderboard(warehouse, "e")
     row = frame.filter(agent="first", metric="coverage_wiki").row(0, named=True)
     assert f"{row['low'] * 100:.1f}–{row['high'] * 100:.1f}" in out
-    assert all(wide[INTERVAL] for wide in wide_rows(frame))
+    assert all(wide[INTERVAL] for wide in leaderboard_rows(frame))
     _, told, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", compared,
                            "--format", "json")  # fmt: skip
     [first] = [
@@ -181,10 +183,10 @@ def test_a_leaderboard_without_ranges_shows_bare_ranks_and_no_word_of_ranges(
     compared: Path,
 ) -> None:
     with open_warehouse(compared) as warehouse:
-        frame = leaderboard_frame(warehouse, "e").filter(protocol="wiki_fact")
+        frame = load_leaderboard(warehouse, "e").filter(protocol="wiki_fact")
     bare = frame.with_columns(rank_from=None, rank_to=None, low=None, high=None)
-    (board,) = boards_of(bare)
-    assert ranking(bare, board) == "coverage_wiki", "nobody has a soft figure"
-    assert sorted(rank for rank, _ in ranked(bare, board)) == ["1", "2", "3"]
-    assert ranges_note(bare, board) == ""
-    assert all(INTERVAL not in row for row in wide_rows(bare))
+    (board,) = select_boards(bare)
+    assert choose_ranking_metric(bare, board) == "coverage_wiki", "nobody has a soft figure"
+    assert sorted(rank for rank, _ in rank_agents(bare, board)) == ["1", "2", "3"]
+    assert describe_ranges(bare, board) == ""
+    assert all(INTERVAL not in row for row in leaderboard_rows(bare))

@@ -11,9 +11,9 @@ import pytest
 
 from tasks.doctor import software as checkup_software
 from tasks.doctor.finding import Finding
-from tasks.doctor.server import Server, check_server
-from tasks.warehouse.lake_maintenance import loaded_extensions
-from tasks.warehouse.lock import own
+from tasks.doctor.server import PrefectServer, check_server
+from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.lake_maintenance import load_extensions
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
 
@@ -36,13 +36,13 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def extensions() -> dict[str, str]:
-    return loaded_extensions()
+    return load_extensions()
 
 
 @pytest.fixture(autouse=True)
 def loaded_once(extensions: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading DuckDB's extensions takes longer than all other checks together."""
-    monkeypatch.setattr(checkup_software, "loaded_extensions", lambda: extensions)
+    monkeypatch.setattr(checkup_software, "load_extensions", lambda: extensions)
 
 
 def unwrapped(said: str) -> str:
@@ -62,7 +62,7 @@ class TestCommand:
         for group in ("software", "configuration", "keys", "clock", "prefect", "warehouse",
                       "work", "disk"):  # fmt: skip
             assert f" {group} " in said
-        assert "no key is there twice" in said
+        assert "no duplicates in any" in said
         assert "endpoints" not in said
         assert "0 failed" not in said
 
@@ -135,11 +135,11 @@ class TestCommand:
     def test_it_holds_nobody_up_and_waits_for_nobody(
         self, evergreen: Evergreen, warehouse: Path
     ) -> None:
-        with own(warehouse):
+        with lock_warehouse(warehouse):
             code, said, _ = evergreen("doctor", "--offline", "--warehouse", warehouse)
         assert code == 0
         assert "is in use by pid" in unwrapped(said)
-        with own(warehouse, wait_seconds=0):
+        with lock_warehouse(warehouse, wait_seconds=0):
             pass
 
 
@@ -178,7 +178,7 @@ class Fake:
 
 
 def found_by(fake: Callable[[httpx.Request], httpx.Response]) -> list[Finding]:
-    server = Server("http://prefect.example.org/api/", httpx.MockTransport(fake))
+    server = PrefectServer("http://prefect.example.org/api/", httpx.MockTransport(fake))
     return list(check_server(server))
 
 
@@ -263,7 +263,7 @@ class TestPrefect:
             ({}, True, "schedule", "ok", "next 2026-12-01 05:00 UTC"),
             ({}, False, "schedule", "warn", "no run is planned"),
             ({"paused": True}, True, "schedule", "warn", "is paused"),
-            ({"status": "NOT_READY"}, True, "worker", "warn", "nobody serves"),
+            ({"status": "NOT_READY"}, True, "worker", "warn", "no worker serves"),
             ({}, True, "worker", "ok", "1 of 1"),
         ],
     )
@@ -285,7 +285,7 @@ class TestPrefect:
     def test_blocks_are_looked_for_by_name(self) -> None:
         path = "/api/block_types/slug/secret/block_documents/name/"
         fake = Fake(**{f"{path}there": {"data": {}}, f"{path}forbidden": 403})
-        server = Server("http://prefect.example.org/api", httpx.MockTransport(fake))
+        server = PrefectServer("http://prefect.example.org/api", httpx.MockTransport(fake))
         assert server.has_block("there") is True
         assert server.has_block("missing") is False
         assert server.has_block("forbidden") is None

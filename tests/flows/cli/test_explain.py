@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.cli.explain import as_json
-from tasks.warehouse.explained import ExplainedReport
+from flows.cli.explain import format_json
+from tasks.warehouse.explanations import ExplainedReport
 from tests.flows.conftest import Evergreen
 
 NAME = "sample_blogger/Mercury_(planet)"
@@ -145,7 +145,7 @@ def test_json_says_what_the_report_says_without_a_character_that_acts(text: str)
         source_path="p", usd=None, seconds=None, model_version=None, claims=(),
         pairs_reliable=True, pairs_reason=None, facts=(), others=(), scores=(),
     )  # fmt: skip
-    written = as_json(report)
+    written = format_json(report)
     assert json.loads(written)["text"] == text
     assert not UNSEEN.search(written)
 
@@ -157,7 +157,7 @@ def test_the_schema_is_told_without_a_warehouse(evergreen: Evergreen) -> None:
     assert (kinds["leaderboard"], kinds["coverage_by_fact"]) == ("table", "view")
     code, out, _ = evergreen("schema", "coverage_by_fact", "--format", "json")
     told = {row["column"]: row["what"] for row in json.loads(out)}
-    assert told["share"] == "n_covered / n_agents, 0-1; null where nothing was decided."
+    assert told["share"] == "n_covered / n_agents, 0-1; null if there is no verdict."
     code, _, err = evergreen("schema", "coverage_by_fcat")
     assert code == 1
     assert "coverage_by_fact" in err

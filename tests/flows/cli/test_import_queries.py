@@ -72,10 +72,10 @@ def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
     assert (code, said.splitlines()[-1]) == (0, "Next: evergreen evaluate --edition bench")
     code, said, remarks = evergreen("estimate", *given, "--judge", "offline")
     assert (code, said.strip()) == (0, "")
-    assert "No calls: nothing that is ready to be judged needs any." in remarks
+    assert "No calls: no cell that is ready to be judged needs any." in remarks
     code, _, remarks = evergreen("estimate", *given, "--judge", "offline", "--protocol", "race",
                                  "--protocol", "claim_discovery")  # fmt: skip
-    assert "race judges nothing of bench: it goes by a reference article" in remarks
+    assert "race judges nothing of bench: it needs a reference article" in remarks
     assert "it judges answers to questions, and these are answers to research queries" in remarks
 
 
@@ -97,7 +97,7 @@ def test_a_leaderboard_without_figures_says_what_there_is(
     assert evergreen(*asked)[0] == 0
     for option, wrong, there in (("protocol", "race", "rubric_bench"), ("judge", "gemni", "j")):
         code, _, said = evergreen(*asked, f"--{option}", wrong)
-        assert (code, f"no figures of the {option} {wrong!r}; it has those of {there}" in said) == (
+        assert (code, f"no figures of the {option} {wrong!r}, only of {there}" in said) == (
             1, True,
         )  # fmt: skip
 
@@ -110,8 +110,8 @@ def test_top_takes_the_queries_with_the_most_clicked_documents(
     code, _, said = evergreen("import", "drgym", file, "--top", "2", "--warehouse", path)
     assert code == 0
     assert "researchy: 2 of 4 queries, those with the most clicked documents (2 new)." in said
-    assert "No key points came with them" in said
+    assert "They have no key points" in said
     assert rows(path, "SELECT assignment FROM assignments ORDER BY ALL") == [("3",), ("4",)]
     code, _, said = evergreen("import", "drgym", copy, "--top", "2", "--warehouse", path)
     assert code == 1
-    assert "--top has nothing to go by" in " ".join(said.split())
+    assert "--top cannot be used" in " ".join(said.split())

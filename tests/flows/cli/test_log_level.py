@@ -8,17 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.log_level import CONSOLE, LOG_LEVEL, LogLevel, set_log_level, shows_runs
+from flows.cli.log_level import (
+    CONSOLE_LEVEL_VARIABLE,
+    LOG_LEVEL_VARIABLE,
+    LogLevel,
+    set_log_level,
+    shows_run_logs,
+)
 from tests.flows.conftest import Evergreen
 
 ROOT = Path(__file__).resolve().parents[3]
-SET = (LOG_LEVEL, CONSOLE, "PREFECT_LOGGING_LEVEL", "PREFECT_SERVER_LOGGING_LEVEL")
+SET = (
+    LOG_LEVEL_VARIABLE,
+    CONSOLE_LEVEL_VARIABLE,
+    "PREFECT_LOGGING_LEVEL",
+    "PREFECT_SERVER_LOGGING_LEVEL",
+)
 
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in SET}
-    os.environ.pop(LOG_LEVEL, None)
+    os.environ.pop(LOG_LEVEL_VARIABLE, None)
     yield
     for name, value in before.items():
         os.environ.pop(name, None)
@@ -39,34 +50,36 @@ def test_a_level_sets_what_prefect_says_and_keeps(
     level: LogLevel, console: str, history: str, runs: bool
 ) -> None:
     set_log_level(level)
-    assert os.environ[CONSOLE] == os.environ["PREFECT_SERVER_LOGGING_LEVEL"] == console
+    assert (
+        os.environ[CONSOLE_LEVEL_VARIABLE] == os.environ["PREFECT_SERVER_LOGGING_LEVEL"] == console
+    )
     assert os.environ["PREFECT_LOGGING_LEVEL"] == history
-    assert shows_runs() is runs
+    assert shows_run_logs() is runs
 
 
 def test_unless_somebody_says_it_is_warnings() -> None:
-    os.environ.pop(CONSOLE, None)
-    assert not shows_runs()
+    os.environ.pop(CONSOLE_LEVEL_VARIABLE, None)
+    assert not shows_run_logs()
 
 
 def test_the_option_comes_before_the_command_and_the_variable_does_the_same(
     evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert evergreen("--log-level", "debug", "schema", "facts")[0] == 0
-    assert os.environ[CONSOLE] == "DEBUG"
-    assert os.environ[LOG_LEVEL] == "debug", "so say the processes that it starts"
-    monkeypatch.setenv(LOG_LEVEL, "error")
+    assert os.environ[CONSOLE_LEVEL_VARIABLE] == "DEBUG"
+    assert os.environ[LOG_LEVEL_VARIABLE] == "debug", "so say the processes that it starts"
+    monkeypatch.setenv(LOG_LEVEL_VARIABLE, "error")
     assert evergreen("schema", "facts")[0] == 0
-    assert os.environ[CONSOLE] == "ERROR"
+    assert os.environ[CONSOLE_LEVEL_VARIABLE] == "ERROR"
     assert evergreen("--log-level", "info", "schema", "facts")[0] == 0
-    assert os.environ[CONSOLE] == "INFO", "the option wins"
+    assert os.environ[CONSOLE_LEVEL_VARIABLE] == "INFO", "the option wins"
 
 
 def test_another_word_is_wrong_usage(evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, said = evergreen("--log-level", "loud", "schema")
     assert code == 2
     assert "warning" in said
-    monkeypatch.setenv(LOG_LEVEL, "loud")
+    monkeypatch.setenv(LOG_LEVEL_VARIABLE, "loud")
     assert evergreen("schema")[0] == 2
 
 

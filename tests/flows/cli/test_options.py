@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from flows.cli.lazy import OnDemand
+from flows.cli.lazy_commands import LazyCommand
 from flows.cli.main import app
 
 README = Path(__file__).resolve().parents[3] / "README.md"
@@ -20,7 +20,7 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def _within(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    command = command.real if isinstance(command, OnDemand) else command
+    command = command.command if isinstance(command, LazyCommand) else command
     parts = getattr(command, "commands", None)
     if parts is None:
         yield name, command

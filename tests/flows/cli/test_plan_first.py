@@ -29,7 +29,7 @@ def test_where_no_page_was_fetched_none_is_read_again(
     read = ("pages", "read", "--edition", "sample", "--warehouse", warehouse)
     code, _, said = evergreen(*read)
     assert code == 0
-    assert "Nothing was pending: sample: there is no fetched page to be read again." in said
+    assert "Nothing was pending: sample: there are no fetched pages to read again." in said
     with open_warehouse(warehouse) as store:
         store._connection.execute("UPDATE editions SET title = 'Another title'")
         assert read_outcome(store, "sample") is None

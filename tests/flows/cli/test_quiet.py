@@ -10,8 +10,15 @@ import polars as pl
 import pytest
 import typer
 
-from flows.cli.output import end
-from flows.display.console import QUIET, REMARKS, be_quiet, insist, remark, wants_quiet
+from flows.cli.output import print_outcome
+from flows.display.console import (
+    QUIET_VARIABLE,
+    STDERR,
+    is_quiet_requested,
+    mute_messages,
+    print_always,
+    print_message,
+)
 from flows.display.formats import Format
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
@@ -20,9 +27,9 @@ from tests.tasks.annotated import sample_warehouse
 
 @pytest.fixture(autouse=True)
 def loud_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(QUIET, "")
+    monkeypatch.setenv(QUIET_VARIABLE, "")
     yield
-    REMARKS.quiet = False
+    STDERR.quiet = False
 
 
 @pytest.fixture
@@ -33,10 +40,10 @@ def warehouse(tmp_path: Path) -> Path:
 def test_a_quiet_command_says_no_remark_but_what_must_be_known(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    remark("a remark")
-    be_quiet()
-    remark("another")
-    insist("an error [red]as it stands[/red]")
+    print_message("a remark")
+    mute_messages()
+    print_message("another")
+    print_always("an error [red]as it stands[/red]")
     assert capsys.readouterr().err == "a remark\nan error [red]as it stands[/red]\n"
 
 
@@ -48,8 +55,8 @@ def test_quiet_is_asked_for_by_an_option_or_the_environment(
     assert said[0] == 0
     assert "3 articles" in said[2]
     assert evergreen("--quiet", *importing) == (0, "", "")
-    REMARKS.quiet = False
-    monkeypatch.setenv(QUIET, "1")
+    STDERR.quiet = False
+    monkeypatch.setenv(QUIET_VARIABLE, "1")
     assert evergreen(*importing) == (0, "", "")
     code, answers, remarks = evergreen("status", "--warehouse", warehouse, "--format", "json")
     assert (code, remarks) == (0, "")
@@ -60,9 +67,10 @@ def test_quiet_is_asked_for_by_an_option_or_the_environment(
 
 
 def test_what_a_quiet_command_starts_is_quiet_too() -> None:
-    be_quiet()
+    mute_messages()
     code = (
-        "from flows.display.console import insist, remark; remark('a remark'); insist('an error')"
+        "from flows.display.console import print_always, print_message; "
+        "print_message('a remark'); print_always('an error')"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
@@ -77,15 +85,17 @@ def test_the_environment_may_also_say_no(
     value: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERGREEN_QUIET", value)
-    assert wants_quiet() is quiet
+    assert is_quiet_requested() is quiet
 
 
 def test_a_run_that_did_not_do_everything_ends_with_exit_code_1(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    end(True, "Completed: all of it.")
+    print_outcome(True, "Completed: all of it.")
     with pytest.raises(typer.Exit) as ended:
-        end(False, "Partial: the rest is left.", Format.JSON, figures=pl.DataFrame({"a": [1]}))
+        print_outcome(
+            False, "Partial: the rest is left.", Format.JSON, figures=pl.DataFrame({"a": [1]})
+        )
     assert ended.value.exit_code == 1
     said = capsys.readouterr()
     assert json.loads(said.out) == {
@@ -100,7 +110,7 @@ def test_the_help_says_what_exit_codes_mean_and_wrong_usage_is_2(evergreen: Ever
     code, said, _ = evergreen("--help")
     assert code == 0
     told = " ".join(said.split())
-    for meaning in ("0 all was done", "1 something failed", "2 wrong usage", "130 and 143"):
+    for meaning in ("0 everything was done", "1 something failed", "2 wrong usage", "130 and 143"):
         assert meaning in told
     assert "--quiet" in told
     assert evergreen("publish", "--edition", "sample")[0] == 2

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from flows.cli.sandbox import sandbox
-from flows.display.console import REMARKS
+from flows.display.console import STDERR
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
@@ -37,7 +37,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "say --edition, --corpus, or both"),
+        ((), "give --edition, --corpus, or both"),
         (("--corpus", ".", "--assignment", "a"), "assignments belong to an edition"),
         (("--edition", "e", "--as-of", "soon"), "expected a day as 2025-11-30, not 'soon'"),
         (
@@ -47,12 +47,12 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("--edition", "e", "--api-key-env", "NOT_SET"), "NOT_SET is not set or empty"),
         (
             ("--edition", "e", "--api-key-env", "ODD"),
-            "ODD holds characters that no HTTP header carries",
+            "ODD has characters that an HTTP header cannot carry",
         ),
-        (("--edition", "e", "--api-key-env", "UNSEEN"), "UNSEEN holds characters"),
+        (("--edition", "e", "--api-key-env", "UNSEEN"), "UNSEEN has characters"),
         (("--edition", "other"), "there is no warehouse yet"),
-        (("--corpus", "nowhere"), "there is no corpus"),
-        (("--edition", "e", "--host", "192.0.2.1"), "cannot be listened on"),
+        (("--corpus", "nowhere"), "is not a corpus"),
+        (("--edition", "e", "--host", "192.0.2.1"), "Cannot listen on"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_built(
@@ -75,7 +75,7 @@ def invoked(warehouse: Path, *options: str) -> tuple[int, str]:
     """The exit code of the command in this process, and all that it said."""
     app = typer.Typer()
     app.command()(sandbox)
-    with REMARKS.capture() as remarks:
+    with STDERR.capture() as remarks:
         done = CliRunner().invoke(app, ["--warehouse", str(warehouse), *options])
     return done.exit_code, f"{done.output} {remarks.get()} {done.exception}"
 
@@ -112,7 +112,7 @@ def test_what_is_left_out_or_not_dated_is_counted_and_named(
     (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, (one, two, more))))
     code, told = invoked(warehouse, "--corpus", str(tmp_path / "c.jsonl"), "--build-only")
     assert code == 0
-    assert "left out: https://a.example: another page before it has this address" in told
+    assert "left out: https://a.example: an earlier page has this URL" in told
     assert "date not read: c.jsonl:1: 'soon'" in told
     assert "date not read: 2 more" in told
     assert "2 pages in 2 passages" in told

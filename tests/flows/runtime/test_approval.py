@@ -11,7 +11,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelling, Paused, Running
 
 from flows.runtime import approval
-from flows.runtime.approval import CalledOff, Decision, decided
+from flows.runtime.approval import PublishDecision, RunCancelled, wait_for_decision
 
 AWAY = httpx.ConnectError("connection refused")
 REQUEST = httpx.Request("GET", "http://prefect.example/api/flow_runs/1")
@@ -43,19 +43,19 @@ class Client:
 def waiting_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of the command line that Prefect's pause keeps waiting."""
     run = SimpleNamespace(id=uuid4(), deployment_id=None)
-    monkeypatch.setattr(approval, "_run", lambda: run)
+    monkeypatch.setattr(approval, "_get_current_run", lambda: run)
     monkeypatch.setattr(approval, "POLL_SECONDS", 0)
     monkeypatch.setattr(approval, "apause_flow_run", forever)
 
 
-async def forever(**_: Any) -> Decision:
+async def forever(**_: Any) -> PublishDecision:
     await asyncio.Event().wait()
     raise AssertionError
 
 
-def decide(monkeypatch: pytest.MonkeyPatch, client: Client) -> Decision | None:
+def decide(monkeypatch: pytest.MonkeyPatch, client: Client) -> PublishDecision | None:
     monkeypatch.setattr(approval, "get_client", lambda: client)
-    return asyncio.run(decided("figures", 60))
+    return asyncio.run(wait_for_decision("figures", 60))
 
 
 def test_a_server_that_is_away_or_busy_for_a_moment_is_asked_again(
@@ -63,7 +63,7 @@ def test_a_server_that_is_away_or_busy_for_a_moment_is_asked_again(
 ) -> None:
     client = Client(AWAY, httpx.ReadTimeout("late"), answered(503), answered(429), Paused(),
                     Cancelling())  # fmt: skip
-    with pytest.raises(CalledOff):
+    with pytest.raises(RunCancelled):
         decide(monkeypatch, client)
     assert len(client.answers) == 1
 
@@ -82,16 +82,16 @@ def test_an_answer_that_comes_after_prefects_pause_gave_up_is_taken(
 ) -> None:
     keys: list[str] = []
 
-    async def gave_up(*, key: str, **_: Any) -> Decision:
+    async def gave_up(*, key: str, **_: Any) -> PublishDecision:
         keys.append(key)
         raise AWAY
 
-    async def load(keyset: dict[str, str]) -> Decision:
+    async def load(keyset: dict[str, str]) -> PublishDecision:
         assert keyset["response"] == f"paused-{keys[0]}-response"
-        return Decision(publish=True, note="still here")
+        return PublishDecision(publish=True, note="still here")
 
     monkeypatch.setattr(approval, "apause_flow_run", gave_up)
-    monkeypatch.setattr(Decision, "aload", load)
+    monkeypatch.setattr(PublishDecision, "aload", load)
     decision = decide(monkeypatch, Client(AWAY, Paused(), Paused(), AWAY, Running()))
     assert decision is not None
     assert decision.note == "still here"

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from flows.runtime.artifacts import WORD_JOINER, board_tables, harmless, markdown_table, plain
+from flows.runtime.artifacts import (
+    WORD_JOINER,
+    build_leaderboard_tables,
+    escape_markdown,
+    format_markdown_table,
+    neutralize_cell,
+)
 
 HOSTILE = (
     "<img src=x onerror=alert(1)> [x](http://evil.example) http://evil.example www.evil.example "
@@ -35,7 +41,7 @@ def as_seen(text: str) -> str:
 @settings(max_examples=60)
 @given(TEXTS)
 def test_text_from_outside_stays_text_on_one_line(text: str) -> None:
-    shown = tokens(f"x {plain(text)}")
+    shown = tokens(f"x {escape_markdown(text)}")
     assert {token.type for token in shown} <= HARMLESS
     read = "".join(token.content for token in shown if token.type in ("text", "text_special"))
     assert read.replace(WORD_JOINER, "").split() == as_seen(f"x {text}").split()
@@ -44,32 +50,32 @@ def test_text_from_outside_stays_text_on_one_line(text: str) -> None:
 @settings(max_examples=60)
 @given(TEXTS)
 def test_a_cell_looks_the_same_and_holds_neither_a_link_nor_html(text: str) -> None:
-    cell = harmless(text)
+    cell = neutralize_cell(text)
     assert cell.replace(WORD_JOINER, "") == as_seen(text)
     kinds = {token.type for token in tokens(f"x {' '.join(cell.split())}")}
     assert not kinds & {"link_open", "image", "html_inline", "html_block"}
 
 
 def test_bare_addresses_are_broken_so_that_nothing_makes_links_of_them() -> None:
-    for shown in (harmless(HOSTILE), plain(HOSTILE)):
+    for shown in (neutralize_cell(HOSTILE), escape_markdown(HOSTILE)):
         for address in ("http://", "https://", "http:&#47;", "www.", "a@e", "<img", "]("):
             assert address not in shown
 
 
 def test_cells_that_are_no_text_stay_what_they_are() -> None:
-    assert [harmless(cell) for cell in (1, 2.5, None, True)] == [1, 2.5, None, True]
+    assert [neutralize_cell(cell) for cell in (1, 2.5, None, True)] == [1, 2.5, None, True]
 
 
 @settings(max_examples=60)
 @given(st.lists(TEXTS, min_size=1, max_size=3))
 def test_a_markdown_table_has_a_cell_for_each_value_whatever_it_holds(values: list[str]) -> None:
-    blocks = RENDERER.parse(markdown_table([{"a": value, "b": "end"} for value in values]))
+    blocks = RENDERER.parse(format_markdown_table([{"a": value, "b": "end"} for value in values]))
     cells = [block for block in blocks if block.type == "td_open"]
     assert len(cells) == 2 * len(values)
 
 
 def test_no_rows_make_no_table() -> None:
-    assert markdown_table([]) == ""
+    assert format_markdown_table([]) == ""
 
 
 def row(protocol: str, metric: str, judge: str = "offline") -> dict[str, Any]:
@@ -91,11 +97,11 @@ def test_every_table_of_the_leaderboard_has_an_artifact_whose_rows_have_the_same
         ],
         infer_schema_length=None,
     )
-    tables = board_tables(board)
+    tables = build_leaderboard_tables(board)
     assert next(iter(tables)) == "leaderboard"
     assert {"leaderboard-research-gym", "leaderboard-rigorous"} <= set(tables)
     for rows in tables.values():
         assert len({tuple(each) for each in rows}) == 1
         assert list(rows[0])[:3] == ["#", "Agent", "Judge"]
     assert {each["Judge"] for each in tables["leaderboard"]} == {"offline", "local"}
-    assert board_tables(board.clear()) == {}
+    assert build_leaderboard_tables(board.clear()) == {}

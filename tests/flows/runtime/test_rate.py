@@ -1,12 +1,12 @@
 import asyncio
 import time
 
-from flows.runtime.rate import Pace
+from flows.runtime.rate import StartRateLimiter
 
 
 def test_starts_are_spread_evenly_without_a_burst() -> None:
     async def starts() -> list[float]:
-        pace, times = Pace(100), []
+        pace, times = StartRateLimiter(100), []
 
         async def one() -> None:
             async with pace:

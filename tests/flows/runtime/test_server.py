@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.runtime.server import ServerError, is_served, local_server, read_record, stop
+from flows.runtime.server import ServerError, is_served, local_server, read_record, stop_server
 from flows.runtime.settings import prefect_environment
 
 ROOT = Path(__file__).parents[3]
@@ -83,7 +83,7 @@ def test_a_server_that_ignores_the_request_to_end_is_killed(
     server = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
     assert server.stdout is not None
     server.stdout.readline()
-    stop(server)
+    stop_server(server)
     assert server.returncode == -signal.SIGKILL
 
 

@@ -10,7 +10,7 @@ from prefect.states import Completed
 from tenacity import wait_none
 
 from flows.runtime import task_runs
-from flows.runtime.task_runs import finished
+from flows.runtime.task_runs import run_task
 
 
 @pytest.fixture(autouse=True)
@@ -33,17 +33,17 @@ class Server:
 
 def test_it_is_begun_again_until_the_server_has_a_place_for_it() -> None:
     server = Server(refusals=3)
-    state = asyncio.run(finished(lambda: server.begin("cell")))
+    state = asyncio.run(run_task(lambda: server.begin("cell")))
     assert (state.message, server.asked) == ("cell", 4)
 
 
 def test_a_server_that_stays_away_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(task_runs, "AWAY_SECONDS", 0)
+    monkeypatch.setattr(task_runs, "MAX_OUTAGE_SECONDS", 0)
     server = Server(refusals=3)
     with pytest.raises(ConcurrencySlotAcquisitionError):
-        asyncio.run(finished(partial(server.begin, "cell")))
+        asyncio.run(run_task(partial(server.begin, "cell")))
     assert server.asked == 1
 
 
@@ -55,5 +55,5 @@ def test_what_fails_otherwise_is_not_begun_again() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(finished(broken))
+        asyncio.run(run_task(broken))
     assert begun == [1]

@@ -165,7 +165,7 @@ def test_an_agent_asked_by_hand_finds_its_prompts_in_a_folder_and_leaves_its_rep
     ask_by_hand = ("ask", "by_hand", "--edition", "sample", "--warehouse", path)
     code, _, said = evergreen(*ask_by_hand)
     assert code == 1
-    assert f"{N_ARTICLES} prompts lie in" in said
+    assert f"{N_ARTICLES} prompts are in" in said
     prompts = sorted((folder / "prompts").iterdir())
     assert len(prompts) == N_ARTICLES
     assert "Write an article" in prompts[0].read_text("utf-8")

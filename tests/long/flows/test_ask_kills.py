@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.jobs.resolve import point_to
+from tasks.jobs.resolve import set_remote_id
 from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import KEY, KINDS, URL, askable, serving_agent
 from tests.flows.llm_runs import rows, value
@@ -99,7 +99,7 @@ def test_nor_is_any_moment_at_the_provider(single: Path, tmp_path: Path, agent: 
             (job,) = server.jobs.values()
             name = value(path, "SELECT job FROM jobs")
             with open_warehouse(path) as warehouse:
-                point_to(warehouse, name, job.job_id)
+                set_remote_id(warehouse, name, job.job_id)
             with serving_agent(server, agent):
                 assert run(path, agent) == 0
         assert (brought(path, agent), server.n_made) == (1, 1)

@@ -113,7 +113,7 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         )  # fmt: skip
         assert code == 0, said
         assert server.n_made == 2
-        assert "2 reports came, $" in said
+        assert "2 reports received, $" in said
         assert "gemini" in answers
         code, _, said = evergreen("backfill", "gemini", "--edition", "nowhere", "--warehouse", path)
         assert code == 1

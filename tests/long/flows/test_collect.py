@@ -293,13 +293,13 @@ def test_what_was_changed_afterwards_is_named(
         connection.execute("UPDATE candidates SET headings = 99 WHERE decision = 'outranked'")
     code, _, err = evergreen("--warehouse", spoilt, "edition", "verify", "e")
     assert code == 1
-    assert f"{article}: its text does not have its hash" in err
+    assert f"{article}: its text does not match its hash" in err
     assert "candidates:" in err
     code, _, err = evergreen(
         "--warehouse", spoilt, "collect", "--edition", "e", "--wiki-api", wiki.api
     )
     assert code == 1
-    assert "is not as it was frozen" in err
+    assert "has changed since it was frozen" in err
 
 
 @pytest.mark.usefixtures("configured")

@@ -203,7 +203,7 @@ def test_a_helper_that_crashes_is_replaced_and_its_cell_tried_again(
                 return function(*arguments)
 
         monkeypatch.setattr("tasks.verdicts.HELPERS", Crashing())
-        monkeypatch.setattr("tasks.verdicts.decide", decided_at_once)
+        monkeypatch.setattr("tasks.verdicts.judge_case_in_helper", decided_at_once)
         state = run("evaluate", edition="sample", warehouse=str(path))
         assert state.name == "Completed", state.message
         assert warehouse.value("SELECT count(*) FROM cells WHERE status = 'done'") == 3

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tasks.imports.wlc import import_edition
-from tasks.warehouse.location import Where
+from tasks.warehouse.location import LocationLike
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES
@@ -60,7 +60,7 @@ def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def prepared(where: Where) -> Where:
+def prepared(where: LocationLike) -> LocationLike:
     """The sample edition with claims and style figures, ready for a judge that calls a model."""
     with open_warehouse(where) as warehouse:
         import_edition(warehouse, SAMPLE, "sample")
@@ -73,7 +73,7 @@ def lake(postgres: RunningPostgres, folder: Path) -> str:
     return f"ducklake:postgres:{postgres.create(folder.name)}?files={folder}"
 
 
-def contents(where: Where) -> dict[str, list[tuple[object, ...]]]:
+def contents(where: LocationLike) -> dict[str, list[tuple[object, ...]]]:
     """Every table's rows, sorted, without the columns that say when a row was made."""
 
     def kept(model: type[Row]) -> str:
@@ -89,14 +89,14 @@ def contents(where: Where) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-def calls(where: Where) -> tuple[int, int]:
+def calls(where: LocationLike) -> tuple[int, int]:
     """Calls in the ledger, and of how many requests."""
     with open_warehouse(where) as warehouse:
         found = warehouse.frame("SELECT count(*), count(DISTINCT request_id) FROM calls").row(0)
     return int(found[0]), int(found[1])
 
 
-def n_cells(where: Where, judge: str) -> int:
+def n_cells(where: LocationLike, judge: str) -> int:
     with open_warehouse(where) as warehouse:
         return int(warehouse.value("SELECT count(*) FROM cells WHERE judge = $1", [judge]))
 
@@ -167,7 +167,7 @@ def ended(processes: Sequence[Worker]) -> list[int]:
 @pytest.fixture(scope="module")
 def alone(
     api: str, configs: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Where, dict[str, list[tuple[object, ...]]], int]:
+) -> tuple[LocationLike, dict[str, list[tuple[object, ...]]], int]:
     """One process on a DuckDB file: where, what it made, and how many questions the model had."""
     where = prepared(tmp_path_factory.mktemp("alone") / "warehouse.duckdb")
     server = OpenAiServer()
@@ -178,7 +178,7 @@ def alone(
 
 
 def test_two_workers_of_a_pool_make_the_tables_of_one_and_buy_no_answer_twice(
-    alone: tuple[Where, dict[str, list[tuple[object, ...]]], int],
+    alone: tuple[LocationLike, dict[str, list[tuple[object, ...]]], int],
     postgres: RunningPostgres,
     api: str,
     configs: Path,
@@ -205,7 +205,7 @@ def test_two_workers_of_a_pool_make_the_tables_of_one_and_buy_no_answer_twice(
 
 
 def test_what_a_killed_worker_was_at_is_finished_by_the_other(
-    alone: tuple[Where, dict[str, list[tuple[object, ...]]], int],
+    alone: tuple[LocationLike, dict[str, list[tuple[object, ...]]], int],
     postgres: RunningPostgres,
     configs: Path,
     tmp_path: Path,

@@ -167,7 +167,7 @@ def test_begun_by_its_schedule_it_is_finished_without_help(
     assert (run["state"]["type"], run["state"]["name"]) == ("COMPLETED", "Completed"), run["state"]
     assert run["auto_scheduled"]
     assert run["run_count"] == len(done.kills) + 1 == 5
-    assert said.count("begun again") == len(done.kills)
+    assert said.count("restarted") == len(done.kills)
     check_as_calm(done, calm, outside, tmp_path)
 
 

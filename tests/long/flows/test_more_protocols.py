@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.rubrics import FILES
+from tasks.configuration.rubrics import RUBRICS_VARIABLE
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.faults import FaultPlan
@@ -29,7 +29,7 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     """Holds `configs`, `w.duckdb` with the sample edition, and `mine.yaml`."""
     folder = tmp_path_factory.mktemp("more")
     with configured(write_configs(folder)), pytest.MonkeyPatch.context() as patch:
-        patch.setenv(FILES, "")
+        patch.setenv(RUBRICS_VARIABLE, "")
         shutil.copy(sample, folder / "w.duckdb")
         (folder / "mine.yaml").write_text(RUBRIC, "utf-8")
         yield folder

@@ -8,10 +8,10 @@ import pytest
 from flows.runtime import server
 from tasks.configuration.models import load_judges
 from tasks.editions.prompts import assign_writing
-from tasks.pending.evaluation import Evaluation, outcome_if_done
+from tasks.pending.evaluation import Evaluation, describe_if_done
 from tasks.planning import outcomes as nothing_pending
 from tasks.warehouse.rows import Report, content_sha
-from tasks.warehouse.snapshot import export_edition, is_exported
+from tasks.warehouse.snapshot import export_edition, is_snapshot_current
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
@@ -67,9 +67,9 @@ def test_a_command_that_would_do_nothing_says_so(
 
 def test_an_evaluation_is_not_done_while_a_report_is_new(warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
-        assert outcome_if_done(evaluation(store)) == "sample is evaluated."
+        assert describe_if_done(evaluation(store)) == "sample is evaluated."
         write_report(store, "The lighthouse was first lit in 1698.")
-        assert outcome_if_done(evaluation(store)) is None
+        assert describe_if_done(evaluation(store)) is None
 
 
 def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
@@ -79,7 +79,7 @@ def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
         return [
             nothing_pending.fetch_outcome(store, "sample", [], [], None),
             nothing_pending.ask_outcome(store, "sample", [AGENT]),
-            outcome_if_done(evaluation(store)),
+            describe_if_done(evaluation(store)),
         ]
 
     with open_warehouse(warehouse) as store:
@@ -97,20 +97,20 @@ def test_an_agent_that_is_asked_for_nothing_has_no_stages_to_come(warehouse: Pat
         outcome = nothing_pending.backfill_outcome(
             store, "a_newcomer", ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
         )
-        assert outcome == "sample: every report of a_newcomer is there."
+        assert outcome == "sample: no report of a_newcomer is missing."
 
 
 @pytest.mark.parametrize("table", ["cells", "scores", "leaderboard", "diagnostics"])
 def test_an_evaluation_is_not_done_while_a_stage_is_behind(table: str, warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
         store._connection.execute(f"DELETE FROM {table}")
-        assert outcome_if_done(evaluation(store)) is None
+        assert describe_if_done(evaluation(store)) is None
 
 
 def test_nobody_is_asked_whose_reports_are_there(warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
         outcome = nothing_pending.ask_outcome(store, "sample", [AGENT])
-        assert outcome == f"sample: every report of {AGENT} is there."
+        assert outcome == f"sample: no report of {AGENT} is missing."
         assert nothing_pending.ask_outcome(store, "sample", [AGENT, "a_newcomer"]) is None
 
 
@@ -142,9 +142,9 @@ def test_the_next_run_exports_what_a_killed_one_has_not(
 ) -> None:
     with open_warehouse(warehouse) as store:
         store._connection.execute("UPDATE editions SET title = 'Another title'")
-        assert not is_exported(store, "sample")
+        assert not is_snapshot_current(store, "sample")
     code, _, remarks = evergreen(*command, "--edition", "sample", "--warehouse", warehouse)
     assert code == 0
     assert "Nothing was pending" not in remarks
     with open_warehouse(warehouse) as store:
-        assert is_exported(store, "sample")
+        assert is_snapshot_current(store, "sample")

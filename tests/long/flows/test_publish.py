@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.warehouse.reading import reading
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests import patient
 from tests.conftest import PREFECT_HOME
@@ -37,7 +37,7 @@ def test_figures_that_changed_while_a_person_looked_are_asked_about_again(
     answers = [changed, {"publish": True, "note": "now too"}]
     state, waited = decide(api, warehouse, answers, to=str(to))
     assert (state.name, waited) == ("Completed", 2)
-    with reading(warehouse) as source:
+    with open_for_reading(warehouse) as source:
         board = source.frame(
             "SELECT value FROM leaderboard ORDER BY protocol, metric, judge, agent"
         )

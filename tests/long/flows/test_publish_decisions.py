@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tasks.protocols.registry import protocol
-from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.protocols.registry import get_protocol
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -186,7 +186,7 @@ def test_a_folder_that_holds_something_else_is_refused_before_anybody_is_asked(
     (tmp_path / "thesis.txt").write_text("years of work")
     state, _ = decide(api, warehouse, [], to=str(tmp_path))
     assert state.type.value == "FAILED"
-    assert "no site that Evergreen wrote" in state.message
+    assert "not a site by Evergreen" in state.message
 
 
 def worsen(store: Warehouse, judge: str = "offline") -> None:
@@ -197,6 +197,6 @@ def worsen(store: Warehouse, judge: str = "offline") -> None:
 
 def rank(store: Warehouse) -> None:
     """The leaderboard as the scores have it."""
-    rows = leaderboard_rows(store, "sample", [protocol("wiki_fact")])
-    whole, _ = with_statistics(store, "sample", rows)
+    rows = build_leaderboard_rows(store, "sample", [get_protocol("wiki_fact")])
+    whole, _ = add_statistics(store, "sample", rows)
     store.write(Change(LeaderboardRow, whole, replacing={"edition": "sample"}))

@@ -12,7 +12,7 @@ from flows.cli.main import app
 from flows.display import leaderboard as show
 from flows.display.formats import Format
 from tasks.imports.questions import import_answers, import_questions
-from tasks.warehouse.reading import reading
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import (
     at_hand,
@@ -134,10 +134,10 @@ def test_the_table_shows_claims_for_questions_and_wiki_columns_for_articles_only
     evaluated: tuple[Path, GeminiServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console = Console(width=130, record=True)
-    monkeypatch.setattr(show, "ANSWERS", console)
-    with reading(evaluated[0]) as source:
+    monkeypatch.setattr(show, "STDOUT", console)
+    with open_for_reading(evaluated[0]) as source:
         show.print_leaderboard(source, "live", Format.TABLE)
-        wide = show.wide_rows(show.leaderboard_frame(source, "live"))
+        wide = show.leaderboard_rows(show.load_leaderboard(source, "live"))
     text = console.export_text()
     assert "Publ. F1" in text
     assert "Soft cov." not in text

@@ -106,7 +106,7 @@ def test_a_step_that_fails_is_named_and_none_follows(
     monkeypatch.setattr("flows.fetch.check_edition", broken)
     state = refresh(path)
     assert state.type.value == "FAILED"
-    assert "the step fetch failed, and no later one was begun" in state.message
+    assert "the step fetch failed, and no later one was started" in state.message
     error = asyncio.run(state.aresult(raise_on_failure=False))
     assert isinstance(error, RuntimeError)
     assert "the pages cannot be told" in str(error)
@@ -166,5 +166,5 @@ def test_the_command_does_a_month_and_says_beforehand_what_it_would_take(
     assert planned["account"]["spent_usd"] > 0
     assert contents(path) == before
     code, answer, said = evergreen(*asked[:-2], "--dry-run")
-    assert "is as the figures are now" in " ".join(answer.split())
+    assert "is up to date" in " ".join(answer.split())
     assert "Nothing was asked, bought or written." in said

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tasks.editions.manifest import manifest_of, manifest_sha
+from tasks.editions.manifest import build_manifest, hash_manifest
 from tasks.editions.prompts import assign_writing
-from tasks.protocols.registry import by_default
-from tasks.publishing.site import publish_site
-from tasks.warehouse.collected import Collection
+from tasks.protocols.registry import default_protocols
+from tasks.publishing.site import build_site
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.conftest import Evergreen
@@ -32,11 +32,11 @@ def finished(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     reports come from a folder."""
     folder = tmp_path_factory.mktemp("finished")
     path = Path(shutil.copy(sample, folder / "w.duckdb"))
-    evaluate_plainly(path, by_default("wlc"))
+    evaluate_plainly(path, default_protocols("wlc"))
     with open_warehouse(path) as store:
         freeze(store)
         assign_writing(store, "sample")
-        publish_site(store, "sample", folder / "site")
+        build_site(store, "sample", folder / "site")
     dropped = {"name": "Dropped", "ask": {"kind": "file_drop", "folder": str(folder / "in")}}
     with agents_of(write_agents(folder, **dict.fromkeys(AGENTS, dropped))):
         yield folder
@@ -49,8 +49,10 @@ def freeze(store: Warehouse) -> None:
         created_since=SINCE, created_until=UNTIL, n_articles=3, rules="{}", formula_version="1",
         n_members=3, frozen_at=UNTIL,
     )  # fmt: skip
-    manifest = manifest_of(store, begun)
-    frozen = begun.model_copy(update={"manifest": manifest, "manifest_sha": manifest_sha(manifest)})
+    manifest = build_manifest(store, begun)
+    frozen = begun.model_copy(
+        update={"manifest": manifest, "manifest_sha": hash_manifest(manifest)}
+    )
     store.write(Change(Collection, [frozen]))
 
 
@@ -70,7 +72,7 @@ def test_a_month_of_which_nothing_is_left_says_so(
     code, shown, said = evergreen(*REFRESH, "--site", site, "--warehouse", month)
     assert code == 0, said
     assert "Nothing was pending: sample is refreshed." in said
-    assert "is published in" in said
+    assert "is up to date" in said
     assert "sample_scholar" in shown
     assert (site / "site.json").stat().st_mtime_ns == mark
     _, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
@@ -117,7 +119,7 @@ def test_a_finished_month_is_still_compared_with_its_manifest(
 ) -> None:
     change(month, "UPDATE articles SET views = 1 + coalesce(views, 0)")
     code, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
-    assert (code, "sample is not as it was frozen" in said) == (1, True)
+    assert (code, "sample has changed since it was frozen" in said) == (1, True)
 
 
 def test_a_month_that_ends_early_is_run(

@@ -15,11 +15,11 @@ import pytest
 from flows import site_step
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
-from tasks.planning.month import Wishes, month_of
-from tasks.publishing.unchanged import is_published
+from tasks.planning.month import RefreshOptions, resolve_month
+from tasks.publishing.freshness import is_current
 from tasks.warehouse import store as warehouses
-from tasks.warehouse.location import location
-from tasks.warehouse.reading import reading
+from tasks.warehouse.location import parse_location
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tests import patient
 from tests.conftest import PREFECT_HOME
@@ -59,8 +59,8 @@ def test_a_site_is_as_it_should_be_only_with_these_very_figures(
     mark = json.loads((site / "site.json").read_text("utf-8"))
 
     def is_there(edition: str = EDITION, **wanted: Any) -> bool:
-        with reading(path) as source:
-            return is_published(source, edition, site, **wanted)
+        with open_for_reading(path) as source:
+            return is_current(source, edition, site, **wanted)
 
     assert is_there()
     assert is_there(judges=["offline"])
@@ -145,18 +145,22 @@ def test_a_person_is_asked_before_publishing_and_holds_nothing_up(
 def test_where_nobody_could_be_asked_the_month_does_not_begin(
     api: str, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flows.deployments import deployments
+    from flows.deployments import build_deployments
 
-    [served] = deployments(location(tmp_path / f"{tmp_path.name}.duckdb"), ["refresh"])
+    [served] = build_deployments(parse_location(tmp_path / f"{tmp_path.name}.duckdb"), ["refresh"])
     alone: Any = served.apply()
-    monkeypatch.setattr(site_step, "_deployment", lambda: alone)
-    with reading(finished) as source:
-        gated = month_of(source, load_refresh(), Wishes(edition=EDITION, approve=True), utc_now())
-        free = month_of(source, load_refresh(), Wishes(edition=EDITION), utc_now())
+    monkeypatch.setattr(site_step, "_get_current_deployment", lambda: alone)
+    with open_for_reading(finished) as source:
+        gated = resolve_month(
+            source, load_refresh(), RefreshOptions(edition=EDITION, approve=True), utc_now()
+        )
+        free = resolve_month(source, load_refresh(), RefreshOptions(edition=EDITION), utc_now())
     with pytest.raises(ConfigurationError, match=f"publish/{tmp_path.name}, which is not served"):
         asyncio.run(site_step.check_publishing(gated))
     asyncio.run(site_step.check_publishing(free))
-    monkeypatch.setattr(site_step, "_deployment", lambda: None)  # a run of the command line
+    monkeypatch.setattr(
+        site_step, "_get_current_deployment", lambda: None
+    )  # a run of the command line
     asyncio.run(site_step.check_publishing(gated))
 
 
@@ -179,7 +183,7 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
             return str(until("end", lambda: _ended(api, run))["message"])
 
         said = refreshed()
-        assert "a person is asked whether it is to be published" in said
+        assert "is waiting for approval to be published" in said
         [asking] = _runs_of(api, ids["publish"])
         assert asking["id"] in said
         until("question", lambda: state_of(api, asking["id"])["name"] == "Suspended")

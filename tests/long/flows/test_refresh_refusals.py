@@ -59,7 +59,7 @@ def test_without_any_report_nothing_is_fetched_or_judged(
     state = refresh(path, agents=[AGENTS[0], BASELINE])
     assert state.name == "Partial"
     assert list(steps_of(api, state)) == [*STEPS[:2], f"ask {AGENTS[0]}", f"ask {BASELINE}"]
-    assert "No page is archived to search" in state.message
+    assert "No archived page to search" in state.message
     assert rows(path, "SELECT DISTINCT agent FROM jobs") == [(AGENTS[0],)]
 
 
@@ -92,7 +92,7 @@ def test_a_dry_run_says_what_would_be_refused_also_where_it_is_quiet(
         "--quiet", "refresh", "--dry-run", "--agent", "openai_gpt_5_5", "--warehouse", path
     )
     assert code == 1
-    assert "It would not begin: " in said
+    assert "The month cannot start: " in said
     assert "has no key" in " ".join(said.split())
     assert not path.exists()
     assert evergreen("refresh", "--dry-run", "--edition", "", "--warehouse", path)[0] == 1
@@ -103,6 +103,6 @@ def test_a_folder_that_holds_something_else_is_refused_before_anybody_is_asked(
 ) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     state = refresh(tmp_path / "warehouse.duckdb", site=str(tmp_path))
-    assert "no site that Evergreen wrote" in state.message
+    assert "not a site by Evergreen" in state.message
     assert "with --site" in state.message
     assert set(outside.counts().values()) == {0}

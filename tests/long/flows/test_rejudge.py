@@ -69,7 +69,7 @@ def test_one_report_is_judged_again_and_the_others_count_as_open(
     with at_hand(server, "openai"):
         again, said = rejudge(evergreen, warehouse, "--report", "/".join(REPORT))
     assert again["figures"] == found["figures"]
-    assert "cells are to be judged" not in said
+    assert "cells are pending" not in said
     assert sum(server.log.answered().values()) == asked
 
 
@@ -104,7 +104,7 @@ def test_a_run_after_one_that_was_killed_compares_with_what_was_before_that(
         (to / "changes.json").unlink()  # as if it had been killed while it wrote the second site
         shutil.rmtree(to / "after")
         again, said = rejudge(evergreen, warehouse, *chosen)
-        assert "where an earlier run began that was ended" in said
+        assert "the start of an earlier, interrupted run" in said
         assert (to / "before" / "site.json").read_bytes() == before
         assert again["changed_figures"] == first["changed_figures"] != []
         anew, _ = rejudge(evergreen, warehouse, *chosen)

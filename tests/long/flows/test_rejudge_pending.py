@@ -56,7 +56,7 @@ def test_judges_that_have_judged_all_are_compared_at_once(
     code, shown, said = evergreen(*REJUDGE, "--warehouse", rejudged)
     assert code == 0, said
     assert "Nothing was pending: openai and offline both decided" in said
-    for words in ("do offline and openai agree?", "What openai says otherwise", "exchanged"):
+    for words in ("do offline and openai agree?", "Verdicts of openai that differ", "exchanged"):
         assert words in shown
     code, answer, _ = evergreen(*REJUDGE, "--format", "json", "--warehouse", rejudged)
     found = json.loads(answer)
@@ -87,7 +87,7 @@ def test_only_the_chosen_report_need_be_judged(
     rejudged: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Evaluation] = []
-    monkeypatch.setattr("flows.cli.rejudge.outcome_if_done", asked.append)
+    monkeypatch.setattr("flows.cli.rejudge.describe_if_done", asked.append)
     report = ("--report", f"{AGENT}/Eddystone Lighthouse")
     evergreen(*REJUDGE[:-2], *report, "--warehouse", rejudged)
     [run] = asked

@@ -101,10 +101,10 @@ def imported(path: Path, copy: Path, reports: Path) -> None:
     from flows.cli.import_queries import import_drgym
     from tasks.imports.matching import match_reports
     from tasks.imports.reports import import_reports
-    from tasks.warehouse.location import location
+    from tasks.warehouse.location import parse_location
     from tasks.warehouse.store import open_warehouse
 
-    import_drgym(copy, "drgym", None, location(path))
+    import_drgym(copy, "drgym", None, parse_location(path))
     with open_warehouse(path) as warehouse:
         summary = import_reports(warehouse, match_reports(warehouse, reports, "drgym", "halves"))
     assert {outcome.outcome for outcome in summary.outcomes} == {"new"}

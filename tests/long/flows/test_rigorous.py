@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.benchmarks.rigorous import QUERY, read_rigorous
-from tasks.metrics.shares import mean
+from tasks.metrics.ratios import mean
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import (
     at_hand,
@@ -143,7 +143,7 @@ def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
         assert (code, "1 of 1 drafts" in said) == (0, True), said
         assert "Red_Lighthouse.yaml" in shown
         asked = len(server.log.entries)
-        assert "every draft is in" in evergreen(*ask)[2]
+        assert "all drafts are in" in evergreen(*ask)[2]
         assert len(server.log.entries) == asked
     draft = drafts / "Red_Lighthouse.yaml"
     take = ("import", "rigorous-draft", draft, *where)
@@ -153,7 +153,7 @@ def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
     with at_hand(server, "gemini"):
         evaluate(path, "gemini", edition="e", protocols=["rigorous"])
     board = ("leaderboard", *where)
-    assert "1 of e's assignments by rubrics that a model drafted" in " ".join(
+    assert "1 of e's assignments have rubrics that a model drafted" in " ".join(
         evergreen(*board)[2].split()
     )
     found = dict(rows(path, "SELECT metric, value FROM leaderboard WHERE protocol = 'rigorous'"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.benchmarks.drb2 import read_drb2
-from tasks.metrics.shares import mean
+from tasks.metrics.ratios import mean
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import at_hand, configured, evaluate, rows, write_configs
 from tests.servers.gemini import GeminiServer

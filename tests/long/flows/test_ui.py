@@ -55,4 +55,4 @@ def test_a_server_that_is_gone_ends_its_ui_with_a_reason(
     os.kill(record.pid, signal.SIGKILL)
     said, _ = shown.communicate(timeout=60)
     assert shown.returncode == 1
-    assert "The server ended by itself." in said
+    assert "The server ended unexpectedly." in said

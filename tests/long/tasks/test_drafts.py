@@ -20,7 +20,7 @@ def test_a_step_without_an_answer_leaves_no_file_and_is_all_that_the_next_run_as
     with edition(tmp_path) as warehouse, answering(model) as server:
         (said,) = work(warehouse, folder)
         assert said.startswith(f"{step}: ")
-        assert "Run again to go on." in said
+        assert "Run again to continue." in said
         assert not folder.exists()
         model.broken.clear()
         before = server.log.summary()["answered"]

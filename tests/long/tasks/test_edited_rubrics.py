@@ -9,17 +9,17 @@ from types import SimpleNamespace
 import pytest
 
 from tasks import verdicts
-from tasks.analysis.protocols import compare
+from tasks.analysis.protocols import compare_headline_metrics
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.rubrics import FILES
+from tasks.configuration.rubrics import RUBRICS_VARIABLE
 from tasks.judges.research import GradeItems
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.processes.pool import HELPERS
-from tasks.protocols.cell import decide_with, protocol_as
-from tasks.protocols.registry import named, protocol
-from tasks.scores import scored
-from tasks.scoring.rows import leaderboard_rows
+from tasks.protocols.cell import get_protocol_version, judge_case
+from tasks.protocols.registry import get_protocol, resolve_name
+from tasks.scores import compute_scores
+from tasks.scoring.rows import build_leaderboard_rows
 from tasks.verdicts import judge_cell, write_cell
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -33,10 +33,10 @@ AFTER = "title: t\nitems: [{id: a, text: Is it short?}]\n"
 
 @pytest.fixture
 def rubric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(FILES, "")
+    monkeypatch.setenv(RUBRICS_VARIABLE, "")
     file = tmp_path / "mine.yaml"
     file.write_text(BEFORE, "utf-8")
-    named(str(file))
+    resolve_name(str(file))
     return file
 
 
@@ -53,7 +53,7 @@ def judge() -> Told:
 
 
 def plans(warehouse: Warehouse, by: Told, *agents: str) -> list[CellPlan]:
-    return plan_cells(warehouse, "gym", protocol("mine"), by, agents)
+    return plan_cells(warehouse, "gym", get_protocol("mine"), by, agents)
 
 
 def evaluate(warehouse: Warehouse, *agents: str) -> dict[tuple[str, str], LeaderboardRow]:
@@ -62,12 +62,12 @@ def evaluate(warehouse: Warehouse, *agents: str) -> dict[tuple[str, str], Leader
     for agent in agents or ("terse", "thorough"):
         for plan in plans(warehouse, by, agent):
             case = load_cases(warehouse, [plan])[plan.cell_id]
-            found = asyncio.run(decide_with("mine", by, case, plan.protocol_version))
+            found = asyncio.run(judge_case("mine", by, case, plan.protocol_version))
             asyncio.run(write_cell(warehouse, plan, found))
         of_agent = {"edition": "gym", "protocol": "mine", "agent": agent, "judge": by.name}
-        rows = scored(warehouse, protocol("mine"), by, plans(warehouse, by, agent))
+        rows = compute_scores(warehouse, get_protocol("mine"), by, plans(warehouse, by, agent))
         warehouse.write(Change(Score, rows, replacing=of_agent))
-    board = leaderboard_rows(warehouse, "gym", [protocol("mine")])
+    board = build_leaderboard_rows(warehouse, "gym", [get_protocol("mine")])
     warehouse.write(Change(LeaderboardRow, board, replacing={"edition": "gym"}))
     return {(row.agent, row.metric): row for row in board}
 
@@ -78,7 +78,7 @@ def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_s
 ) -> None:
     by = judge()
     by.cpu_bound, by.name = cpu_bound, "offline"
-    monkeypatch.setattr(verdicts, "session", lambda *_: SimpleNamespace(judge=by))
+    monkeypatch.setattr(verdicts, "get_judge_session", lambda *_: SimpleNamespace(judge=by))
     monkeypatch.setattr(HELPERS, "run", asyncio.to_thread)
     [plan, *_] = plans(warehouse, by)
 
@@ -87,7 +87,7 @@ def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_s
         return warehouse.frame("SELECT * FROM verdicts").height
 
     rubric.write_text(AFTER, "utf-8")
-    with pytest.raises(ConfigurationError, match=r"mine was changed while this run .* Run again"):
+    with pytest.raises(ConfigurationError, match=r"mine was changed during this run.* Run again"):
         judged()
     assert (by.asked, warehouse.frame("SELECT * FROM verdicts").height) == ([], 0)
     rubric.write_text(BEFORE, "utf-8")
@@ -95,10 +95,10 @@ def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_s
 
 
 def test_a_built_in_protocol_is_kept_by_version() -> None:
-    version = protocol("wiki_fact").version
-    assert protocol_as("wiki_fact", version) is protocol_as("wiki_fact", version)
+    version = get_protocol("wiki_fact").version
+    assert get_protocol_version("wiki_fact", version) is get_protocol_version("wiki_fact", version)
     with pytest.raises(ConfigurationError, match="planned was version an earlier one"):
-        protocol_as("wiki_fact", "an earlier one")
+        get_protocol_version("wiki_fact", "an earlier one")
 
 
 def test_agents_judged_by_an_earlier_version_are_provisional_with_the_reason(
@@ -108,7 +108,10 @@ def test_agents_judged_by_an_earlier_version_are_provisional_with_the_reason(
     assert {(row.value, row.provisional, row.reason) for row in before.values()} == {
         (0.5, False, None), (1.0, False, None),
     }  # fmt: skip
-    assert not any("another version" in said for said in compare(warehouse, "gym", "told").remarks)
+    assert not any(
+        "another version" in said
+        for said in compare_headline_metrics(warehouse, "gym", "told").remarks
+    )
 
     rubric.write_text(AFTER, "utf-8")
     mixed = evaluate(warehouse, "terse")
@@ -116,13 +119,15 @@ def test_agents_judged_by_an_earlier_version_are_provisional_with_the_reason(
     assert (new.value, new.provisional, new.n_open, new.reason) == (1.0, False, 0, None)
     assert (old.value, old.provisional, old.n_open) == (0.5, True, old.n_reports)
     assert old.reason == "another version of the protocol judged it: evaluate this agent again"
-    found = compare(warehouse, "gym", "told")
+    found = compare_headline_metrics(warehouse, "gym", "told")
     stars = found.agents.filter(metric="rubric_score").select("agent", "provisional").rows()
     assert stars == [("terse", False), ("thorough", True)]
     [said] = [remark for remark in found.remarks if "another version" in remark]
     assert "mine: thorough" in said
 
     rubric.unlink()
-    assert compare(warehouse, "gym", "told").metrics == (), "without its file it is left out"
+    assert compare_headline_metrics(warehouse, "gym", "told").metrics == (), (
+        "without its file it is left out"
+    )
     rubric.write_text(AFTER, "utf-8")
     assert not any(row.provisional for row in evaluate(warehouse).values())

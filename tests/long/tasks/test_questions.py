@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from tasks.configuration.inversion import load_inversion
-from tasks.inversion.naming import holds
+from tasks.inversion.naming import contains_name
 from tasks.judging.session import judge_session
 from tasks.models.errors import Misconfigured
-from tasks.pending.questions import PendingArticle, inverter_named, pending_articles
-from tasks.questions import QuestionsOpen, invert_article
-from tasks.warehouse.collected import ArticleLink
+from tasks.pending.questions import PendingArticle, find_pending_articles, get_inverter
+from tasks.questions import QuestionsOpen, make_questions
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, Edition, Page, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.truths import TRUTHS, GroundTruth
+from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change
 from tests.servers.fences import Parsed
 from tests.servers.gemini import GeminiServer
@@ -81,7 +81,7 @@ def answering(model: Oracle, judge_version: str = JUDGE) -> Iterator[GeminiServe
 
 
 def pending(warehouse: Warehouse, judge: str = JUDGE, n: int | None = None) -> list[PendingArticle]:
-    return pending_articles(warehouse, "e", inverter_named(judge), n)
+    return find_pending_articles(warehouse, "e", get_inverter(judge), n)
 
 
 def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
@@ -92,7 +92,7 @@ def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
         async with judge_session(warehouse, judge):
             for item in pending(warehouse, judge):
                 try:
-                    await invert_article.fn(warehouse.url, item, judge)
+                    await make_questions.fn(warehouse.url, item, judge)
                 except QuestionsOpen as error:
                     problems.append(str(error))
         return problems
@@ -136,8 +136,8 @@ def test_nothing_that_an_agent_is_shown_names_the_answer_or_the_article(tmp_path
         work(warehouse)
         (assignment,) = warehouse.rows(Assignment, "edition = 'e'")
     for name in ("Grace Holloway", "Holloway", TITLE, "Venn", BRIDGES_ARTICLE.url):
-        assert not holds(str(assignment.prompt), name)
-        assert not holds(assignment.assignment, name)
+        assert not contains_name(str(assignment.prompt), name)
+        assert not contains_name(assignment.assignment, name)
     assert "wikipedia.org" in str(assignment.prompt)
 
 
@@ -274,9 +274,9 @@ def test_so_many_articles_are_the_same_ones_whenever_they_are_asked_for(tmp_path
 
 def test_an_edition_without_articles_has_nothing_pending(tmp_path: Path) -> None:
     with edition(tmp_path) as warehouse:
-        assert pending_articles(warehouse, "unknown", inverter_named(JUDGE)) == []
+        assert find_pending_articles(warehouse, "unknown", get_inverter(JUDGE)) == []
 
 
 def test_a_judge_that_calls_no_model_cannot_make_questions() -> None:
     with pytest.raises(Misconfigured, match="offline cannot make questions: it calls no model"):
-        inverter_named("offline")
+        get_inverter("offline")

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tasks.warehouse.collected import Decision
+from tasks.warehouse.wiki_editions import CandidateDecision
 from tests.rigs.mediawiki.pages import Later, WikiPage
 
 SINCE = datetime(2025, 3, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ def good(title: str, created: datetime, **more: object) -> WikiPage:
 
 
 IN_JUNE = datetime(2025, 6, 10, 10, tzinfo=UTC)
-_DECIDED: tuple[tuple[WikiPage, set[Decision]], ...] = (
+_DECIDED: tuple[tuple[WikiPage, set[CandidateDecision]], ...] = (
     # At the edges, to the second.
     (good("First moment", SINCE), {"chosen"}),
     (good("Moment before the first", SINCE - SECOND), {"created_before"}),

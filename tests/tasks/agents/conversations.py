@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tasks.agents.agent import AgentClient, Answer, Question, Seen, Turn
-from tasks.agents.kinds import Place, open_agent, read_answer
+from tasks.agents.agent import AgentClient, ConversationMessage, JobAnswer, JobRequest, JobStatus
+from tasks.agents.kinds import AgentFolders, open_agent, read_answer
 from tasks.configuration.agents import AskEntry
 from tests.servers.http import Handler
 from tests.servers.serving import serving
@@ -19,12 +19,12 @@ QUICK = {
     "timeout_seconds": 5, "first_wait_seconds": 0.01, "start_tries": 3, "longest_hint_seconds": 1,
 }  # fmt: skip
 SAID = (
-    Turn(role="user", text="Write about the town."),
-    Turn(role="agent", text="Which decades?"),
+    ConversationMessage(role="user", text="Write about the town."),
+    ConversationMessage(role="agent", text="Which decades?"),
 )
 
 
-def question(prompt: str = "Write about the Straße.", **more: Any) -> Question:
+def question(prompt: str = "Write about the Straße.", **more: Any) -> JobRequest:
     given = {
         "job": "job-1",
         "edition": "e",
@@ -33,7 +33,7 @@ def question(prompt: str = "Write about the Straße.", **more: Any) -> Question:
         "kind": "write_article",
         "prompt": prompt,
     }
-    return Question.model_validate(given | more)
+    return JobRequest.model_validate(given | more)
 
 
 def entry(kind: str, address: str, **more: Any) -> Any:
@@ -51,7 +51,7 @@ def using(
     **more: Any,
 ) -> Any:
     """What a client of an agent at an address comes to."""
-    place = Place(work=Path("unused"), archive=None)
+    place = AgentFolders(work=Path("unused"), archive=None)
 
     async def run() -> Any:
         client = open_agent("agent-1", entry(kind, address, **more), key, place)
@@ -64,17 +64,19 @@ def using(
 
 
 def start(
-    kind: str, server: Handler, asked: Question | None = None, *, path: str = "", **more: Any
-) -> Seen:
+    kind: str, server: Handler, asked: JobRequest | None = None, *, path: str = "", **more: Any
+) -> JobStatus:
     """One report bought of a server."""
     with serving(server) as address:
-        seen: Seen = using(kind, address + path, lambda c: c.start(asked or question()), **more)
+        seen: JobStatus = using(
+            kind, address + path, lambda c: c.start(asked or question()), **more
+        )
     return seen
 
 
 def bought(
-    kind: str, server: Handler, asked: Question | None = None, *, path: str = "", **more: Any
-) -> Answer:
+    kind: str, server: Handler, asked: JobRequest | None = None, *, path: str = "", **more: Any
+) -> JobAnswer:
     """One report bought of a server, and read."""
     seen = start(kind, server, asked, path=path, **more)
     assert seen.ended

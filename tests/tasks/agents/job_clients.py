@@ -9,8 +9,15 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from tasks.agents.agent import AgentClient, Answer, Question, Seen, Turn, UnreadableAnswer
-from tasks.agents.kinds import Place, open_agent, read_answer
+from tasks.agents.agent import (
+    AgentClient,
+    ConversationMessage,
+    JobAnswer,
+    JobRequest,
+    JobStatus,
+    UnreadableJobAnswer,
+)
+from tasks.agents.kinds import AgentFolders, open_agent, read_answer
 from tasks.configuration.agents import AskEntry
 from tests.servers.http import Request
 from tests.servers.job_gemini import GeminiJobs
@@ -21,7 +28,7 @@ from tests.servers.serving import serving
 
 KEY = "test-key"
 PROMPT = "Write about Ærø, in full."
-PLACE = Place(work=Path("nowhere"), archive=None)
+PLACE = AgentFolders(work=Path("nowhere"), archive=None)
 ResultT = TypeVar("ResultT")
 _ASK: TypeAdapter[Any] = TypeAdapter(AskEntry)
 
@@ -63,15 +70,18 @@ def ask_of(kind: Kind, address: str, seconds: float = 5.0, **entry: Any) -> Any:
     return _ASK.validate_python(given | {"limits": limits} | entry)
 
 
-def question(prompt: str = PROMPT, **more: Any) -> Question:
+def question(prompt: str = PROMPT, **more: Any) -> JobRequest:
     about = {"edition": "e", "assignment": "a", "title": "Ærø", "kind": "write_article"}
-    return Question.model_validate({"job": "job-1", "prompt": prompt} | about | more)
+    return JobRequest.model_validate({"job": "job-1", "prompt": prompt} | about | more)
 
 
-def reply_to(seen: Seen, asked: str, reply: str = "Decide yourself.") -> Question:
+def reply_to(seen: JobStatus, asked: str, reply: str = "Decide yourself.") -> JobRequest:
     """The second turn, after the agent asked something back."""
-    turns = (Turn(role="user", text=PROMPT), Turn(role="agent", text=asked))
-    return question(reply, job="job-2", earlier=turns, earlier_id=seen.remote_id)
+    turns = (
+        ConversationMessage(role="user", text=PROMPT),
+        ConversationMessage(role="agent", text=asked),
+    )
+    return question(reply, job="job-2", history=turns, previous_remote_id=seen.remote_id)
 
 
 def with_client(
@@ -93,16 +103,16 @@ def with_client(
         return asyncio.run(run(address))
 
 
-async def finished(client: AgentClient, asked: Question | None = None) -> Seen:
+async def finished(client: AgentClient, asked: JobRequest | None = None) -> JobStatus:
     """A job, looked at until it has ended."""
     seen = await client.start(asked or question())
     while not seen.ended:
         assert seen.remote_id
-        seen = await client.look(seen.remote_id)
+        seen = await client.poll(seen.remote_id)
     return seen
 
 
-def answer_of(kind: Kind, script: JobScript | None = None, **options: Any) -> Answer:
+def answer_of(kind: Kind, script: JobScript | None = None, **options: Any) -> JobAnswer:
     """What one job brings, asked and waited for over the wire."""
     seen = with_client(kind, kind.server(script, **options), finished)
     assert seen.raw
@@ -126,7 +136,7 @@ def assert_sound(kind: Kind, raw: str) -> None:
     """Whatever `raw` is, it is read as something that makes sense, or said to be unreadable."""
     try:
         answer = read_answer(kind.name, raw)
-    except UnreadableAnswer:
+    except UnreadableJobAnswer:
         return
     assert (answer.outcome == "failed") == (answer.error is not None)
     assert answer.outcome == "failed" or answer.text.strip()
@@ -143,7 +153,7 @@ def assert_sound(kind: Kind, raw: str) -> None:
     assert answer.model_dump_json()
 
 
-def spans(answer: Answer) -> list[str | None]:
+def spans(answer: JobAnswer) -> list[str | None]:
     """What the annotations cover."""
     return [
         None if a.start is None or a.end is None else answer.text[a.start : a.end]

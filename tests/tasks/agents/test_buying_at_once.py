@@ -11,8 +11,8 @@ from tasks.models.errors import (
     Misconfigured,
     ModelError,
     QuotaExhausted,
-    Rejected,
-    Transient,
+    RequestRejected,
+    TransientError,
 )
 from tests.servers.agent_anthropic import AnthropicServer
 from tests.servers.agent_base import HINT_SECONDS, AgentServer
@@ -55,7 +55,7 @@ def test_where_nobody_knows_whether_a_report_was_made_it_is_perhaps_billed(
     kind: str, fault: str
 ) -> None:
     error, _ = failure(kind, fault)
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert error.maybe_billed
 
 
@@ -63,7 +63,7 @@ def test_where_nobody_knows_whether_a_report_was_made_it_is_perhaps_billed(
 @pytest.mark.parametrize("fault", ["429", "429_hint", "503", "408"])
 def test_later_means_that_nothing_was_bought(kind: str, fault: str) -> None:
     error, serves = failure(kind, fault)
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert not error.maybe_billed
     assert error.hint_seconds == (HINT_SECONDS if fault == "429_hint" else None)
     assert serves.bought == 0
@@ -72,9 +72,9 @@ def test_later_means_that_nothing_was_bought(kind: str, fault: str) -> None:
 @kinds
 @pytest.mark.parametrize(
     ("fault", "meaning"),
-    [("400", Rejected), ("422", Rejected), ("401", Misconfigured), ("403", Misconfigured),
-     ("404", Misconfigured), ("402", QuotaExhausted), ("quota", QuotaExhausted),
-     ("redirect", Misconfigured)],
+    [("400", RequestRejected), ("422", RequestRejected), ("401", Misconfigured),
+     ("403", Misconfigured), ("404", Misconfigured), ("402", QuotaExhausted),
+     ("quota", QuotaExhausted), ("redirect", Misconfigured)],
 )  # fmt: skip
 def test_a_refusal_buys_nothing_and_says_what_it_is(
     kind: str, fault: str, meaning: type[ModelError]
@@ -87,7 +87,7 @@ def test_a_refusal_buys_nothing_and_says_what_it_is(
 @kinds
 def test_an_answer_that_never_comes_is_perhaps_billed_after_the_time_that_is_set(kind: str) -> None:
     error, _ = failure(kind, "stall_mid_body", limits=QUICK | {"timeout_seconds": 0.2})
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert (error.kind, error.maybe_billed) == ("timeout", True)
 
 
@@ -95,7 +95,7 @@ def test_an_answer_that_never_comes_is_perhaps_billed_after_the_time_that_is_set
 def test_without_a_connection_nothing_was_sent(kind: str) -> None:
     with serving(server(kind)) as address:
         pass
-    with pytest.raises(Transient) as caught:
+    with pytest.raises(TransientError) as caught:
         using(kind, address + KINDS[kind][1], lambda c: c.start(question()))
     assert not caught.value.maybe_billed
     with pytest.raises(Misconfigured, match=r"cannot be reached.*Check"):
@@ -131,7 +131,7 @@ def test_a_check_says_that_a_model_does_not_exist(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["xai", "chat", "anthropic", "dashscope"])
 def test_what_came_in_one_answer_cannot_be_looked_for_again(kind: str) -> None:
     with serving(server(kind)) as address, pytest.raises(Gone):
-        using(kind, address, lambda c: c.look("resp_1"))
+        using(kind, address, lambda c: c.poll("resp_1"))
 
 
 @kinds

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.agents.agent import UnreadableAnswer
-from tasks.agents.citations.citing import report_markdown
+from tasks.agents.agent import UnreadableJobAnswer
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.kinds import read_answer
 from tests.servers.agent_anthropic import AnthropicServer, search, text
 from tests.servers.agent_chat import ChatAgentServer
@@ -43,7 +43,7 @@ def whole(kind: str) -> Any:
         trace = [{"query": "x", "opened": [A], "parent": None}]
         told = {"sources": sources, "trace": trace, "usage": {"searches": 1}, "cost_usd": 0.1}
         server, path = ServiceServer("A report.", at_once=True, given=told), "/reports"
-    raw = start(kind, server, question(earlier=SAID), path=path).raw
+    raw = start(kind, server, question(history=SAID), path=path).raw
     assert raw is not None
     assert read_answer(kind, raw).outcome == "report"
     return json.loads(raw)
@@ -54,8 +54,8 @@ def whole(kind: str) -> Any:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_answer_is_read_as_far_as_it_goes(kind: str, data: st.DataObject) -> None:
     raw = data.draw(damaged(whole(kind)))
-    with suppress(UnreadableAnswer):
+    with suppress(UnreadableJobAnswer):
         answer = read_answer(kind, raw)
         assert (answer.error is not None) == (answer.outcome == "failed")
         answer.model_dump_json().encode()
-        report_markdown(answer, kind="write_article", citations=None).encode()
+        render_report(answer, kind="write_article", citations=None).encode()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tasks.agents.agent import Gone, Seen, UnreadableAnswer
+from tasks.agents.agent import Gone, JobStatus, UnreadableJobAnswer
 from tasks.agents.http_job import read
 from tasks.agents.kinds import read_answer
-from tasks.models.errors import Misconfigured, Transient
+from tasks.models.errors import Misconfigured, TransientError
 from tests.servers.agent_service import ServiceServer
 from tests.servers.serving import serving
 from tests.tasks.agents.conversations import SAID, bought, check, question, start, using
@@ -13,12 +13,12 @@ from tests.tasks.agents.conversations import SAID, bought, check, question, star
 PATH = "/reports"
 
 
-def looked(server: ServiceServer, times: int) -> tuple[Seen, list[Seen]]:
+def looked(server: ServiceServer, times: int) -> tuple[JobStatus, list[JobStatus]]:
     """A job begun, and looked at so often."""
     with serving(server) as address:
         first = using("http", address + PATH, lambda c: c.start(question()))
         seen = [
-            using("http", address + PATH, lambda c: c.look(first.remote_id)) for _ in range(times)
+            using("http", address + PATH, lambda c: c.poll(first.remote_id)) for _ in range(times)
         ]
     return first, seen
 
@@ -36,7 +36,7 @@ def test_a_job_is_waited_for_through_states_nobody_knows() -> None:
     server = ServiceServer("A report.", given={"cost_usd": 0.5})
     begun, seen = looked(server, 3)
     assert (begun.remote_id, begun.ended) == ("jöb/job-1?", False)
-    assert [one.word for one in seen] == ["queued", "what is this", "done"]
+    assert [one.remote_state for one in seen] == ["queued", "what is this", "done"]
     assert [one.ended for one in seen] == [False, False, True]
     assert seen[0].raw is None
     answer = read_answer("http", seen[2].raw or "")
@@ -46,7 +46,7 @@ def test_a_job_is_waited_for_through_states_nobody_knows() -> None:
 
 def test_the_service_is_told_what_it_needs_and_the_name_of_the_job() -> None:
     server = ServiceServer(at_once=True)
-    asked = question("Decide yourself.", earlier=SAID, banned=("https://en.wikipedia.org/wiki/X",))
+    asked = question("Decide yourself.", history=SAID, banned=("https://en.wikipedia.org/wiki/X",))
     start("http", server, asked, path=PATH)
     assert server.headers[0]["idempotency-key"] == "job-1"
     assert server.headers[0]["authorization"] == "Bearer test-key"
@@ -65,7 +65,7 @@ def test_a_failed_job_says_why() -> None:
     _, seen = looked(ServiceServer("half", states=["failed"], given={"error": "no disk"}), 1)
     answer = read_answer("http", seen[0].raw or "")
     assert (answer.outcome, answer.text, answer.error) == ("failed", "half", "no disk")
-    assert read('{"state": "failed"}').error == "the service says `failed`, and not why"
+    assert read('{"state": "failed"}').error == "the service reports `failed` without a reason"
     assert read('{"state": "failed", "report": "x", "error": null}').outcome == "failed"
 
 
@@ -88,7 +88,7 @@ def test_an_answer_without_a_job_and_without_an_end_is_perhaps_billed(said: byte
 
             return Response(200, said)
 
-    with pytest.raises(Transient) as caught:
+    with pytest.raises(TransientError) as caught:
         start("http", Odd(), path=PATH)
     assert caught.value.maybe_billed
 
@@ -110,7 +110,7 @@ def test_a_check_takes_any_answer_but_a_fault() -> None:
         def route(self, request: object) -> object:  # type: ignore[override]
             return self.error(500, "no database", "x")
 
-    with pytest.raises(Misconfigured, match="out of order"):
+    with pytest.raises(Misconfigured, match="answers with an error"):
         check("http", Broken(), path=PATH)
 
 
@@ -125,10 +125,10 @@ def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("raw", ["", "[]", "<html>"])
 def test_what_is_no_job_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="ended job of a service"):
+    with pytest.raises(UnreadableJobAnswer, match="ended job of a service"):
         read(raw)
 
 
 def test_a_form_that_is_wrong_is_named_by_its_field() -> None:
-    with pytest.raises(UnreadableAnswer, match=r"usage\.searches"):
+    with pytest.raises(UnreadableJobAnswer, match=r"usage\.searches"):
         read('{"state": "done", "report": "x", "usage": {"searches": "many"}}')

@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import AgentClient, Gone, Seen
+from tasks.agents.agent import AgentClient, Gone, JobStatus
 from tasks.agents.kinds import open_agent, read_answer
-from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Rejected, Transient
+from tasks.models.errors import (
+    Misconfigured,
+    ModelError,
+    QuotaExhausted,
+    RequestRejected,
+    TransientError,
+)
 from tests.servers.jobs import BREAKS, FAULTS, MADE, JobScript, JobServer
 from tests.tasks.agents.job_clients import (
     GEMINI,
@@ -61,7 +67,7 @@ async def error_of(call: Awaitable[Any]) -> ModelError:
 def test_a_start_that_was_surely_refused_may_be_tried_again(kind: Kind) -> None:
     errors, server = errors_of_start(kind, LATER)
     for fault, error in zip(LATER, errors, strict=True):
-        assert isinstance(error, Transient), (fault, error)
+        assert isinstance(error, TransientError), (fault, error)
         assert not error.maybe_billed, fault
         hinted = fault in ("rate_limit_retry_after", "rate_limit_retry_info")
         assert error.hint_seconds == (1.0 if hinted else None), fault
@@ -75,7 +81,7 @@ def test_a_start_of_which_nobody_knows_is_sent_once_and_said_to_be_maybe_billed(
     errors, server = errors_of_start(kind, UNCERTAIN)
     stalled, _ = errors_of_start(kind, ["lost_stall"], SLOW)
     for fault, error in zip([*UNCERTAIN, "lost_stall"], errors + stalled, strict=True):
-        assert isinstance(error, Transient), (fault, error)
+        assert isinstance(error, TransientError), (fault, error)
         assert error.maybe_billed, fault
         assert KEY not in str(error)
     assert len(server.requests) == len(UNCERTAIN)
@@ -90,7 +96,7 @@ def test_what_is_refused_for_good_is_told_apart_from_what_stops_the_stage(kind: 
     errors, server = errors_of_start(kind, faults)
     for fault, error in zip(faults, errors, strict=True):
         if fault.startswith("rejected"):
-            assert isinstance(error, Rejected), (fault, error)
+            assert isinstance(error, RequestRejected), (fault, error)
             assert str(error.code) in fault
         else:
             assert isinstance(error, Misconfigured), (fault, error)
@@ -118,7 +124,7 @@ def test_a_wrong_key_an_unknown_model_and_a_closed_port_buy_nothing(kind: Kind) 
     assert isinstance(unknown, Misconfigured), unknown
 
     refused = asyncio.run(at_closed(kind, f"http://127.0.0.1:{free_port()}", use))
-    assert isinstance(refused, Transient)
+    assert isinstance(refused, TransientError)
     assert not refused.maybe_billed
 
 
@@ -126,14 +132,14 @@ def test_a_wrong_key_an_unknown_model_and_a_closed_port_buy_nothing(kind: Kind) 
 def test_a_job_is_looked_at_until_its_end_whatever_it_is_called_on_the_way(kind: Kind) -> None:
     script = JobScript(polls=3, on_the_way=("requires_continuation", "", "dreaming"))
 
-    async def use(client: AgentClient) -> list[Seen]:
+    async def use(client: AgentClient) -> list[JobStatus]:
         seen = [await client.start(question())]
         while not seen[-1].ended:
-            seen.append(await client.look(seen[0].remote_id or ""))
+            seen.append(await client.poll(seen[0].remote_id or ""))
         return seen
 
     seen = with_client(kind, kind.server(script), use)
-    assert [s.word for s in seen[:3]] == ["requires_continuation", "", "dreaming"]
+    assert [s.remote_state for s in seen[:3]] == ["requires_continuation", "", "dreaming"]
     assert [s.raw is None for s in seen] == [True, True, True, False]
     assert {s.remote_id for s in seen} == {seen[0].remote_id}
 
@@ -152,12 +158,12 @@ def test_a_look_that_fails_is_no_end_of_the_job(kind: Kind) -> None:
     # aiohttp itself asks twice after a reset: then the fault after it is seen first.
     faults = [*sorted(FAULTS - set(MADE) - {"reset"}), "reset", "reset"]
 
-    async def use(client: AgentClient) -> tuple[list[ModelError], Seen]:
+    async def use(client: AgentClient) -> tuple[list[ModelError], JobStatus]:
         name = (await client.start(question())).remote_id or ""
         errors: list[ModelError] = []
         while True:
             try:
-                return errors, await client.look(name)
+                return errors, await client.poll(name)
             except ModelError as error:
                 errors.append(error)
 
@@ -171,7 +177,7 @@ def test_a_look_that_fails_is_no_end_of_the_job(kind: Kind) -> None:
         elif fault in ("forbidden_403", "redirect_307"):
             assert isinstance(error, Misconfigured)
         elif fault not in ("quota_per_day", "spend_cap"):
-            assert isinstance(error, Transient), (fault, error)
+            assert isinstance(error, TransientError), (fault, error)
             assert KEY not in str(error)
 
 
@@ -179,11 +185,11 @@ def test_a_look_that_fails_is_no_end_of_the_job(kind: Kind) -> None:
 def test_a_job_that_has_expired_is_gone(kind: Kind) -> None:
     async def use(client: AgentClient) -> None:
         name = (await client.start(question())).remote_id or ""
-        await client.look(name)
+        await client.poll(name)
         with pytest.raises(Gone):
-            await client.look(name)
+            await client.poll(name)
         with pytest.raises(Gone):
-            await client.look("../../v1/models/x?y#z")
+            await client.poll("../../v1/models/x?y#z")
 
     with_client(kind, kind.server(JobScript(gone_after=1)), use)
 
@@ -192,7 +198,7 @@ def test_a_job_that_has_expired_is_gone(kind: Kind) -> None:
 def test_a_second_turn_goes_on_with_the_first(kind: Kind) -> None:
     server = kind.server(JobScript(asks_first="Which island do you mean?"))
 
-    async def use(client: AgentClient) -> list[Seen]:
+    async def use(client: AgentClient) -> list[JobStatus]:
         first = await finished(client)
         return [first, await finished(client, reply_to(first, "Which island do you mean?"))]
 
@@ -257,7 +263,7 @@ def test_an_address_may_come_from_the_variable_that_the_entry_names(
     server = kind.server()
 
     async def use(client: AgentClient) -> None:
-        with pytest.raises(Transient):
+        with pytest.raises(TransientError):
             await client.start(question())
 
     with_client(kind, server, use, base_url_env="SOMEWHERE")

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.analysis import difficulty, trends
 from tasks.analysis import leakage as flaws
-from tasks.analysis.analyses import TABLES, Analysis, analyses
+from tasks.analysis.analyses import TABLES, Analysis, run_analyses
 from tasks.costs import editions as analysis_costs
 from tasks.editions.names import UnknownName
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -43,7 +43,7 @@ def test_every_frame_has_its_schema_with_and_without_values(warehouse: Warehouse
     for metrics in ((), (WRITING, COVERAGE)):
         if metrics:
             given(warehouse, *metrics)
-        found = analyses(warehouse, "e", "offline")
+        found = run_analyses(warehouse, "e", "offline")
         assert {name for names in TABLES.values() for name in names} == SCHEMAS.keys()
         for name, schema in SCHEMAS.items():
             frame = getattr(found, name)
@@ -58,53 +58,53 @@ def test_writing_is_analysed_where_it_can_be_then_coverage_then_what_there_is(
     chosen = []
     for metric in (conflict, COVERAGE, WRITING):
         given(warehouse, metric)
-        taken = analyses(warehouse, "e", "offline").metric
+        taken = run_analyses(warehouse, "e", "offline").metric
         assert taken is not None
         chosen.append(taken.key)
     assert chosen == [conflict, COVERAGE, WRITING]
-    named = analyses(warehouse, "e", "offline", protocol="wiki_fact").metric
+    named = run_analyses(warehouse, "e", "offline", protocol="wiki_fact").metric
     assert named is not None
     assert named.key == COVERAGE
-    other = analyses(warehouse, "e", "offline", metric="wiki_conflict")
+    other = run_analyses(warehouse, "e", "offline", metric="wiki_conflict")
     assert other.difficulty["category"][0] == "Art", "high is hard there"
-    assert "a high value is a hard category" in " ".join(other.remarks["difficulty"])
+    assert "a high value means a hard category" in " ".join(other.remarks["difficulty"])
 
 
 def test_a_metric_without_values_is_said_to_have_none(warehouse: Warehouse) -> None:
     scored(warehouse, {WRITING: {"good": (None, None)}})
-    found = analyses(warehouse, "e", "offline")
+    found = run_analyses(warehouse, "e", "offline")
     assert found.metric is None
     [said] = found.remarks["difficulty"]
     assert said == "No metric has a value by the judge offline for a report on an article."
-    [said] = analyses(warehouse, "e", "offline", "wiki_writing").remarks["difficulty"]
+    [said] = run_analyses(warehouse, "e", "offline", "wiki_writing").remarks["difficulty"]
     assert said.startswith("wiki_writing/writing_overall has no value")
 
 
 def test_what_is_unknown_is_named_with_what_there_is(warehouse: Warehouse) -> None:
     with pytest.raises(UnknownName, match="no edition 'f'"):
-        analyses(warehouse, "f", "offline")
+        run_analyses(warehouse, "f", "offline")
     given(warehouse, COVERAGE)
     with pytest.raises(UnknownName, match="no figures of the judge 'other'"):
-        analyses(warehouse, "e", "other")
+        run_analyses(warehouse, "e", "other")
     with pytest.raises(UnknownName, match="no figures of the protocol 'race'"):
-        analyses(warehouse, "e", "offline", "race")
-    with pytest.raises(UnknownName, match=r"no metric 'f1'\. These have figures: wiki_fact: cov"):
-        analyses(warehouse, "e", "offline", metric="f1")
+        run_analyses(warehouse, "e", "offline", "race")
+    with pytest.raises(UnknownName, match=r"no metric 'f1'; these have figures: wiki_fact: cov"):
+        run_analyses(warehouse, "e", "offline", metric="f1")
 
 
 def test_remarks_say_who_is_missing_what_is_left_out_and_which_categories_have_one_article(
     warehouse: Warehouse,
 ) -> None:
     given(warehouse, WRITING)
-    found = analyses(warehouse, "e", "offline")
+    found = run_analyses(warehouse, "e", "offline")
     said = " ".join(found.remarks["difficulty"])
-    assert "Values that are missing: 1." in said
-    assert "Left out, without a category: 1 article." in said
-    assert "Categories of one article: Maths." in " ".join(found.remarks["anova"])
+    assert "Missing values: 1." in said
+    assert "Left out because they have no category: 1 article." in said
+    assert "Categories with one article: Maths." in " ".join(found.remarks["anova"])
     assert "needs two editions" in found.remarks["trend"][0]
     articles(warehouse, ("Art",), "later", created_at=[FIRST + timedelta(days=99)])
     scored(warehouse, {WRITING: {"good": (0.9,)}}, "later")
-    found = analyses(warehouse, "e", "offline")
+    found = run_analyses(warehouse, "e", "offline")
     assert not any("needs two" in remark for remark in found.remarks["trend"])
     assert found.trend.filter(agent="good")["edition"].to_list() == ["e", "later"]
 
@@ -118,7 +118,7 @@ def test_leakage_and_conflict_stand_with_what_they_count_and_why_they_are_null(
         conflict: {"fair": (0.5, 0.1), "good": (None,)},
     }  # fmt: skip
     scored(warehouse, values)
-    found = analyses(warehouse, "e", "offline")
+    found = run_analyses(warehouse, "e", "offline")
     columns = ("metric", "agent", "value", "numerator", "n_items", "n_reports")
     assert found.leakage.select(columns).rows() == [
         ("leakage_rate", "good", pytest.approx(7 / 30), pytest.approx(7), 30, 2),

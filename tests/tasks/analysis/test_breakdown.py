@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.analysis.breakdown import breakdown
+from tasks.analysis.breakdown import compute_breakdown
 from tasks.benchmarks.errors import EditionError
-from tasks.costs.tokens import tokens
-from tasks.protocols.registry import protocol
+from tasks.costs.tokens import count_tokens
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -16,7 +16,7 @@ from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.tasks.rubric_edition import EDITION, JUDGE, judged_edition
 
-BENCH = protocol("rubric_bench")
+BENCH = get_protocol("rubric_bench")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
 
 def test_a_group_s_figure_is_the_mean_over_its_reports(warehouse: Warehouse) -> None:
     """The first agent: 1 of 1 in zh; 2 of 5 and 0 of 4 in en, mean .3 (doubles both count)."""
-    frame = breakdown(warehouse, EDITION, BENCH, "language", JUDGE)
+    frame = compute_breakdown(warehouse, EDITION, BENCH, "language", JUDGE)
     found = {
         (row["agent"], row["group"]): (row["value"], row["n_reports"], row["n_without"])
         for row in frame.iter_rows(named=True)
@@ -42,17 +42,19 @@ def test_a_group_s_figure_is_the_mean_over_its_reports(warehouse: Warehouse) -> 
         ("few", "zh"): (0.25, 1, 0), ("few", "en"): (None, 0, 1),
     }  # fmt: skip
     assert list(frame["metric"])[:3] == ["rubric_total", "rubric_info_recall", "rubric_analysis"]
-    themes = breakdown(warehouse, EDITION, BENCH, "theme", JUDGE)["group"].unique().to_list()
+    themes = (
+        compute_breakdown(warehouse, EDITION, BENCH, "theme", JUDGE)["group"].unique().to_list()
+    )
     assert sorted(themes) == ["Health", "Law, & order"]
 
 
 def test_no_rubrics_and_no_scores_are_two_things(warehouse: Warehouse) -> None:
+    with pytest.raises(EditionError, match="The tasks of drb2 have no known theme under wiki_fact"):
+        compute_breakdown(warehouse, EDITION, get_protocol("wiki_fact"), "theme", JUDGE)
     with pytest.raises(
-        EditionError, match="Nothing says of what theme the tasks of drb2 are under wiki_fact"
+        EditionError, match=r"'nobody' has scored nothing .*; judges that have: a_judge"
     ):
-        breakdown(warehouse, EDITION, protocol("wiki_fact"), "theme", JUDGE)
-    with pytest.raises(EditionError, match=r"'nobody' has scored nothing .*; these have: a_judge"):
-        breakdown(warehouse, EDITION, BENCH, "theme", "nobody")
+        compute_breakdown(warehouse, EDITION, BENCH, "theme", "nobody")
 
 
 def test_a_call_counts_once_however_many_items_it_decided_and_each_time_it_was_made(
@@ -64,7 +66,7 @@ def test_a_call_counts_once_however_many_items_it_decided_and_each_time_it_was_m
         (c.prompt_tokens or 0) + (c.output_tokens or 0) + (c.thinking_tokens or 0) for c in calls
     )
     agents, reports, batches = (
-        tokens(warehouse, EDITION, "rubric_bench", level, None)
+        count_tokens(warehouse, EDITION, "rubric_bench", level, None)
         for level in ("agent", "report", "batch")
     )
     for frame in (agents, reports, batches):
@@ -74,8 +76,8 @@ def test_a_call_counts_once_however_many_items_it_decided_and_each_time_it_was_m
     assert agents.select("agent", "reports", "batches").rows() == [("all", 3, 3), ("few", 1, 1)]
     assert reports["assignment"].to_list() == ["idx-10", "idx-2", "idx-3", "idx-2"]
     assert batches["batch"].n_unique() == 4
-    assert tokens(warehouse, EDITION, "rubric_bench", "agent", "nobody").is_empty()
+    assert count_tokens(warehouse, EDITION, "rubric_bench", "agent", "nobody").is_empty()
     (verdict, *_) = warehouse.rows(Verdict, "call_id IS NOT NULL")
     warehouse.write(Change(Verdict, [verdict.model_copy(update={"step": verdict.step + " 2"})]))
-    again = tokens(warehouse, EDITION, "rubric_bench", "agent", None)
+    again = count_tokens(warehouse, EDITION, "rubric_bench", "agent", None)
     assert again["items"].sum() == 17, "two verdicts on an item by one call are one item"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.explanation import explained, find_report, report_id
+from tasks.analysis.explanation import explain_reports, find_report, report_id
 from tasks.editions.names import UnknownName
-from tasks.warehouse.explained import Decision, ExplainedReport
+from tasks.warehouse.explanations import ExplainedReport, ExplainedVerdict
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import Assignment, Edition, Page, Report, Status
@@ -44,11 +44,11 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
 
 
 def only(warehouse: Warehouse, agent: str, edition: str = EDITION) -> ExplainedReport:
-    (found,) = explained(warehouse, edition, agent)
+    (found,) = explain_reports(warehouse, edition, agent)
     return found
 
 
-def decisions_of(report: ExplainedReport) -> list[Decision]:
+def decisions_of(report: ExplainedReport) -> list[ExplainedVerdict]:
     of_claims = [
         decision for claim in report.claims
         for decision in (
@@ -101,15 +101,15 @@ def test_untrusted_pairs_mark_no_claim_and_say_why(warehouse: Warehouse) -> None
 
 def test_judges_and_protocols_can_be_left_out(warehouse: Warehouse) -> None:
     for chosen in ({"judges": ["nobody"]}, {"protocols": ["wiki_writing"]}):
-        (report,) = explained(warehouse, EDITION, "one", **chosen)
+        (report,) = explain_reports(warehouse, EDITION, "one", **chosen)
         assert decisions_of(report) == []
         assert report.scores == ()
         assert {frozenset(claim.outcomes) for claim in report.claims} == {frozenset()}
 
 
 def test_only_reports_that_are_there_are_explained(warehouse: Warehouse) -> None:
-    assert list(explained(warehouse, EDITION, "one", ["no such assignment"])) == []
-    assert list(explained(warehouse, EDITION, "nobody")) == []
+    assert list(explain_reports(warehouse, EDITION, "one", ["no such assignment"])) == []
+    assert list(explain_reports(warehouse, EDITION, "nobody")) == []
 
 
 def test_answers_that_came_are_shown_while_others_are_open(tmp_path: Path) -> None:

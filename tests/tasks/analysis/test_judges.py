@@ -7,12 +7,12 @@ import pytest
 
 from tasks.analysis.judges import (
     Selection,
-    chosen_report,
-    compared_protocols,
-    compared_with,
-    figures_of,
-    rejudged,
-    selected,
+    choose_other_judge,
+    compare_judges,
+    find_judged_protocols,
+    find_report_key,
+    select_figures,
+    select_reports,
 )
 from tasks.editions.names import UnknownName
 from tasks.warehouse.results import Score, Verdict
@@ -65,7 +65,7 @@ def pending(warehouse: Warehouse, judge: str, assignment: str) -> None:
 def test_only_items_that_both_decided_are_compared(warehouse: Warehouse) -> None:
     judged(warehouse, OLD, MERCURY, YES, NO, YES, None)
     judged(warehouse, NEW, MERCURY, YES, YES, None, NO)
-    found = rejudged(warehouse, Selection("sample"), OLD, NEW)
+    found = compare_judges(warehouse, Selection("sample"), OLD, NEW)
     assert found.agreement.select("step", "n_items", "alike").rows() == [("coverage", 2, 0.5)]
     assert found.changed.select("item", "before", "after").rows() == [("fact:1", NO, YES)]
     assert (found.only_before, found.only_after) == (1, 1)
@@ -79,7 +79,7 @@ def test_a_report_that_the_other_judge_has_judged_is_exchanged_in_the_figure(
     judged(warehouse, NEW, MERCURY, YES, YES)
     pending(warehouse, NEW, BRIDGES)
     chosen = Selection("sample", (AGENT,), (MERCURY,), ("wiki_fact",))
-    [row] = rejudged(warehouse, chosen, OLD, NEW).figures.iter_rows(named=True)
+    [row] = compare_judges(warehouse, chosen, OLD, NEW).figures.iter_rows(named=True)
     assert (row["before"], row["before_reports"], row["before_items"]) == (0.25, 2, 4)
     assert (row["after"], row["after_reports"], row["after_items"]) == (1.0, 1, 2)
     assert (row["exchanged"], row["change"]) == (0.5, 0.25)
@@ -91,70 +91,70 @@ def test_where_the_other_judge_has_judged_everything_the_exchanged_figure_is_its
     for assignment, mine, theirs in ((MERCURY, NO, YES), (BRIDGES, YES, NO)):
         judged(warehouse, OLD, assignment, mine, YES)
         judged(warehouse, NEW, assignment, theirs, YES, YES)
-    [row] = rejudged(warehouse, Selection("sample"), OLD, NEW).figures.iter_rows(named=True)
+    [row] = compare_judges(warehouse, Selection("sample"), OLD, NEW).figures.iter_rows(named=True)
     assert row["exchanged"] == row["after"]
 
 
 def test_a_judge_that_gives_no_such_figure_changes_none(warehouse: Warehouse) -> None:
     judged(warehouse, OLD, MERCURY, YES)
     pending(warehouse, NEW, MERCURY)
-    found = rejudged(warehouse, Selection("sample"), OLD, NEW)
+    found = compare_judges(warehouse, Selection("sample"), OLD, NEW)
     [row] = found.figures.iter_rows(named=True)
     assert (row["before"], row["after"], row["exchanged"], row["change"]) == (1.0, None, None, None)
     assert found.agreement.is_empty()
-    assert figures_of(found, ["coverage_wiki"]).height == 1
-    assert figures_of(found, ["ref_acc"]).is_empty()
+    assert select_figures(found, ["coverage_wiki"]).height == 1
+    assert select_figures(found, ["ref_acc"]).is_empty()
 
 
 def test_the_same_judge_twice_agrees_with_itself_and_changes_nothing(
     warehouse: Warehouse,
 ) -> None:
     judged(warehouse, OLD, MERCURY, YES, NO)
-    found = rejudged(warehouse, Selection("sample"), OLD, OLD)
+    found = compare_judges(warehouse, Selection("sample"), OLD, OLD)
     assert found.agreement["alike"].to_list() == [1.0]
     assert found.changed.is_empty()
     assert found.figures["change"].to_list() == [0.0]
 
 
 def test_the_default_judge_is_compared_with_unless_another_is_named(warehouse: Warehouse) -> None:
-    with pytest.raises(UnknownName, match="nobody else"):
-        compared_with(warehouse, "sample", NEW, None)
+    with pytest.raises(UnknownName, match="no other judge"):
+        choose_other_judge(warehouse, "sample", NEW, None)
     judged(warehouse, "gpt-5", MERCURY, YES)
-    assert compared_with(warehouse, "sample", NEW, None) == "gpt-5"
+    assert choose_other_judge(warehouse, "sample", NEW, None) == "gpt-5"
     judged(warehouse, OLD, MERCURY, YES)
-    assert compared_with(warehouse, "sample", NEW, None) == OLD
-    assert compared_with(warehouse, "sample", NEW, "gpt-5") == "gpt-5"
+    assert choose_other_judge(warehouse, "sample", NEW, None) == OLD
+    assert choose_other_judge(warehouse, "sample", NEW, "gpt-5") == "gpt-5"
     with pytest.raises(UnknownName, match="itself"):
-        compared_with(warehouse, "sample", NEW, NEW)
+        choose_other_judge(warehouse, "sample", NEW, NEW)
     with pytest.raises(UnknownName, match=r"gpt-4 has judged nothing.*gpt-5, offline"):
-        compared_with(warehouse, "sample", NEW, "gpt-4")
+        choose_other_judge(warehouse, "sample", NEW, "gpt-4")
 
 
 def test_only_protocols_by_which_the_reports_were_judged_are_compared(
     warehouse: Warehouse,
 ) -> None:
     judged(warehouse, OLD, MERCURY, YES)
-    assert compared_protocols(warehouse, Selection("sample"), OLD) == ("wiki_fact",)
+    assert find_judged_protocols(warehouse, Selection("sample"), OLD) == ("wiki_fact",)
     with pytest.raises(UnknownName, match="judged none of these reports"):
-        compared_protocols(warehouse, Selection("sample", assignments=(BRIDGES,)), OLD)
-    chosen, other = selected(warehouse, "sample", NEW, None, [AGENT], None, None)
+        find_judged_protocols(warehouse, Selection("sample", assignments=(BRIDGES,)), OLD)
+    chosen, other = select_reports(warehouse, "sample", NEW, None, [AGENT], None, None)
     assert (chosen, other) == (Selection("sample", (AGENT,), (), ("wiki_fact",)), OLD)
     with pytest.raises(UnknownName, match="sample_scholar"):
-        selected(warehouse, "sample", NEW, None, ["nobody"], None, None)
+        select_reports(warehouse, "sample", NEW, None, ["nobody"], None, None)
 
 
 def test_a_report_is_named_by_its_agent_and_its_assignment_or_title(warehouse: Warehouse) -> None:
-    by_id = chosen_report(warehouse, "sample", f"{AGENT}/{MERCURY}")
+    by_id = find_report_key(warehouse, "sample", f"{AGENT}/{MERCURY}")
     assert by_id == (AGENT, MERCURY)
-    assert chosen_report(warehouse, "sample", f"{AGENT}/Mercury (planet)") == by_id
+    assert find_report_key(warehouse, "sample", f"{AGENT}/Mercury (planet)") == by_id
     with pytest.raises(UnknownName, match=f"{AGENT}/Eddystone_Lighthouse"):
-        chosen_report(warehouse, "sample", f"{AGENT}/Venus")
+        find_report_key(warehouse, "sample", f"{AGENT}/Venus")
     with pytest.raises(UnknownName, match="no reports of 'nobody'"):
-        chosen_report(warehouse, "sample", "nobody/Venus")
+        find_report_key(warehouse, "sample", "nobody/Venus")
 
 
 def test_agreement_over_few_assignments_has_no_interval(warehouse: Warehouse) -> None:
     judged(warehouse, OLD, MERCURY, YES, NO)
     judged(warehouse, NEW, MERCURY, YES, YES)
-    [row] = rejudged(warehouse, Selection("sample"), OLD, NEW).agreement.iter_rows(named=True)
+    [row] = compare_judges(warehouse, Selection("sample"), OLD, NEW).agreement.iter_rows(named=True)
     assert (row["n_assignments"], row["kappa_low"], row["kappa_high"]) == (1, None, None)

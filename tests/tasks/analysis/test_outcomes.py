@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.analysis.explanation import explained
-from tasks.analysis.outcomes import Marking, markings, outcome
-from tasks.warehouse.explained import OUTCOMES, Decision, ExplainedCitation, ReportScore
+from tasks.analysis.explanation import explain_reports
+from tasks.analysis.outcomes import ClaimMarking, determine_outcome, find_markings
+from tasks.warehouse.explanations import OUTCOMES, ExplainedCitation, ExplainedVerdict, ReportScore
 from tasks.warehouse.results import Score, Verdict
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.citing import ASSIGNMENT, EDITION, page, write_edition
 
-DONE = Marking("wiki_fact", "done")
+DONE = ClaimMarking("wiki_fact", "done")
 DECIDED = [Status.OK, Status.BLOCKED, Status.UNFETCHABLE, Status.NOT_ASSESSED, Status.SKIPPED]
 """Statuses of finished cells."""
 SAME = {
@@ -31,20 +31,20 @@ def decision(
     protocol: str = "wiki_fact",
     step: str = "citation",
     judge: str = "j",
-) -> Decision:
-    return Decision(
+) -> ExplainedVerdict:
+    return ExplainedVerdict(
         judge=judge, protocol=protocol, step=step, item="claim:0 u", status=status, label=label,
         score=None, reason=None, evidence=None, model_version=None, prompt_sha="p", attempt=1,
         call_id=None, asked_together=None, shown_share=None,
     )  # fmt: skip
 
 
-def cited(*said: Decision) -> list[ExplainedCitation]:
+def cited(*said: ExplainedVerdict) -> list[ExplainedCitation]:
     """A citation for each decision."""
     return [ExplainedCitation("u", "u", None, "published", None, (each,)) for each in said]
 
 
-def ok(label: str) -> Decision:
+def ok(label: str) -> ExplainedVerdict:
     return decision("ok", label)
 
 
@@ -65,55 +65,59 @@ def ok(label: str) -> Decision:
         ([], "uncited"),
     ],
 )
-def test_a_claim_is_what_its_best_page_makes_it(said: list[Decision], expected: str) -> None:
-    assert outcome(DONE, "j", cited(*said), [], reliable=True) == expected
+def test_a_claim_is_what_its_best_page_makes_it(
+    said: list[ExplainedVerdict], expected: str
+) -> None:
+    assert determine_outcome(DONE, "j", cited(*said), [], reliable=True) == expected
 
 
 def test_pairs_that_cannot_be_trusted_decide_nothing() -> None:
-    assert outcome(DONE, "j", cited(ok("support")), [], reliable=False) == "untrusted"
-    assert outcome(DONE, "j", [], [], reliable=False) == "untrusted"
+    assert determine_outcome(DONE, "j", cited(ok("support")), [], reliable=False) == "untrusted"
+    assert determine_outcome(DONE, "j", [], [], reliable=False) == "untrusted"
 
 
 @pytest.mark.parametrize("state", ["pending", "failed"])
 def test_a_report_that_waits_is_open_and_what_was_answered_counts(state: str) -> None:
-    waiting = Marking("wiki_fact", state)
+    waiting = ClaimMarking("wiki_fact", state)
     silent = [ExplainedCitation("u", "u", None, "published", None, ())]
-    assert outcome(waiting, "j", silent, [], reliable=True) == "open"
-    assert outcome(waiting, "j", cited(ok("support")), [], reliable=True) == "supported"
+    assert determine_outcome(waiting, "j", silent, [], reliable=True) == "open"
+    assert determine_outcome(waiting, "j", cited(ok("support")), [], reliable=True) == "supported"
 
 
 def test_another_judge_and_another_protocol_do_not_count() -> None:
     others = cited(decision("ok", "support", judge="other"), decision("ok", "supported", "fact"))
-    assert outcome(DONE, "j", others, [], reliable=True) == "never_fetched"
-    not_assessed = Marking("wiki_fact", "not_assessed")
-    assert outcome(not_assessed, "j", others, [], reliable=True) == "not_assessed"
+    assert determine_outcome(DONE, "j", others, [], reliable=True) == "never_fetched"
+    not_assessed = ClaimMarking("wiki_fact", "not_assessed")
+    assert determine_outcome(not_assessed, "j", others, [], reliable=True) == "not_assessed"
 
 
 def test_protocols_without_a_reference_mark_claims_in_their_own_way() -> None:
-    gym = Marking("research_gym", "done")
+    gym = ClaimMarking("research_gym", "done")
     pages = [ExplainedCitation("u", "u", None, "published", None, ())]
 
     def of_claim(status: str, label: str | None = None) -> str:
-        return outcome(gym, "j", pages, [decision(status, label, "research_gym")], reliable=True)
+        return determine_outcome(
+            gym, "j", pages, [decision(status, label, "research_gym")], reliable=True
+        )
 
     assert of_claim("ok", "full") == "supported"
     assert of_claim("ok", "partial") == "partly_supported"
     assert of_claim("ok", "none") == "not_supported"
     assert of_claim("skipped") == "never_fetched"
     assert of_claim("unfetchable") == "unreachable"
-    assert outcome(gym, "j", pages, [], reliable=True) == "not_assessed"
-    fact = Marking("fact", "done")
+    assert determine_outcome(gym, "j", pages, [], reliable=True) == "not_assessed"
+    fact = ClaimMarking("fact", "done")
     double = decision("skipped", None, "fact", "double")
-    assert outcome(fact, "j", cited(double), [], reliable=True) == "not_assessed"
+    assert determine_outcome(fact, "j", cited(double), [], reliable=True) == "not_assessed"
     supported = cited(decision("ok", "supported", "fact"))
-    assert outcome(fact, "j", supported, [], reliable=True) == "supported"
+    assert determine_outcome(fact, "j", supported, [], reliable=True) == "supported"
 
 
 def test_the_first_protocol_that_a_judge_has_begun_with_marks() -> None:
     def score(judge: str, protocol: str, state: str) -> ReportScore:
         return ReportScore(protocol, judge, "m", None, 0, 0, state, None)
 
-    found = markings(
+    found = find_markings(
         [
             score("a", "wiki_fact", "not_assessed"), score("a", "research_gym", "done"),
             score("b", "wiki_fact", "pending"), score("b", "research_gym", "done"),
@@ -122,9 +126,9 @@ def test_the_first_protocol_that_a_judge_has_begun_with_marks() -> None:
         ]
     )  # fmt: skip
     assert found == {
-        "a": Marking("research_gym", "done"),
-        "b": Marking("wiki_fact", "pending"),
-        "c": Marking("wiki_fact", "not_assessed"),
+        "a": ClaimMarking("research_gym", "done"),
+        "b": ClaimMarking("wiki_fact", "pending"),
+        "c": ClaimMarking("wiki_fact", "not_assessed"),
     }
 
 
@@ -161,7 +165,7 @@ def test_the_outcomes_are_those_of_the_view_behind_the_figures(
         ]  # fmt: skip
         score = Score(**of, metric="m", value=None, state="done", cell_id="c", scorer_version="1")
         warehouse.write(Change(Verdict, verdicts, appending=True), Change(Score, [score]))
-        (report,) = explained(warehouse, EDITION, "a")
+        (report,) = explain_reports(warehouse, EDITION, "a")
         view = dict(warehouse.frame("SELECT number, outcome FROM cited_claims").rows())
     for claim in report.claims:
         expected = (

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.protocols import NO_OVERALL, Comparison, compare
+from tasks.analysis.protocols import NO_OVERALL, ProtocolComparison, compare_headline_metrics
 from tasks.editions.names import UnknownName
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows
+from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -34,18 +34,18 @@ def scored(warehouse: Warehouse, values: dict[tuple[str, str], Values], n_open: 
         Score(
             edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}", judge="j",
             value=value, numerator=value, n_items=value is not None, n_open=n_open, state="done",
-            scorer_version=f"{SCORER_VERSION}/{protocol(name).version}",
+            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
         )
         for (name, metric), of_agent in values.items()
         for agent, of_report in of_agent.items()
         for n, value in enumerate(of_report)
     ]  # fmt: skip
     warehouse.write(Change(Score, scores))
-    rows = leaderboard_rows(warehouse, "e", [protocol(name) for name, _ in values])
+    rows = build_leaderboard_rows(warehouse, "e", [get_protocol(name) for name, _ in values])
     warehouse.write(Change(LeaderboardRow, rows))
 
 
-def pair(found: Comparison, first: str, second: str) -> dict[str, object]:
+def pair(found: ProtocolComparison, first: str, second: str) -> dict[str, object]:
     [row] = [
         row
         for row in found.pairs.iter_rows(named=True)
@@ -62,7 +62,7 @@ def test_agents_stand_beside_each_other_with_what_each_figure_rests_on(
     warehouse: Warehouse,
 ) -> None:
     scored(warehouse, {COVERAGE: {"a": (0.5, 0.7), "b": (0.1, None)}, WRITING: {"a": (1.0, 0.0)}})
-    found = compare(warehouse, "e", "j")
+    found = compare_headline_metrics(warehouse, "e", "j")
     shown = {(r["metric"], r["agent"]): (r["value"], r["n_reports"])
              for r in found.agents.iter_rows(named=True)}  # fmt: skip
     assert shown == {
@@ -79,7 +79,7 @@ def test_a_metric_that_is_better_when_lower_is_turned(warehouse: Warehouse) -> N
          CONFLICT: {"a": (0.9,), "b": (0.5,), "c": (0.1,)},
          WRITING: {"a": (0.1,), "b": (0.2,), "c": (0.3,)}},
     )  # fmt: skip
-    found = compare(warehouse, "e", "j")
+    found = compare_headline_metrics(warehouse, "e", "j")
     for metric, other in (("coverage_wiki", "wiki_conflict"), ("wiki_conflict", "writing_overall")):
         row = pair(found, metric, other)  # the one that is turned stands second, then first
         assert (row["metric"], row["n"]) == (metric, 3)
@@ -95,9 +95,9 @@ def test_agents_are_compared_by_the_reports_that_both_metrics_have_judged(
         {COVERAGE: {"a": (0.2,), "b": (0.3,), "c": (0.1, 0.9)},
          WRITING: {"a": (0.2,), "b": (0.3,), "c": (0.1, None)}},
     )  # fmt: skip
-    row = pair(compare(warehouse, "e", "j"), "coverage_wiki", "writing_overall")
+    row = pair(compare_headline_metrics(warehouse, "e", "j"), "coverage_wiki", "writing_overall")
     assert (row["spearman"], row["n"], row["n_reports"]) == (pytest.approx(1), 3, 3)
-    whole = compare(warehouse, "e", "j", same_reports=False)
+    whole = compare_headline_metrics(warehouse, "e", "j", same_reports=False)
     # Ranks 1 2 3 and 2 3 1: rho = 1 - 6·6/(3·8).
     assert pair(whole, "coverage_wiki", "writing_overall")["spearman"] == pytest.approx(-0.5)
 
@@ -107,9 +107,11 @@ def test_reports_can_be_put_in_order_instead_of_agents(warehouse: Warehouse) -> 
         warehouse,
         {COVERAGE: {"a": (0.1, 0.2, 0.4)}, WRITING: {"a": (0.1, 0.3, 0.5), "b": (0.9,)}},
     )
-    row = pair(compare(warehouse, "e", "j", over="reports"), *(COVERAGE[1], WRITING[1]))
+    row = pair(
+        compare_headline_metrics(warehouse, "e", "j", over="reports"), *(COVERAGE[1], WRITING[1])
+    )
     assert (row["n"], row["spearman"]) == (3, pytest.approx(1))
-    few = pair(compare(warehouse, "e", "j"), COVERAGE[1], WRITING[1])
+    few = pair(compare_headline_metrics(warehouse, "e", "j"), COVERAGE[1], WRITING[1])
     assert (few["n"], few["spearman"], few["reason"]) == (1, None, "fewer than 3 pairs of values")
 
 
@@ -117,32 +119,40 @@ def test_open_items_leave_a_figure_provisional_and_a_metric_without_values_is_na
     warehouse: Warehouse,
 ) -> None:
     scored(warehouse, {COVERAGE: {"a": (0.5,)}, WRITING: {"a": (None,)}}, n_open=1)
-    found = compare(warehouse, "e", "j")
+    found = compare_headline_metrics(warehouse, "e", "j")
     [row] = found.agents.iter_rows(named=True)
     assert row["provisional"]
-    assert any("there is nothing to compare" in remark for remark in found.remarks)
-    assert found.remarks[-1].startswith("Left out, without any value by this judge: wiki_fact/")
+    assert any("Nothing to compare" in remark for remark in found.remarks)
+    assert found.remarks[-1].startswith(
+        "Left out because they have no value by this judge: wiki_fact/"
+    )
     assert "wiki_writing/writing_overall" in found.remarks[-1]
 
 
 def test_metrics_that_count_partial_support_differently_are_said_to(warehouse: Warehouse) -> None:
     scored(warehouse, {("wiki_fact", "ref_acc"): {"a": (0.5,)}})
-    assert not any("in part" in remark for remark in compare(warehouse, "e", "j").remarks)
+    assert not any(
+        "in part" in remark for remark in compare_headline_metrics(warehouse, "e", "j").remarks
+    )
     scored(warehouse, {("fact", "valid_rate"): {"a": (0.5,)}})
-    [said] = [remark for remark in compare(warehouse, "e", "j").remarks if "in part" in remark]
+    [said] = [
+        remark
+        for remark in compare_headline_metrics(warehouse, "e", "j").remarks
+        if "in part" in remark
+    ]
     assert "counts as supported in FACT, as not supported in Wiki Fact" in said
 
 
 def test_who_has_no_scores_is_told_where_there_are_some(warehouse: Warehouse) -> None:
     with pytest.raises(UnknownName, match="has no scores by the judge 'j'"):
-        compare(warehouse, "e", "j")
+        compare_headline_metrics(warehouse, "e", "j")
     scored(warehouse, {COVERAGE: {"a": (0.5,)}})
     with pytest.raises(UnknownName, match=r"no scores of 'race' by the judge 'j'; .* wiki_fact"):
-        compare(warehouse, "e", "j", ["race"])
+        compare_headline_metrics(warehouse, "e", "j", ["race"])
     with pytest.raises(UnknownName, match="no edition 'f'"):
-        compare(warehouse, "f", "j")
+        compare_headline_metrics(warehouse, "f", "j")
 
 
 def test_every_protocol_has_a_metric_that_stands_for_it() -> None:
     for name in PROTOCOLS:
-        assert protocol(name).metrics
+        assert get_protocol(name).metrics

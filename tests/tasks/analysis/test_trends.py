@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.difficulty import scored as values_of
+from tasks.analysis.difficulty import load_article_scores as values_of
 from tasks.analysis.protocols import Metric
-from tasks.analysis.trends import BESIDE, VALUE, ages, contamination, trend
-from tasks.metrics.regression import line
-from tasks.protocols.registry import protocol
-from tasks.warehouse.collected import Collection
+from tasks.analysis.trends import LESS_OTHERS, VALUE, load_ages, load_trend, measure_contamination
+from tasks.metrics.regression import fit_line
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.scored_articles import COVERAGE, FIRST, WRITING, articles, scored
 
-WRITTEN = Metric("wiki_writing", protocol("wiki_writing").metrics[0])
-COVERED = Metric("wiki_fact", protocol("wiki_fact").metrics[0])
+WRITTEN = Metric("wiki_writing", get_protocol("wiki_writing").metrics[0])
+COVERED = Metric("wiki_fact", get_protocol("wiki_fact").metrics[0])
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_editions_follow_by_their_newest_article_and_undated_ones_come_last(
         scored(warehouse, {WRITING: {"one": values}}, edition)
     scored(warehouse, {WRITING: {"elsewhere": (1.0,)}}, "a_second")
     scored(warehouse, {WRITING: {"one": (0.1,)}}, "b_first", judge="another")
-    found = trend(warehouse, "b_first", "offline", [WRITTEN])
+    found = load_trend(warehouse, "b_first", "offline", [WRITTEN])
     assert found.select("agent", "edition", "value", "change").rows() == [
         ("one", "b_first", 0.25, None), ("one", "a_second", 0.75, 0.5),
         ("one", "a_undated", 0.5, -0.25),
@@ -53,17 +53,17 @@ def test_metrics_keep_the_order_they_are_asked_in_and_null_is_no_figure(
 ) -> None:
     articles(warehouse, ("Art",))
     scored(warehouse, {WRITING: {"one": (0.5,)}, COVERAGE: {"one": (0.2,), "two": (None,)}})
-    found = trend(warehouse, "e", "offline", [WRITTEN, COVERED])
+    found = load_trend(warehouse, "e", "offline", [WRITTEN, COVERED])
     assert found.select("metric", "agent").rows() == [
         ("writing_overall", "one"), ("coverage_wiki", "one"),
     ]  # fmt: skip
-    assert trend(warehouse, "e", "offline", []).is_empty()
+    assert load_trend(warehouse, "e", "offline", []).is_empty()
 
 
 def test_age_is_counted_back_from_the_newest_article(warehouse: Warehouse) -> None:
     articles(warehouse, ("Art", "Art", None))
     scored(warehouse, {WRITING: {"one": (0.5, 0.4, 0.3), "two": (0.1, None, 0.5)}})
-    found = ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
+    found = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
     assert found.select("agent", "article", "age_days", "value", "others").rows() == [
         ("one", "x0", 2.0, 0.5, 0.1), ("one", "x1", 1.0, 0.4, None), ("one", "x2", 0.0, 0.3, 0.5),
         ("two", "x0", 2.0, 0.1, 0.5), ("two", "x2", 0.0, 0.5, 0.3),
@@ -79,16 +79,16 @@ def test_a_collected_edition_ends_with_its_window(warehouse: Warehouse) -> None:
     )  # fmt: skip
     warehouse.write(Change(Collection, [window]))
     scored(warehouse, {WRITING: {"one": (0.5,)}})
-    found = ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
+    found = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
     assert found["age_days"].to_list() == [30.0]
 
 
 def test_undated_articles_have_no_age(warehouse: Warehouse) -> None:
     articles(warehouse, ("Art", "Art"), created_at=[None, None])
     scored(warehouse, {WRITING: {"one": (0.5, 0.1)}})
-    points = ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
+    points = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
     assert points.is_empty()
-    assert contamination(points).is_empty()
+    assert measure_contamination(points).is_empty()
 
 
 def test_an_agent_that_knows_the_older_articles_rises_with_age_beside_the_others(
@@ -100,17 +100,19 @@ def test_an_agent_that_knows_the_older_articles_rises_with_age_beside_the_others
     steady = tuple(0.3 + 0.01 * n for n in range(5))
     learned = tuple(0.5 + 0.002 * n + by for n, by in zip(range(5), noise, strict=True))
     scored(warehouse, {WRITING: {"steady": steady, "learned": learned}})
-    points = ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
-    found = {(r["agent"], r["of"]): r for r in contamination(points).iter_rows(named=True)}
+    points = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
+    found = {(r["agent"], r["of"]): r for r in measure_contamination(points).iter_rows(named=True)}
     assert found["steady", VALUE]["slope_per_30_days"] == pytest.approx(-0.3)
     assert found["steady", VALUE]["spearman"] == pytest.approx(-1)
-    row = found["learned", BESIDE]
-    expected = line([(4 - n, learned[n] - steady[n]) for n in range(5)])
+    row = found["learned", LESS_OTHERS]
+    expected = fit_line([(4 - n, learned[n] - steady[n]) for n in range(5)])
     assert expected.slope is not None
     assert row["slope_per_30_days"] == pytest.approx(30 * expected.slope)
     assert row["slope_per_30_days"] > 0.15
     assert row["p"] == pytest.approx(expected.p)
-    assert found["steady", BESIDE]["slope_per_30_days"] == pytest.approx(-row["slope_per_30_days"])
+    assert found["steady", LESS_OTHERS]["slope_per_30_days"] == pytest.approx(
+        -row["slope_per_30_days"]
+    )
     assert row["n_articles"] == 5
     assert row["low"] < row["slope_per_30_days"] < row["high"]
     assert row["p_adjusted"] >= row["p"]
@@ -119,9 +121,9 @@ def test_an_agent_that_knows_the_older_articles_rises_with_age_beside_the_others
 def test_a_single_agent_has_no_others_and_two_articles_no_line(warehouse: Warehouse) -> None:
     articles(warehouse, ("Art", "Art"))
     scored(warehouse, {WRITING: {"one": (0.5, 0.1)}})
-    points = ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
-    found = contamination(points).select("of", "n_articles", "slope_per_30_days", "reason")
+    points = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))
+    found = measure_contamination(points).select("of", "n_articles", "slope_per_30_days", "reason")
     assert found.rows() == [
         (VALUE, 2, None, "fewer than 3 pairs of values"),
-        (BESIDE, 0, None, "fewer than 3 pairs of values"),
+        (LESS_OTHERS, 0, None, "fewer than 3 pairs of values"),
     ]

@@ -3,11 +3,26 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tasks.annotation.filled import Answered, answers
-from tasks.annotation.sheet import Decision, Form, Sheet, Shown, Subject, Text, make_sheet
-from tasks.annotation.table import COLUMNS, NEEDED, csv_of, inert, read_table, rows_of
+from tasks.annotation.answers import FilledAnswer, parse_answers
+from tasks.annotation.sheet import (
+    Sheet,
+    SheetDecision,
+    SheetForm,
+    SheetSubject,
+    SheetText,
+    SubjectTexts,
+    make_sheet,
+)
+from tasks.annotation.table import (
+    COLUMNS,
+    NEEDED,
+    escape_formula,
+    make_rows,
+    read_table,
+    render_csv,
+)
 
-FORM = Form(
+FORM = SheetForm(
     kind="criteria",
     protocol="wiki_writing",
     title="Which is better?",
@@ -17,20 +32,22 @@ FORM = Form(
 )
 
 
-def subject(agent: str, assignment: str, *criteria: str, text: str = "the report") -> Subject:
+def subject(agent: str, assignment: str, *criteria: str, text: str = "the report") -> SheetSubject:
     """A reference article beside an agent's report."""
-    decisions = tuple(Decision("style", f"c{n}", asked) for n, asked in enumerate(criteria))
-    return Subject(
+    decisions = tuple(SheetDecision("style", f"c{n}", asked) for n, asked in enumerate(criteria))
+    return SheetSubject(
         assignment=assignment,
         agent=agent,
         decisions=decisions,
         texts_sha=f"sha of {text}",
-        show=lambda: Shown((Text("", "the article"), Text("", text)), criteria),
+        load_texts=lambda: SubjectTexts(
+            (SheetText("", "the article"), SheetText("", text)), criteria
+        ),
         sides=("reference", "report"),
     )
 
 
-def sheet_of(*subjects: Subject, size: int = 100, seed: int = 0) -> Sheet:
+def sheet_of(*subjects: SheetSubject, size: int = 100, seed: int = 0) -> Sheet:
     return make_sheet(FORM, "e", subjects, size, seed)
 
 
@@ -39,14 +56,16 @@ def filled(
 ) -> Path:
     """The sheet's CSV with label and reason by item id; `columns` overwrites whole columns."""
     rows = []
-    for row in rows_of(sheet):
+    for row in make_rows(sheet):
         cells = dict(zip(COLUMNS, row, strict=True))
         label, reason = said.get(cells["item_id"], ("", ""))
-        rows.append(list(({**cells, "label": label, "reason": inert(reason), **columns}).values()))
-    path.write_text("\ufeff" + csv_of(rows), "utf-8", newline="")
+        rows.append(
+            list(({**cells, "label": label, "reason": escape_formula(reason), **columns}).values())
+        )
+    path.write_text("\ufeff" + render_csv(rows), "utf-8", newline="")
     return path
 
 
-def read_back(sheet: Sheet, path: Path) -> list[Answered]:
+def read_back(sheet: Sheet, path: Path) -> list[FilledAnswer]:
     items = {item.item_id: item for item in sheet.items}
-    return answers(path, read_table(path, NEEDED), items, list(sheet.form.labels))
+    return parse_answers(path, read_table(path, NEEDED), items, list(sheet.form.labels))

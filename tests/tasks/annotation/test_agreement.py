@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.annotation.agreement import judge_agreement
+from tasks.annotation.agreement import compare_judges_and_people
 from tasks.annotation.errors import AnnotationError
-from tasks.annotation.labels import People, labels_of_file, stored_labels
-from tasks.annotation.preferences import preference_tables
+from tasks.annotation.labels import PeopleLabels, load_labels, read_label_file
+from tasks.annotation.preferences import make_preference_tables
 from tasks.annotation.sheets import import_labels, make_annotation_sheet
 from tasks.editions.names import UnknownName
 from tasks.warehouse.calls import Call
@@ -17,7 +17,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, judged, sample_warehouse, score
 
-NOBODY = People({})
+NOBODY = PeopleLabels({})
 ITEMS = [("neutral", "n_1"), ("neutral", "n_2"), ("broad_coverage", "bc_1"), ("neutral", "n_3")]
 
 
@@ -31,8 +31,8 @@ def said(*labels: str) -> dict[tuple[str, str], str]:
     return dict(zip(ITEMS, labels, strict=False))
 
 
-def people(**labels: dict[tuple[str, str], str]) -> People:
-    return People(
+def people(**labels: dict[tuple[str, str], str]) -> PeopleLabels:
+    return PeopleLabels(
         {
             name: {("wiki_writing", step, AGENT, ARTICLE, item): label
                    for (step, item), label in given.items()}
@@ -52,7 +52,7 @@ def call(call_id: str, cost: float | None) -> Call:
 def test_two_judges_are_compared_step_by_step_and_over_all(warehouse: Warehouse) -> None:
     judged(warehouse, "one", said("reference", "report", "report"))
     judged(warehouse, "two", said("reference", "reference", "report", "tie"))
-    rows = judge_agreement(warehouse, "sample", NOBODY).between_judges.rows(named=True)
+    rows = compare_judges_and_people(warehouse, "sample", NOBODY).between_judges.rows(named=True)
     assert [(r["step"], r["judge_a"], r["judge_b"], r["n_items"]) for r in rows] == [
         ("broad_coverage", "one", "two", 1),
         ("neutral", "one", "two", 2),
@@ -68,7 +68,7 @@ def test_figures_have_intervals_by_assignment_where_there_are_five(warehouse: Wa
         other = said("reference", *("report" if n < 3 else "tie" for _ in range(3)))
         judged(warehouse, "one", same, assignment=f"x{n}")
         judged(warehouse, "two", other, assignment=f"x{n}")
-    found = judge_agreement(warehouse, "sample", NOBODY).between_judges
+    found = compare_judges_and_people(warehouse, "sample", NOBODY).between_judges
     rows = {row["step"]: row for row in found.rows(named=True)}
     whole = rows["all"]
     assert (whole["n_items"], whole["n_assignments"]) == (24, 6)
@@ -77,14 +77,14 @@ def test_figures_have_intervals_by_assignment_where_there_are_five(warehouse: Wa
     criteria = rows["broad_coverage"]
     assert criteria["alike"] == 0.5
     assert criteria["alike_low"] < 0.5 < criteria["alike_high"]
-    one = judge_agreement(warehouse, "sample", NOBODY, ["wiki_writing"], ["one"])
+    one = compare_judges_and_people(warehouse, "sample", NOBODY, ["wiki_writing"], ["one"])
     assert one.between_judges.is_empty()
 
 
 def test_verdicts_that_are_not_ok_count_nowhere(warehouse: Warehouse) -> None:
     judged(warehouse, "one", said("reference"))
     judged(warehouse, "two", said("reference"), status=Status.JUDGE_ERROR)
-    found = judge_agreement(warehouse, "sample", NOBODY)
+    found = compare_judges_and_people(warehouse, "sample", NOBODY)
     assert found.between_judges.is_empty()
     assert found.judges["judge"].to_list() == ["one"]
 
@@ -95,7 +95,7 @@ def test_par_is_the_share_of_criteria_on_which_judge_and_people_name_the_same_wi
     judged(warehouse, "one", said("reference", "report", "report", "reference"))
     ann = said("reference", "report", "reference", "report")
     bob = said("reference", "report", "report", "reference")
-    found = judge_agreement(warehouse, "sample", people(ann=ann, bob=bob))
+    found = compare_judges_and_people(warehouse, "sample", people(ann=ann, bob=bob))
     (row,) = found.judges.rows(named=True)
     assert (row["n_decided"], row["n_with_people"], row["alike"]) == (4, 2, 1.0)
     whole = found.with_people.filter(step="all").rows(named=True)
@@ -109,7 +109,7 @@ def test_par_is_the_share_of_criteria_on_which_judge_and_people_name_the_same_wi
 
 def test_a_judge_that_decides_none_of_it_has_null_and_not_zero(warehouse: Warehouse) -> None:
     judged(warehouse, "offline", {("coverage", "fact:0"): "consistent"}, protocol="wiki_fact")
-    found = judge_agreement(warehouse, "sample", people(ann=said("reference")))
+    found = compare_judges_and_people(warehouse, "sample", people(ann=said("reference")))
     row = found.judges.filter(protocol="wiki_writing").row(0, named=True)
     assert (row["judge"], row["n_with_people"], row["alike"]) == ("offline", 0, None)
     assert found.n_unmatched == 1
@@ -118,7 +118,9 @@ def test_a_judge_that_decides_none_of_it_has_null_and_not_zero(warehouse: Wareho
 def test_the_offline_judge_is_compared_with_people_as_well(warehouse: Warehouse) -> None:
     judged(warehouse, "offline", {("coverage", "fact:0"): "consistent"}, protocol="wiki_fact")
     key = ("wiki_fact", "coverage", AGENT, ARTICLE, "fact:0")
-    found = judge_agreement(warehouse, "sample", People({"ann": {key: "inconsistent"}}))
+    found = compare_judges_and_people(
+        warehouse, "sample", PeopleLabels({"ann": {key: "inconsistent"}})
+    )
     row = found.judges.row(0, named=True)
     assert (row["n_with_people"], row["alike"], row["usd_per_article"]) == (1, 0.0, 0.0)
 
@@ -130,7 +132,7 @@ def test_a_judge_costs_what_its_calls_cost_and_unknown_where_a_price_is(
     warehouse.write(Change(Call, [call("c1", cost)]))
     judged(warehouse, "llm", said("reference"), call_id="c1")
     judged(warehouse, "recorded", said("reference"))
-    found = judge_agreement(warehouse, "sample", NOBODY).judges
+    found = compare_judges_and_people(warehouse, "sample", NOBODY).judges
     assert dict(found.select("judge", "usd_per_article").iter_rows()) == {
         "llm": shown,
         "recorded": None,
@@ -141,19 +143,19 @@ def test_protocols_and_judges_can_be_chosen(warehouse: Warehouse) -> None:
     judged(warehouse, "one", said("reference"))
     judged(warehouse, "two", said("reference"))
     judged(warehouse, "one", {("coverage", "fact:0"): "consistent"}, protocol="wiki_fact")
-    found = judge_agreement(warehouse, "sample", NOBODY, ["wiki_fact"], ["one"])
+    found = compare_judges_and_people(warehouse, "sample", NOBODY, ["wiki_fact"], ["one"])
     assert found.judges.select("protocol", "judge").rows() == [("wiki_fact", "one")]
     with pytest.raises(UnknownName, match=r"no judge 'x'; there are: .*offline"):
-        judge_agreement(warehouse, "sample", NOBODY, judges=["x"])
+        compare_judges_and_people(warehouse, "sample", NOBODY, judges=["x"])
     with pytest.raises(UnknownName, match=r"no protocol 'x'; there are: .*wiki_fact"):
-        judge_agreement(warehouse, "sample", NOBODY, protocols=["x"])
+        compare_judges_and_people(warehouse, "sample", NOBODY, protocols=["x"])
 
 
 def test_an_empty_edition_gives_empty_tables(warehouse: Warehouse) -> None:
-    found = judge_agreement(warehouse, "sample", NOBODY)
+    found = compare_judges_and_people(warehouse, "sample", NOBODY)
     assert found.judges.is_empty()
     assert found.with_people.is_empty()
-    assert preference_tables(warehouse, "sample", NOBODY).metrics.is_empty()
+    assert make_preference_tables(warehouse, "sample", NOBODY).metrics.is_empty()
 
 
 def test_labels_of_other_people_come_from_a_csv(tmp_path: Path) -> None:
@@ -166,7 +168,7 @@ def test_labels_of_other_people_come_from_a_csv(tmp_path: Path) -> None:
         "utf-8",
     )
     key = ("wiki_writing", "neutral", AGENT, ARTICLE, "n_1")
-    assert labels_of_file(path).labels == {"ann": {key: "report"}, "people": {key: "tie"}}
+    assert read_label_file(path).labels == {"ann": {key: "report"}, "people": {key: "tie"}}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_labels_of_other_people_come_from_a_csv(tmp_path: Path) -> None:
     [
         ("wiki_writing,neutral,n_1,first", "row 3, column label: expected reference, report, tie"),
         ("wiki_fact,citation,claim:1 u,consistent", "expected support, not_support, conflict"),
-        ("wiki_writing,neutral,n_9,tie", "row 3, column label: a row above says “report”"),
+        ("wiki_writing,neutral,n_9,tie", "row 3, column label: a row above has “report”"),
     ],
 )
 def test_labels_that_cannot_be_are_told_by_row(tmp_path: Path, line: str, message: str) -> None:
@@ -185,7 +187,7 @@ def test_labels_that_cannot_be_are_told_by_row(tmp_path: Path, line: str, messag
         "utf-8",
     )
     with pytest.raises(AnnotationError, match=message):
-        labels_of_file(path)
+        read_label_file(path)
 
 
 def test_forced_choices_give_kappas_win_rates_and_what_each_metric_is_worth(
@@ -208,7 +210,7 @@ def test_forced_choices_give_kappas_win_rates_and_what_each_metric_is_worth(
             + [score("j", "wiki_fact", AGENT, "ref_acc", 0.1)],
         )
     )
-    found = preference_tables(warehouse, "sample", stored_labels(warehouse, "sample"))
+    found = make_preference_tables(warehouse, "sample", load_labels(warehouse, "sample"))
     assert found.people.height == 6
     assert found.people.filter(person_a="ann", person_b="bob")["alike"].to_list() == [1.0]
     assert found.agents.rows() == [(OTHER, 3, 3, 1.0), (AGENT, 3, 0, 0.0)]
@@ -223,5 +225,5 @@ def test_tied_forced_choices_are_left_out_and_counted(warehouse: Warehouse, tmp_
     sheet = make_annotation_sheet(warehouse, "sample", "reports", [AGENT, OTHER], 2, 0)
     for name, agent in (("ann", AGENT), ("bob", OTHER)):
         import_labels(warehouse, fill(sheet, tmp_path / "f.csv", agent), name)
-    found = preference_tables(warehouse, "sample", stored_labels(warehouse, "sample"))
+    found = make_preference_tables(warehouse, "sample", load_labels(warehouse, "sample"))
     assert (found.n_tied, found.agents.height) == (2, 0)

@@ -6,8 +6,8 @@ import re
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from tasks.annotation.page import page_of
-from tasks.annotation.table import rows_of
+from tasks.annotation.page import render_page
+from tasks.annotation.table import make_rows
 from tests.tasks.annotation.sheets import sheet_of, subject
 
 HOSTILE = """# <script>alert(1)</script>
@@ -39,7 +39,7 @@ class Seen(HTMLParser):
 
 
 def hostile_page() -> str:
-    return page_of(sheet_of(subject("agent", "x", HOSTILE, "fair?", text=HOSTILE)))
+    return render_page(sheet_of(subject("agent", "x", HOSTILE, "fair?", text=HOSTILE)))
 
 
 def test_a_hostile_text_adds_no_element_that_runs_or_loads() -> None:
@@ -67,19 +67,21 @@ def test_the_policy_allows_exactly_the_script_and_the_style_of_the_page() -> Non
 
 def test_the_rows_that_the_page_downloads_are_those_of_the_csv() -> None:
     sheet = sheet_of(subject("agent", "x", HOSTILE, "=1+1", text=HOSTILE))
-    data = re.search(r'<script type="application/json" id="rows">(.*?)</script>', page_of(sheet))
+    data = re.search(
+        r'<script type="application/json" id="rows">(.*?)</script>', render_page(sheet)
+    )
     assert data
-    assert json.loads(data[1])["rows"] == rows_of(sheet)
+    assert json.loads(data[1])["rows"] == make_rows(sheet)
 
 
 def test_a_pair_of_texts_is_shown_once_however_many_questions_it_has() -> None:
     criteria = [f"criterion {n}" for n in range(39)]
-    page = page_of(sheet_of(subject("agent", "x", *criteria, text="a rare word: zwieback")))
+    page = render_page(sheet_of(subject("agent", "x", *criteria, text="a rare word: zwieback")))
     assert page.count("zwieback") == 1
     assert Seen(page).tags.count("fieldset") == 39
 
 
 def test_every_question_has_a_field_for_the_reason_and_a_choice_for_each_label() -> None:
-    tags = Seen(page_of(sheet_of(subject("agent", "x", "clear?", "fair?")))).tags
+    tags = Seen(render_page(sheet_of(subject("agent", "x", "clear?", "fair?")))).tags
     assert tags.count("textarea") == 2
     assert tags.count("input") == 6

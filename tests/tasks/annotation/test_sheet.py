@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from tasks.annotation.page import page_of
-from tasks.annotation.sheet import Shown, Subject, draw
-from tasks.annotation.table import csv_of, rows_of
+from tasks.annotation.page import render_page
+from tasks.annotation.sheet import SheetSubject, SubjectTexts, draw_subjects
+from tasks.annotation.table import make_rows, render_csv
 from tests.tasks.annotation.sheets import sheet_of, subject
 
 AGENTS = ("secret_one", "secret_two")
@@ -13,8 +13,8 @@ MANY = [subject(agent, f"a{n}", "clear?", "fair?") for agent in AGENTS for n in 
 
 def test_the_same_seed_gives_the_same_sheet_in_whatever_order_its_subjects_come() -> None:
     one, other = sheet_of(*MANY, size=9, seed=7), sheet_of(*MANY[::-1], size=9, seed=7)
-    assert csv_of(rows_of(one)) == csv_of(rows_of(other))
-    assert page_of(one) == page_of(other)
+    assert render_csv(make_rows(one)) == render_csv(make_rows(other))
+    assert render_page(one) == render_page(other)
     # Pinned: a sheet people are working on must not change under a new version.
     assert one.name == "criteria-5d4fd6e9"
 
@@ -29,21 +29,21 @@ def test_a_sample_is_spread_evenly_over_the_agents() -> None:
     few = [s for s in MANY if s.agent == "secret_one"][:3] + [
         s for s in MANY if s.agent == "secret_two"
     ]
-    drawn = draw(few, 6, seed=3)
+    drawn = draw_subjects(few, 6, seed=3)
     assert sorted(s.agent for s in drawn) == ["secret_one"] * 3 + ["secret_two"] * 3
 
 
 def test_subjects_that_are_not_drawn_are_not_read() -> None:
     read: list[str] = []
 
-    def noted(name: str) -> Subject:
+    def noted(name: str) -> SheetSubject:
         made = subject("a", name, "clear?")
 
-        def show() -> Shown:
+        def show() -> SubjectTexts:
             read.append(name)
-            return made.show()
+            return made.load_texts()
 
-        return replace(made, show=show)
+        return replace(made, load_texts=show)
 
     sheet_of(*(noted(f"a{n}") for n in range(30)), size=4)
     assert len(read) == 4
@@ -61,7 +61,7 @@ def test_sides_are_swapped_about_half_of_the_time_and_the_texts_with_them() -> N
 
 def test_neither_file_tells_which_agent_or_side_stands_behind_an_item() -> None:
     sheet = sheet_of(*MANY, size=12)
-    for file in (csv_of(rows_of(sheet)), page_of(sheet)):
+    for file in (render_csv(make_rows(sheet)), render_page(sheet)):
         assert "secret" not in file
         assert "left_side" not in file
     hidden = {(i.left_side, i.right_side) for i in sheet.items}

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.annotation.errors import AnnotationError
 from tasks.annotation.kinds import KINDS
-from tasks.annotation.labels import stored_labels
+from tasks.annotation.labels import load_labels
 from tasks.annotation.sheets import import_labels, make_annotation_sheet, write_sheet
 from tasks.editions.names import UnknownName
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
@@ -105,7 +105,7 @@ def test_labels_about_a_report_that_has_changed_are_refused_and_stop_counting(
     warehouse.write(Change(Report, [changed]))
     with pytest.raises(AnnotationError, match="have changed in the warehouse since"):
         import_labels(warehouse, path, "bob")
-    people = stored_labels(warehouse, "sample")
+    people = load_labels(warehouse, "sample")
     assert people.n_outdated == 39
     assert len(people.labels["ann"]) == 78
 
@@ -127,7 +127,7 @@ def test_names_nobody_knows_are_told(warehouse: Warehouse, tmp_path: Path) -> No
         make_annotation_sheet(warehouse, "sample", "reports", ["x"], 3, 0)
     with pytest.raises(AnnotationError, match="Unknown kind 'x'; there are: criteria, claims"):
         make_annotation_sheet(warehouse, "sample", "x", [], 3, 0)
-    with pytest.raises(AnnotationError, match="holds nothing to ask"):
+    with pytest.raises(AnnotationError, match="has no subjects of kind"):
         make_annotation_sheet(warehouse, "sample", "reports", [AGENT], 3, 0)
     with pytest.raises(AnnotationError, match="'Majority' cannot be an annotator's name"):
         import_labels(warehouse, tmp_path / "f.csv", "Majority")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tasks.annotation.texts import Evidence
+from tasks.annotation.texts import EvidenceIndex
 from tasks.warehouse.rows import Page
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
@@ -21,7 +21,11 @@ def test_a_claim_whose_page_redirects_to_the_target_article_is_no_evidence(tmp_p
         )
         claim, url, article = cited.row(0)
         (page,) = warehouse.rows(Page, "url = $1", [url])
-        assert Evidence(warehouse, "sample").of("coverage", OTHER, ARTICLE, claim)[0] == claim
+        assert (
+            EvidenceIndex(warehouse, "sample").find("coverage", OTHER, ARTICLE, claim)[0] == claim
+        )
         led_there = page.model_copy(update={"final_url": article})
         warehouse.write(Change(Page, [led_there]))
-        assert claim not in Evidence(warehouse, "sample").of("coverage", OTHER, ARTICLE, claim)
+        assert claim not in EvidenceIndex(warehouse, "sample").find(
+            "coverage", OTHER, ARTICLE, claim
+        )

@@ -23,7 +23,7 @@ HEADERS = {"content-type": "text/html", "content-encoding": "gzip", "content-len
 def archived(warehouse: Warehouse, folder: Path) -> PageStore:
     """A page that was fetched, one that a publisher read, one that came to nothing."""
     store = PageStore(folder)
-    with store.receive() as page:
+    with store.create() as page:
         page.write(HTML)
         sha = page.keep()
     fetched = a_fetch("https://a.org/one", sha=sha, n_bytes=len(HTML), headers=json.dumps(HEADERS),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.benchmarks.livedrbench import disguised
+from tasks.benchmarks.livedrbench import obfuscate
 
 CANARY = "test canary, invented"
 PAPER = "A set of lakes"
@@ -59,8 +59,8 @@ def rows(canary: str = CANARY, questions: Sequence[Question] = QUESTIONS) -> lis
             "key": key,
             "category": category,
             "question": f"What is asked in {key}?",
-            "ground_truths": disguised(json.dumps(truths), canary),
-            "misc": disguised(json.dumps({"eval_info": info}), canary),
+            "ground_truths": obfuscate(json.dumps(truths), canary),
+            "misc": obfuscate(json.dumps({"eval_info": info}), canary),
             "canary": canary,
         }
         for key, category, truths, info in questions

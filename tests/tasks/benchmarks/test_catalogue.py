@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.benchmarks.catalogue import entries, registered_agents, unused_agents
+from tasks.benchmarks.catalogue import find_unused_agents, read_agents, read_articles
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.layout import Layout
 from tests.tasks.benchmarks.edition_builder import ARTICLE, EditionBuilder
@@ -35,7 +35,7 @@ def test_every_column_of_the_list_reaches_its_field(built: EditionBuilder) -> No
             }
         ]
     )
-    entry = entries(Layout.at(built.root))[ARTICLE]
+    entry = read_articles(Layout.open(built.root))[ARTICLE]
     assert entry.title == "Parasitic ant"
     assert entry.created_at == datetime(2025, 3, 3, 7, 48, 28, tzinfo=UTC)
     assert entry.promoted_on == date(2025, 10, 16)
@@ -47,7 +47,7 @@ def test_every_column_of_the_list_reaches_its_field(built: EditionBuilder) -> No
 def test_figures_that_cannot_be_read_are_null_and_named(built: EditionBuilder) -> None:
     row = {"title": ARTICLE, "url": URL, "bytes": "many", "views_total": "9" * 30, "ga_date": "?"}
     built.articles([row])
-    entry = entries(Layout.at(built.root))[ARTICLE]
+    entry = read_articles(Layout.open(built.root))[ARTICLE]
     assert (entry.bytes, entry.views, entry.promoted_on) == (None, None, None)
     assert set(entry.unread) == {"bytes", "views_total", "ga_date"}
 
@@ -55,19 +55,19 @@ def test_figures_that_cannot_be_read_are_null_and_named(built: EditionBuilder) -
 def test_a_question_in_the_json_list_is_the_prompt(built: EditionBuilder) -> None:
     listed = [{"id": 1, "title": ARTICLE, "url": URL, "question": "Write about ants."}]
     built.write("wiki_data/ga_1.json", json.dumps(listed))
-    assert entries(Layout.at(built.root))[ARTICLE].prompt == "Write about ants."
+    assert read_articles(Layout.open(built.root))[ARTICLE].prompt == "Write about ants."
 
 
 def test_a_json_list_alone_is_enough(built: EditionBuilder) -> None:
     (built.root / "wiki_data/ga_1.csv").unlink()
     built.write("wiki_data/ga_1.json", json.dumps([{"title": "A/B", "url": URL}]))
-    assert list(entries(Layout.at(built.root))) == ["A_B"]
+    assert list(read_articles(Layout.open(built.root))) == ["A_B"]
 
 
 def test_an_edition_without_any_list_says_which_files_were_expected(built: EditionBuilder) -> None:
     (built.root / "wiki_data/ga_1.csv").unlink()
     with pytest.raises(EditionError, match=r"no list of articles; expected ga_<n>\.csv"):
-        entries(Layout.at(built.root))
+        read_articles(Layout.open(built.root))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_broken_list_of_articles_ends_the_import_naming_the_file(
 ) -> None:
     built.write("wiki_data/ga_1.csv", content)
     with pytest.raises(EditionError, match=complaint) as caught:
-        entries(Layout.at(built.root))
+        read_articles(Layout.open(built.root))
     assert str(built.root / "wiki_data/ga_1.csv") in str(caught.value)
 
 
@@ -95,23 +95,23 @@ def test_a_broken_json_list_ends_the_import_naming_the_file(
 ) -> None:
     built.write("wiki_data/ga_1.json", content)
     with pytest.raises(EditionError, match=r"ga_1\.json"):
-        entries(Layout.at(built.root))
+        read_articles(Layout.open(built.root))
 
 
 def test_agents_are_named_by_the_registry_disabled_ones_too(built: EditionBuilder) -> None:
     built.registry({"alpha": {"name": "Alpha One", "has_citations": False, "enabled": False}})
-    agent = registered_agents(Layout.at(built.root), "e")["alpha"]
+    agent = read_agents(Layout.open(built.root), "e")["alpha"]
     assert (agent.name, agent.declares_citations) == ("Alpha One", False)
 
 
 def test_without_a_registry_agents_are_named_by_their_folders(built: EditionBuilder) -> None:
-    agent = registered_agents(Layout.at(built.root), "e")["alpha"]
+    agent = read_agents(Layout.open(built.root), "e")["alpha"]
     assert (agent.name, agent.declares_citations) == ("alpha", None)
 
 
 def test_a_registered_agent_without_reports_is_told_apart(built: EditionBuilder) -> None:
     built.registry({"alpha": {}, "ghost": {}})
-    assert unused_agents(Layout.at(built.root)) == ["ghost"]
+    assert find_unused_agents(Layout.open(built.root)) == ["ghost"]
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"agencies": []}', '{"agencies": {"alpha": 1}}'])
@@ -120,4 +120,4 @@ def test_a_broken_registry_ends_the_import_and_says_how_to_go_on(
 ) -> None:
     built.write("test_data/agencies.json", content)
     with pytest.raises(EditionError, match=r"agencies\.json"):
-        registered_agents(Layout.at(built.root), "e")
+        read_agents(Layout.open(built.root), "e")

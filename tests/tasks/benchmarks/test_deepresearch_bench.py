@@ -9,7 +9,7 @@ from tasks.benchmarks.deepresearch_bench import PROTOCOL, read_deepresearch_benc
 from tasks.benchmarks.errors import EditionError
 from tasks.imports.queries import PublishedSet, import_queries
 from tasks.judging.cells import plan_cells
-from tasks.protocols.registry import protocol
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
@@ -78,7 +78,7 @@ def test_what_is_wrong_is_told_with_file_row_and_field(
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     (write_copy(tmp_path) / "data/test_data/cleaned_data/reference.jsonl").unlink()
-    with pytest.raises(EditionError, match=r"holds no test_data/cleaned_data/reference\.jsonl"):
+    with pytest.raises(EditionError, match=r"has no test_data/cleaned_data/reference\.jsonl"):
         read_deepresearch_bench(tmp_path)
 
 
@@ -89,7 +89,8 @@ def test_only_tasks_with_a_reference_have_cells_of_race(tmp_path: Path) -> None:
         warehouse.write(Change(Report, [report(assignment=query.key) for query in queries]))
         cells = {
             name: [
-                p.assignment for p in plan_cells(warehouse, "e", protocol(name), ScriptedJudge())
+                p.assignment
+                for p in plan_cells(warehouse, "e", get_protocol(name), ScriptedJudge())
             ]
             for name in ("race", "fact", "wiki_writing")
         }

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.benchmarks.drb2 import read_drb2
 from tasks.benchmarks.errors import EditionError
-from tasks.warehouse.rubrics import Blocked
+from tasks.warehouse.rubrics import BlockedSource
 from tests.tasks.rubric_edition import row, with_rubric, write_lines
 from tests.tasks.rubric_reports import TASKS
 
@@ -27,9 +27,9 @@ def test_the_published_file_holds_7204_items_and_none_twice() -> None:
         assert len({item.item for item in task.items}) == len(task.items)
         assert len({(item.dimension, item.text) for item in task.items}) == len(task.items)
         assert task.settings.blocked
-        assert task.asked
-        assert task.asked.startswith(task.query)
-        assert task.settings.blocked.urls[0] in task.asked
+        assert task.agent_query
+        assert task.agent_query.startswith(task.query)
+        assert task.settings.blocked.urls[0] in task.agent_query
 
 
 def test_a_task_is_known_by_its_number_and_its_items_by_their_places(tmp_path: Path) -> None:
@@ -42,10 +42,10 @@ def test_a_task_is_known_by_its_number_and_its_items_by_their_places(tmp_path: P
     ]  # fmt: skip
     assert {item.allowed for item in task.items} == {("1", "0", "-1")}
     assert (task.settings.language, task.settings.theme) == ("zh", "Law")
-    assert task.settings.blocked == Blocked(
+    assert task.settings.blocked == BlockedSource(
         title="The source", authors=("Wu",), urls=("https://blocked.org/1",)
     )
-    assert (task.query, task.asked) == (
+    assert (task.query, task.agent_query) == (
         "Why does water boil? (7)", "Why does water boil? (7)\n\nRead no source.",
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ WRONG = [
     (row(1) | {"idx": -1}, "row 2: `idx`"),
     (row(1) | {"idx": 10**30}, "row 2: `idx`"),
     (row(1) | {"idx": "../1"}, "row 2: `idx`"),
-    (row(9), "row 2: `idx` 9 stands in row 1 already"),
+    (row(9), "row 2: `idx` 9 is already in row 1"),
     (row(1) | {"language": "Chinese"}, "row 2: `language`"),
     (row(1) | {"theme": float("nan")}, "row 2: `theme`"),
     (row(1) | {"prompt": "  "}, "row 2: `prompt`"),
@@ -83,7 +83,7 @@ WRONG = [
     (with_rubric(row(1), analysis=["a", 3]), r"`content.rubric.analysis.1`: .*; found '3'"),
     (with_rubric(row(1), analysis=["a", ""]), "`content.rubric.analysis.1`"),
     (with_rubric(row(1), analysis=["x" * 30_000]), "`content.rubric.analysis.0`"),
-    (with_rubric(row(1), info_recall=[], analysis=[], presentation=[]), "holds no items"),
+    (with_rubric(row(1), info_recall=[], analysis=[], presentation=[]), "has no items"),
     (without(row(1), "content", "blocked"), "`content.blocked`: it is missing"),
 ]
 
@@ -105,7 +105,7 @@ def test_what_is_wrong_is_named_by_file_row_and_field(
         ('{"idx": 1}\n\n{"idx": ', "line 3 cannot be read as JSON"),
         ("[" * 100_000, "line 1 cannot be read as JSON"),
         ("[1, 2]", "expected a list of rows with the columns idx, language"),
-        ("", "holds no rows"),
+        ("", "has no rows"),
     ],
 )
 def test_a_file_that_is_another_is_refused(text: str, says: str, tmp_path: Path) -> None:

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from tasks.benchmarks.drb2_results import (
     TABLES,
     BatchUsage,
+    FailedResult,
     ItemScore,
-    NoResult,
-    Result,
-    Told,
-    figures,
-    table,
-    usage_summary,
+    ReportResult,
+    TaskInfo,
+    compute_figures,
+    render_table,
+    sum_usage,
 )
 
-NO_USE = usage_summary(())
+NO_USE = sum_usage(())
 
 
-def result(**scores: list[int]) -> Result:
+def result(**scores: list[int]) -> ReportResult:
     """Items by dimension, with these scores."""
     kept = {
         dimension: {
@@ -30,15 +30,15 @@ def result(**scores: list[int]) -> Result:
         }
         for dimension, of_dimension in scores.items()
     }
-    return Result(task="t", scores=kept, usage_summary=NO_USE, usage_metadata_per_batch=())
+    return ReportResult(task="t", scores=kept, usage_summary=NO_USE, usage_metadata_per_batch=())
 
 
 def test_shares_are_of_all_items_and_a_minus_one_is_in_the_denominator() -> None:
-    found = figures(result(info_recall=[1, 1, 0, -1], analysis=[1, 0], presentation=[]))
+    found = compute_figures(result(info_recall=[1, 1, 0, -1], analysis=[1, 0], presentation=[]))
     assert found == {
         "inforecall": 0.5, "analysis": 0.5, "presentation": None, "total": 0.5, "blocked": 1 / 6,
     }  # fmt: skip
-    assert figures(NoResult(error="batch 2 failed")) == dict.fromkeys(TABLES)
+    assert compute_figures(FailedResult(error="batch 2 failed")) == dict.fromkeys(TABLES)
 
 
 def shares(**values: float | None) -> dict[str, float | None]:
@@ -51,8 +51,11 @@ def test_best_models_and_tasks_come_first_and_means_stand_at_the_end() -> None:
         ("alpha", 7): shares(total=0.5), ("alpha", 12): shares(total=0.25),
         ("beta", 7): shares(total=1.0), ("beta", 9): shares(),
     }  # fmt: skip
-    tasks = {7: Told(language="zh", theme="Law, & order"), 12: Told(language="en", theme="Health")}
-    assert table("total", reports, tasks) == (
+    tasks = {
+        7: TaskInfo(language="zh", theme="Law, & order"),
+        12: TaskInfo(language="en", theme="Health"),
+    }
+    assert render_table("total", reports, tasks) == (
         "idx,language,theme,beta,alpha,avg\r\n"
         '7,zh,"Law, & order",1.000000,0.500000,0.750000\r\n'
         "12,en,Health,,0.250000,0.250000\r\n"
@@ -63,7 +66,7 @@ def test_best_models_and_tasks_come_first_and_means_stand_at_the_end() -> None:
 
 def test_between_equals_models_stand_by_name_and_tasks_as_they_came() -> None:
     equal = {(model, idx): shares(blocked=0.0) for model in ("b", "a") for idx in (3, 1, 2)}
-    rows = table("blocked", equal, {}).split("\r\n")
+    rows = render_table("blocked", equal, {}).split("\r\n")
     assert rows[0] == "idx,language,theme,a,b,avg"
     assert [line.split(",")[0] for line in rows[1:4]] == ["3", "1", "2"]
 
@@ -72,7 +75,7 @@ def test_a_report_s_tokens_are_the_sums_over_its_batches() -> None:
     batch = BatchUsage(
         promptTokenCount=10, candidatesTokenCount=4, thoughtsTokenCount=3, totalTokenCount=17
     )
-    assert usage_summary((batch, batch)).model_dump() == {
+    assert sum_usage((batch, batch)).model_dump() == {
         "total_tokens": 34, "input_tokens": 20, "output_tokens": 8, "thoughts_tokens": 6,
     }  # fmt: skip
 
@@ -86,12 +89,12 @@ VALUES = st.none() | st.floats(0, 1)
 def test_every_report_is_in_its_cell_and_a_blank_changes_no_mean(
     values: dict[tuple[str, int], float | None],
 ) -> None:
-    rows = read(table("total", {key: shares(total=v) for key, v in values.items()}, {}))
+    rows = read(render_table("total", {key: shares(total=v) for key, v in values.items()}, {}))
     for (model, idx), value in values.items():
         assert rows[str(idx)][model] == ("" if value is None else f"{value:.6f}")
     fewer = {key: shares(total=value) for key, value in values.items() if value is not None}
     if fewer:
-        assert read(table("total", fewer, {}))["avg"].items() <= rows["avg"].items()
+        assert read(render_table("total", fewer, {}))["avg"].items() <= rows["avg"].items()
 
 
 def read(text: str) -> dict[str, dict[str, Any]]:
@@ -101,11 +104,11 @@ def read(text: str) -> dict[str, dict[str, Any]]:
 
 def test_no_name_is_lost_in_a_table_of_csv() -> None:
     odd = 'a "model", of\nlines'
-    text = table("total", {(odd, 1): shares(total=1.0)}, {})
+    text = render_table("total", {(odd, 1): shares(total=1.0)}, {})
     assert text.startswith('idx,language,theme,"a ""model"", of\nlines",avg\r\n')
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_each_table_can_be_made_of_reports_without_figures(name: str) -> None:
-    text = table(name, {("a", 1): shares()}, {})
+    text = render_table(name, {("a", 1): shares()}, {})
     assert text == "idx,language,theme,a,avg\r\n1,,,,\r\navg,,,,\r\n"

@@ -38,7 +38,7 @@ def test_queries_and_their_key_points_are_joined_by_id(tmp_path: Path) -> None:
     assert [(q.key, q.query, q.points) for q in found.queries] == [
         ("12", "How so?", READ), ("7", "Why?", None), ("9", "When?", ()),
     ]  # fmt: skip
-    assert found.known == 3
+    assert found.n_available == 3
 
 
 def test_either_file_alone_will_do(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_of_researchy_questions_those_with_the_most_clicked_documents_are_taken(
     else:
         lines(path, *ROWS)
     found = read_drgym(path, 2)
-    assert ([q.key for q in found.queries], found.known) == (["20", "30"], 4)
+    assert ([q.key for q in found.queries], found.n_available) == (["20", "30"], 4)
     assert [q.key for q in read_drgym(path, 3).queries] == ["20", "30", "4"]
     assert len(read_drgym(path).queries) == 4
     assert {q.points for q in found.queries} == {None}
@@ -90,7 +90,7 @@ def test_of_researchy_questions_those_with_the_most_clicked_documents_are_taken(
 
 def test_without_clicked_documents_there_is_no_top(tmp_path: Path) -> None:
     path = lines(tmp_path / "queries.jsonl", {"id": "12", "query": "How?"})
-    with pytest.raises(EditionError, match=r"DocStream.*Leave --top out"):
+    with pytest.raises(EditionError, match=r"DocStream.*Leave out --top"):
         read_drgym(path, 5)
 
 
@@ -122,7 +122,7 @@ def test_a_row_that_cannot_be_read_is_named(row: dict[str, Any], says: str, tmp_
 
 
 def test_an_id_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EditionError, match="id '12' stands there twice"):
+    with pytest.raises(EditionError, match="id '12' is there twice"):
         read_drgym(lines(tmp_path / "key_points.jsonl", ROW, ROW))
 
 
@@ -147,7 +147,7 @@ def test_a_file_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
     one(tmp_path / "secret", "9.json", "When?", [])
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "9.json").symlink_to(tmp_path / "secret" / "9.json")
-    with pytest.raises(EditionError, match="leads out of its folder"):
+    with pytest.raises(EditionError, match="links out of its folder"):
         read_drgym(tmp_path / "copy")
 
 

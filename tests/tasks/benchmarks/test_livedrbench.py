@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.livedrbench import disguised, read_livedrbench
+from tasks.benchmarks.livedrbench import obfuscate, read_livedrbench
 from tests.tasks.benchmarks.questions_builder import CANARY, QUESTIONS, rows, write_questions
 
 
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40))
 def test_the_disguise_is_base64_over_xor_with_the_canary_s_sha(text: str, canary: str) -> None:
-    data = base64.b64decode(disguised(text, canary))
+    data = base64.b64decode(obfuscate(text, canary))
     mask = sha256(canary.encode()).digest() * (len(data) // 32 + 1)
     assert bytes(a ^ b for a, b in zip(data, mask, strict=False)) == text.encode()
 
@@ -49,10 +49,10 @@ INFO = {"main_claims": ["flight"]}
 @pytest.mark.parametrize(
     "misc",
     [
-        disguised(json.dumps({"eval_info": INFO}), CANARY),
+        obfuscate(json.dumps({"eval_info": INFO}), CANARY),
         {"eval_info": INFO},
-        {"eval_info": disguised(json.dumps(INFO), CANARY)},
-        json.dumps({"eval_info": disguised(json.dumps(INFO), CANARY), "source": "x"}),
+        {"eval_info": obfuscate(json.dumps(INFO), CANARY)},
+        json.dumps({"eval_info": obfuscate(json.dumps(INFO), CANARY), "source": "x"}),
     ],
 )
 def test_the_scoring_settings_are_read_however_they_are_disguised(
@@ -69,13 +69,13 @@ BROKEN: list[tuple[Change, str]] = [
     (lambda row: row | {"canary": "another"}, "'mat': `ground_truths` cannot be read with the row"),
     (lambda row: row | {"ground_truths": "%%%"}, "'mat': `ground_truths` cannot be read"),
     (lambda row: row | {"ground_truths": 3}, "'mat': `ground_truths` cannot be read"),
-    (lambda row: row | {"ground_truths": disguised('{"a": 1}', CANARY)}, "is no list"),
-    (lambda row: row | {"misc": disguised("not JSON", CANARY)}, "'mat': `misc` cannot be read"),
-    (lambda row: row | {"misc": {"eval_info": {"main_claims": 3}}}, "not in the known form"),
+    (lambda row: row | {"ground_truths": obfuscate('{"a": 1}', CANARY)}, "is not a list"),
+    (lambda row: row | {"misc": obfuscate("not JSON", CANARY)}, "'mat': `misc` cannot be read"),
+    (lambda row: row | {"misc": {"eval_info": {"main_claims": 3}}}, "`misc.eval_info` is invalid"),
     (lambda row: row | {"category": "poetry"}, "'mat': `category` is none of scifacts-"),
     (lambda row: row | {"question": " "}, "'mat': `question` is empty"),
     (lambda row: row | {"canary": ""}, "'mat': `canary` is empty"),
-    (lambda row: row | {"key": 7}, "row 1: `key` is no text"),
+    (lambda row: row | {"key": 7}, "row 1: `key` is not a text"),
     (lambda row: {k: v for k, v in row.items() if k != "misc"}, "'mat' lacks misc"),
 ]
 
@@ -98,12 +98,12 @@ def test_a_broken_row_is_named_by_file_and_key_and_tells_no_truth(
     [
         ("copy.json", "[", "cannot be read as JSON"),
         ("copy.json", "{}", "expected a list of rows"),
-        ("copy.json", "[]", "holds no rows"),
+        ("copy.json", "[]", "has no rows"),
         ("copy.json", "[1]", "expected a list of rows"),
         ("copy.json", "[" * 100_000, "cannot be read as JSON"),
         ("copy.jsonl", '{"key": "a"}\n{', "cannot be read as JSON"),
         ("copy.parquet", "PAR1", "cannot be read as JSON, JSON lines or Parquet"),
-        ("copy.json", json.dumps([rows()[0], rows()[0]]), "'mat' stands there twice"),
+        ("copy.json", json.dumps([rows()[0], rows()[0]]), "'mat' is there twice"),
     ],
 )
 def test_a_file_in_another_format_is_refused(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tasks.benchmarks.document import document
-from tasks.benchmarks.published_claims import PublishedClaims, published_claims
+from tasks.benchmarks.document import parse_document
+from tasks.benchmarks.published_claims import PublishedClaims, parse_claims
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Report, content_sha
 
@@ -26,9 +26,9 @@ def read(
         text_sha=content_sha(text),
         source_path="x.md",
     )
-    parsed = document({"statements": statements, "citation_urls": citation_urls or {}})
+    parsed = parse_document({"statements": statements, "citation_urls": citation_urls or {}})
     assert parsed is not None
-    found = published_claims(report, parsed)
+    found = parse_claims(report, parsed)
     assert found is not None
     return found
 

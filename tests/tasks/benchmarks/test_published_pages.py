@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tasks.benchmarks.document import Document
-from tasks.benchmarks.published_pages import Archive, decoded_title, pages_of
+from tasks.benchmarks.document import ReportDocument
+from tasks.benchmarks.published_pages import PublishedArchive, decode_title, parse_pages
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Page, content_sha
 from tests.tasks.benchmarks.edition_builder import LONG
@@ -17,8 +17,8 @@ URL = "https://ants.example/colony"
 
 
 def only_page(record: dict[str, Any], citation_urls: dict[str, str] | None = None) -> Page:
-    document = Document("", citation_urls or {}, {"1": {"url": URL, **record}}, None)
-    pages, n_skipped = pages_of("e", document)
+    document = ReportDocument("", citation_urls or {}, {"1": {"url": URL, **record}}, None)
+    pages, n_skipped = parse_pages("e", document)
     assert n_skipped == 0
     (page,) = pages
     return page
@@ -56,12 +56,12 @@ def test_a_page_belongs_to_the_url_the_report_cites() -> None:
 
 
 def test_a_page_without_a_usable_url_is_counted() -> None:
-    document = Document("", {}, {"1": {"url": "liner notes", "content": LONG}}, None)
-    assert pages_of("e", document) == ([], 1)
+    document = ReportDocument("", {}, {"1": {"url": "liner notes", "content": LONG}}, None)
+    assert parse_pages("e", document) == ([], 1)
 
 
 def test_a_good_copy_replaces_an_unfetchable_one_and_then_stays() -> None:
-    archive = Archive()
+    archive = PublishedArchive()
     for copy in (page("unfetchable", None), page("ok", "first"), page("ok", "second")):
         archive.add(copy)
     archive.add(page("unfetchable", None))
@@ -85,16 +85,16 @@ def test_a_good_copy_replaces_an_unfetchable_one_and_then_stays() -> None:
     ],
 )
 def test_base64_titles_are_decoded_and_plain_ones_kept(published: str, title: str | None) -> None:
-    assert decoded_title(published) == title
+    assert decode_title(published) == title
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=4))
 def test_every_encoded_title_comes_back(title: str) -> None:
     encoded = base64.b64encode(title.encode()).decode()
     assume(not encoded.isalpha())  # reads like a plain word: kept, on purpose
-    assert decoded_title(encoded) == (title.strip() or encoded)
+    assert decode_title(encoded) == (title.strip() or encoded)
 
 
 @given(st.text())
 def test_no_title_makes_the_decoder_raise(title: str) -> None:
-    decoded_title(title)
+    decode_title(title)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.benchmarks.document import document, statement_texts, text_of, wiki_page
+from tasks.benchmarks.document import get_wiki_page, parse_document, parse_statement_texts, to_text
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -22,28 +22,28 @@ report_like = st.recursive(
 
 @given(report_like)
 def test_no_json_value_makes_the_reader_raise(value: object) -> None:
-    document(value)
-    statement_texts(value)
-    wiki_page(value)
+    parse_document(value)
+    parse_statement_texts(value)
+    get_wiki_page(value)
 
 
 @given(st.text(st.characters(), max_size=50))
 def test_every_text_can_be_stored_as_utf8(text: str) -> None:
-    assert text_of(text).encode("utf-8").decode("utf-8") == text_of(text)
+    assert to_text(text).encode("utf-8").decode("utf-8") == to_text(text)
 
 
 def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
-    assert text_of("a\ud800b") == "a\ufffdb"
+    assert to_text("a\ud800b") == "a\ufffdb"
 
 
 def test_pages_are_found_in_a_dict_and_in_a_list() -> None:
     page = {"pageid": 7}
-    assert wiki_page({"query": {"pages": {"7": page}}}) == page
-    assert wiki_page({"query": {"pages": [page]}}) == page
+    assert get_wiki_page({"query": {"pages": {"7": page}}}) == page
+    assert get_wiki_page({"query": {"pages": [page]}}) == page
 
 
 def test_numbers_and_urls_may_be_a_list_a_string_or_null() -> None:
-    read = document(
+    read = parse_document(
         {
             "statements": [
                 {"fact": "A", "ref_idx": ["1", 2], "url": ["https://a.example", None, ""]},
@@ -65,7 +65,7 @@ def test_numbers_and_urls_may_be_a_list_a_string_or_null() -> None:
 
 
 def test_statements_without_a_text_are_counted_not_kept() -> None:
-    read = document({"statements": [{"fact": " "}, 7, {"ref_idx": "1"}, {"fact": "A"}]})
+    read = parse_document({"statements": [{"fact": " "}, 7, {"ref_idx": "1"}, {"fact": "A"}]})
     assert read is not None
     assert read.statements is not None
     assert [s.text for s in read.statements] == ["A"]
@@ -73,8 +73,8 @@ def test_statements_without_a_text_are_counted_not_kept() -> None:
 
 
 def test_a_document_without_statements_tells_so_and_an_unrelated_one_is_none() -> None:
-    read = document({"query": {"pages": {"7": {"citation_contents": {}}}}})
+    read = parse_document({"query": {"pages": {"7": {"citation_contents": {}}}}})
     assert read is not None
     assert read.statements is None
-    assert document({"query": {"pages": {"7": {"title": "x"}}}}) is None
-    assert document([]) is None
+    assert parse_document({"query": {"pages": {"7": {"title": "x"}}}}) is None
+    assert parse_document([]) is None

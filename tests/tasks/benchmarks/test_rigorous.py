@@ -68,7 +68,7 @@ def test_values_may_stand_at_the_end_of_the_text(tmp_path: Path) -> None:
     [query] = read_rigorous(lines, {}, written(tmp_path, content()))
     assert (query.items[0].text, query.items[0].allowed) == ("Does it say 0?", ("3", "0"))
     assert (query.items[8].text, query.items[8].allowed) == ("Does it = all?", ("6", "2", "0"))
-    with pytest.raises(EditionError, match=r"bench\.jsonl holds no general rubrics.*--general"):
+    with pytest.raises(EditionError, match=r"bench\.jsonl has no general rubrics.*--general"):
         read_rigorous(lines, {})
 
 
@@ -82,12 +82,12 @@ def changed(change: Callable[[Content], object]) -> Content:
     ("said", "message"),
     [
         (content(qsr=rubrics(8, 29)), "'07001': `qsr`: the rubrics are worth 29 points; expected"),
-        (content(qsr=rubrics(7, 30)), "'07001': `qsr`: 7 rubrics; an entry has at least 8"),
+        (content(qsr=rubrics(7, 30)), "'07001': `qsr`: 7 rubrics; an entry needs at least 8"),
         (changed(lambda s: s["grr"].pop()), "`grr`: the rubrics are worth 47 points; expected 73"),
-        (changed(lambda s: s.pop("grr")), "holds no general rubrics"),
+        (changed(lambda s: s.pop("grr")), "has no general rubrics"),
         (changed(lambda s: s.pop("entries")), "`entries`: expected a list"),
-        (changed(lambda s: s["entries"].clear()), "holds no entries"),
-        (changed(lambda s: s["entries"].append(s["entries"][0])), "'07001' stands there twice"),
+        (changed(lambda s: s["entries"].clear()), "has no entries"),
+        (changed(lambda s: s["entries"].append(s["entries"][0])), "'07001' is there twice"),
         (changed(lambda s: s["entries"][0].pop("tsl")), "'07001': `tsl`: it is missing"),
         (content(uid=7001), "entry 1: `uid`: expected a text .*; found '7001'"),
         (content(uid="../07"), "`uid`: expected the form "),
@@ -99,13 +99,19 @@ def changed(change: Callable[[Content], object]) -> Content:
         (content(fdk=["x" * 201]), r"`fdk\.0`: expected a text of at most 200 characters"),
         (changed(lambda s: s["entries"][0]["qsr"][0].update(yes=True)), r"`qsr\.0\.yes`"),
         (changed(lambda s: s["entries"][0]["qsr"][0].update(yes=float("nan"))), r"`qsr\.0\.yes`"),
-        (changed(lambda s: s["entries"][0]["qsr"][0].update(no=1)), r"`qsr\.0`: expected values"),
-        (changed(lambda s: s["entries"][0]["qsr"][0].update(partial=2)), "values that fall"),
+        (
+            changed(lambda s: s["entries"][0]["qsr"][0].update(no=1)),
+            r"`qsr\.0`: expected decreasing values",
+        ),
+        (
+            changed(lambda s: s["entries"][0]["qsr"][0].update(partial=2)),
+            "expected decreasing values",
+        ),
         (changed(lambda s: s["entries"][0]["qsr"].insert(0, "No values here")), r"`qsr\.0`"),
         (changed(lambda s: s["grr"][0].update(yes="2")), r"`grr\.0\.yes`: expected a whole number"),
         ([1, 2], "`entries`: expected a list"),
         ("text", "`entries`: expected a list"),
-        ({"entries": []}, "holds no general rubrics"),
+        ({"entries": []}, "has no general rubrics"),
     ],
 )
 def test_what_is_wrong_is_said_by_file_entry_and_field(

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.reports import AgentReports, report_status
-from tasks.benchmarks.wlc import PublishedEdition, known_agents, read_agent, read_wlc
+from tasks.benchmarks.wlc import PublishedEdition, list_agents, read_agent, read_wlc
 from tasks.warehouse.rows import ImportIssue, content_sha
 from tests.tasks.benchmarks.edition_builder import ARTICLE, LONG, REPORT, TEXT, EditionBuilder
 
@@ -136,7 +136,7 @@ def test_without_readable_facts_there_is_no_extraction_and_it_is_listed(
 
 def test_only_the_agents_asked_for_are_read(built: EditionBuilder) -> None:
     built.report("beta", ARTICLE)
-    assert known_agents(built.root) == ["alpha", "beta"]
+    assert list_agents(built.root) == ["alpha", "beta"]
     assert [a.agent for a in read_wlc(built.root, "e", ["beta"]).agents] == ["beta"]
     assert [a.agent for a in frame(built).agents] == ["alpha", "beta"]
 
@@ -265,7 +265,7 @@ def test_left_out_citations_are_counted_per_report(built: EditionBuilder) -> Non
 
 def test_citations_the_registry_denies_are_remarked_on(built: EditionBuilder) -> None:
     built.registry({"alpha": {"name": "Alpha", "has_citations": False}})
-    assert "yet 1 of 1 reports hold URLs" in issue(alpha(built), "undeclared_citations").message
+    assert "yet 1 of 1 reports have URLs" in issue(alpha(built), "undeclared_citations").message
 
 
 def test_a_report_linked_from_outside_the_edition_is_listed(

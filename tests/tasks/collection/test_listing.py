@@ -9,13 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.benchmarks.errors import EditionError
-from tasks.collection.request import CollectionRequest, begin, forget, months_before
+from tasks.collection.request import (
+    CollectionRequest,
+    begin_collection,
+    forget_collection,
+    months_before,
+)
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.imports.questions import import_questions
 from tasks.imports.wlc import import_edition
-from tasks.warehouse.collected import Collection
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.rigs.mediawiki.decoys import SINCE, UNTIL
 
@@ -31,7 +36,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 def begun(warehouse: Warehouse, **asked: object) -> Collection:
     request = CollectionRequest.model_validate({"edition": "2026-11"} | asked)
-    return begin(warehouse, request, SETTINGS, NOW)
+    return begin_collection(warehouse, request, SETTINGS, NOW)
 
 
 def test_without_dates_the_window_is_the_six_months_until_today(warehouse: Warehouse) -> None:
@@ -43,7 +48,7 @@ def test_without_dates_the_window_is_the_six_months_until_today(warehouse: Wareh
 
 def test_a_collection_goes_on_as_it_was_begun(warehouse: Warehouse) -> None:
     first = listed(warehouse, begun(warehouse, articles=7))
-    later = begin(
+    later = begin_collection(
         warehouse, CollectionRequest(edition="2026-11"), SETTINGS, NOW + timedelta(days=3)
     )
     assert later == first
@@ -98,10 +103,10 @@ def test_until_the_wiki_has_been_listed_a_mistake_can_be_mended(warehouse: Wareh
 
 def test_what_is_not_frozen_can_be_dropped(warehouse: Warehouse) -> None:
     listed(warehouse, begun(warehouse))
-    forget(warehouse, "2026-11")
+    forget_collection(warehouse, "2026-11")
     assert warehouse.value("SELECT count(*) FROM collections") == 0
     with pytest.raises(EditionError, match="not being collected"):
-        forget(warehouse, "2026-11")
+        forget_collection(warehouse, "2026-11")
 
 
 def listed(warehouse: Warehouse, collection: Collection) -> Collection:

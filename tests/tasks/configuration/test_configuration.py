@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.agents import load_agents
-from tasks.configuration.editions import edition_folder
+from tasks.configuration.editions import find_edition_folder
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import load
+from tasks.configuration.loading import load_config
 from tasks.configuration.models import (
     Judges,
     ProtocolEntry,
@@ -15,8 +15,8 @@ from tasks.configuration.models import (
     load_judges,
     load_protocol,
 )
-from tasks.judges.registry import judge
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.judges.registry import load_judge
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -29,12 +29,12 @@ def test_the_shipped_configuration_is_valid() -> None:
     assert "sample" in load_editions().editions
     assert load_agents().agents["grok"].name
     assert load_judges().default == "offline"
-    assert edition_folder("sample").name == "sample"
+    assert find_edition_folder("sample").name == "sample"
 
 
 @pytest.mark.parametrize("name", sorted(PROTOCOLS))
 def test_a_protocol_and_its_file_agree(name: str) -> None:
-    made = protocol(name)
+    made = get_protocol(name)
     assert made.name == name == load_protocol(name).name
     assert made.version.startswith(f"{load_protocol(name).version}-")
     assert made.metrics
@@ -56,14 +56,14 @@ def test_a_wrong_file_is_explained_by_file_key_and_expectation(
 ) -> None:
     path = written(tmp_path, text)
     with pytest.raises(ConfigurationError) as caught:
-        load(path, Judges)
+        load_config(path, Judges)
     assert str(path) in str(caught.value)
     assert said in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"nowhere\.yaml: there is no such file"):
-        load(tmp_path / "nowhere.yaml", Judges)
+        load_config(tmp_path / "nowhere.yaml", Judges)
 
 
 def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
 
 def test_an_unknown_judge_protocol_or_edition_lists_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"known: .*offline"):
-        judge("oracle")
+        load_judge("oracle")
     with pytest.raises(ConfigurationError, match=f"known: {', '.join(sorted(PROTOCOLS))}"):
-        protocol("wiki_magic")
-    with pytest.raises(ConfigurationError, match="listed: sample"):
-        edition_folder("never")
+        get_protocol("wiki_magic")
+    with pytest.raises(ConfigurationError, match="it has: sample"):
+        find_edition_folder("never")
 
 
 def test_a_protocols_own_parameters_are_checked_too() -> None:

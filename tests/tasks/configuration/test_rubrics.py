@@ -8,16 +8,21 @@ import yaml
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.rubrics import FILES, load_rubric, rubric_file
-from tasks.protocols.cell import protocol_as
-from tasks.protocols.registry import at_hand, named, protocol, title_of
+from tasks.configuration.rubrics import RUBRICS_VARIABLE, find_rubric_file, load_rubric
+from tasks.protocols.cell import get_protocol_version
+from tasks.protocols.registry import (
+    available_protocols,
+    get_protocol,
+    get_protocol_title,
+    resolve_name,
+)
 
 ITEM = {"id": "a", "text": "It says so."}
 
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FILES, "")
+    monkeypatch.setenv(RUBRICS_VARIABLE, "")
 
 
 def written(file: Path, items: Any = (ITEM,), **more: Any) -> Path:
@@ -52,11 +57,11 @@ def written(file: Path, items: Any = (ITEM,), **more: Any) -> Path:
             r"`items\.0\.id` \(id 'a b'\): expected letters \(a to z\), digits and _ \. : -, 80 at "
             r"most; found 'a b'\.\n.*mine\.yaml: `items\.0\.check` \(id 'a b'\): [^\n]*$",
         ),
-        ([ITEM | {"check": "flesch"}], r"`at_least` and `at_most` belong to a style figure"),
-        ([ITEM | {"at_least": 2}], r"`at_least` and `at_most` belong to a style figure"),
+        ([ITEM | {"check": "flesch"}], r"a style figure needs `at_least` or `at_most`"),
+        ([ITEM | {"at_least": 2}], r"a style figure needs `at_least` or `at_most`"),
         ([ITEM | {"check": "key_point", "allowed": [0, 2]}], r"are for items that a model grades"),
         ([ITEM | {"dimension": "Trust!"}], r"`items\.0\.dimension`"),
-        ([ITEM | {"dimension": "score"}], r"`dimension` 'score' is what the overall score is call"),
+        ([ITEM | {"dimension": "score"}], r"`dimension` 'score' is the name of the overall score"),
         (
             [ITEM | {"check": "words", "at_least": 300, "at_most": 30}],
             r"no report has at least 300 and at most 30",
@@ -73,7 +78,7 @@ def test_a_file_that_is_no_yaml_or_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"x\.yaml: not valid YAML"):
         load_rubric(tmp_path / "x.yaml")
     with pytest.raises(ConfigurationError, match=r"gone\.yaml: there is no such file"):
-        named(str(tmp_path / "gone.yaml"))
+        resolve_name(str(tmp_path / "gone.yaml"))
 
 
 def test_the_smallest_rubric_has_a_title_and_an_item_with_id_and_text(tmp_path: Path) -> None:
@@ -88,15 +93,15 @@ def test_the_smallest_rubric_has_a_title_and_an_item_with_id_and_text(tmp_path: 
 
 
 def test_a_file_anywhere_is_found_by_its_name_from_then_on(tmp_path: Path) -> None:
-    assert rubric_file("mine") is None
-    assert named(str(written(tmp_path / "mine.yaml"))) == "mine"
-    assert protocol("mine").kinds == ("write_article", "research")
-    assert title_of("mine") == "Mine"
-    assert named(str(tmp_path / "mine.yaml")) == "mine", "again is nothing new"
+    assert find_rubric_file("mine") is None
+    assert resolve_name(str(written(tmp_path / "mine.yaml"))) == "mine"
+    assert get_protocol("mine").kinds == ("write_article", "research")
+    assert get_protocol_title("mine") == "Mine"
+    assert resolve_name(str(tmp_path / "mine.yaml")) == "mine", "again is nothing new"
 
 
 def test_a_name_is_left_as_it_is() -> None:
-    assert [named(name) for name in ("wiki_fact", "reader", "nobody")] == [
+    assert [resolve_name(name) for name in ("wiki_fact", "reader", "nobody")] == [
         "wiki_fact", "reader", "nobody",
     ]  # fmt: skip
 
@@ -105,7 +110,7 @@ def test_a_name_is_left_as_it_is() -> None:
     ("name", "says"),
     [
         ("wiki_fact", "the name 'wiki_fact' is a built-in protocol's"),
-        ("reader", "is a rubric of the same name"),
+        ("reader", "is a rubric with the same name"),
         ("a b", "the name 'a b' cannot be a protocol's"),
         ("'; DROP", "cannot be a protocol's"),
         ("x" * 61, "cannot be a protocol's"),
@@ -114,50 +119,52 @@ def test_a_name_is_left_as_it_is() -> None:
 )
 def test_a_name_that_is_taken_or_unsafe_is_refused(name: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=says):
-        named(str(written(tmp_path / f"{name}.yaml")))
+        resolve_name(str(written(tmp_path / f"{name}.yaml")))
 
 
 def test_a_name_reaches_no_file_outside_of_its_folder(tmp_path: Path) -> None:
     configs = tmp_path / "configs"
     written(configs / "rubrics.yaml")
     (configs / "rubrics").mkdir()
-    assert rubric_file("../rubrics", configs) is None
+    assert find_rubric_file("../rubrics", configs) is None
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    named(str(written(tmp_path / "one" / "mine.yaml")))
+    resolve_name(str(written(tmp_path / "one" / "mine.yaml")))
     with pytest.raises(ConfigurationError, match="Rename one of them"):
-        named(str(written(tmp_path / "two" / "mine.yaml")))
+        resolve_name(str(written(tmp_path / "two" / "mine.yaml")))
 
 
 def test_a_rubric_that_is_edited_is_read_anew_in_the_same_process(tmp_path: Path) -> None:
     file = written(tmp_path / "mine.yaml")
-    named(str(file))
-    before = protocol_as("mine", None).version
+    resolve_name(str(file))
+    before = get_protocol_version("mine", None).version
     written(file, [ITEM, {"id": "b", "text": "It proves it."}])
-    assert protocol_as("mine", None).version != before
-    assert protocol_as("wiki_fact", None) is protocol_as("wiki_fact", None)
+    assert get_protocol_version("mine", None).version != before
+    assert get_protocol_version("wiki_fact", None) is get_protocol_version("wiki_fact", None)
 
 
 def test_scores_are_shown_also_when_their_rubric_is_gone(tmp_path: Path) -> None:
     file = written(tmp_path / "mine.yaml")
-    named(str(file))
-    assert list(at_hand(["wiki_fact", "mine"])) == ["mine", "wiki_fact"]
+    resolve_name(str(file))
+    assert list(available_protocols(["wiki_fact", "mine"])) == ["mine", "wiki_fact"]
     file.unlink()
-    assert list(at_hand(["wiki_fact", "mine"])) == ["wiki_fact"]
-    assert title_of("mine") == "mine"
+    assert list(available_protocols(["wiki_fact", "mine"])) == ["wiki_fact"]
+    assert get_protocol_title("mine") == "mine"
 
 
 def test_the_example_is_a_rubric_and_each_of_ours_loads() -> None:
     files = sorted((CONFIGS / "rubrics").glob("*.yaml"))
     assert "reader" in [file.stem for file in files]
     for file in files:
-        assert protocol(file.stem).name == file.stem
+        assert get_protocol(file.stem).name == file.stem
 
 
 def test_a_list_of_rubrics_that_names_no_file_is_told_where_one_is_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(FILES, str(tmp_path))
-    with pytest.raises(ConfigurationError, match=f"{FILES} lists what is no file: {tmp_path}"):
-        protocol("clear")
+    monkeypatch.setenv(RUBRICS_VARIABLE, str(tmp_path))
+    with pytest.raises(
+        ConfigurationError, match=f"{RUBRICS_VARIABLE} lists files that do not exist: {tmp_path}"
+    ):
+        get_protocol("clear")

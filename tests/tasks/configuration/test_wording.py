@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StrictInt, StringConstraints, ValidationError
 
-from tasks.configuration.wording import expected, place_of
+from tasks.configuration.wording import describe_expected, format_location
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -51,7 +51,7 @@ def test_it_names_the_place_and_what_was_expected(
 ) -> None:
     content = {"items": [{"id": "a"} | item]}
     problem = problem_of(content)
-    assert (place_of(problem, content), expected(problem)) == (place, words)
+    assert (format_location(problem, content), describe_expected(problem)) == (place, words)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_it_names_the_place_and_what_was_expected(
 )
 def test_it_speaks_of_lists_and_keys(content: Any, place: str, words: str) -> None:
     problem = problem_of(content)
-    assert (place_of(problem, content), expected(problem)) == (place, words)
+    assert (format_location(problem, content), describe_expected(problem)) == (place, words)
 
 
 @given(VALUES)
@@ -76,5 +76,5 @@ def test_whatever_stands_there_has_a_place_and_words(content: Any) -> None:
         Things.model_validate({"items": content})
     except ValidationError as error:
         for problem in error.errors():
-            assert place_of(problem, {"items": content}).startswith("`items")
-            assert expected(problem)
+            assert format_location(problem, {"items": content}).startswith("`items")
+            assert describe_expected(problem)

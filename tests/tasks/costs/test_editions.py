@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.costs.editions import costs, judging
+from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.results import Cell, Verdict
@@ -63,7 +63,7 @@ def cell(judge: str, agent: str, status: Any = "done", assignment: str = "x") ->
 
 
 def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[str, Any]]:
-    frame = costs(warehouse, "e", judge, judging(warehouse, "e"))
+    frame = load_agent_costs(warehouse, "e", judge, load_judging_costs(warehouse, "e"))
     return {row["agent"]: row for row in frame.iter_rows(named=True)}
 
 
@@ -139,7 +139,7 @@ def test_judging_is_told_by_judge_and_the_total_is_that_of_the_one_asked_for(
     judged(warehouse, "priceless", "a", None)
     judged(warehouse, "local", "a", 0.0)
     judged(warehouse, "brought_in", "a")
-    frame = judging(warehouse, "e")
+    frame = load_judging_costs(warehouse, "e")
     shown = {r["judge"]: (r["calls"], r["usd"], r["cost"], r["usd_per_report"])
              for r in frame.iter_rows(named=True)}  # fmt: skip
     assert shown == {
@@ -161,7 +161,7 @@ def test_an_agent_that_was_paid_without_a_report_has_a_cost(warehouse: Warehouse
     warehouse.write(Change(Job, [job("a", "x", 0.5, "failed")]))
     row = of_reports(warehouse)["a"]
     assert (row["n_reports"], row["reports_usd"], row["usd_per_report"]) == (0, 0.5, None)
-    assert judging(warehouse, "e").is_empty()
+    assert load_judging_costs(warehouse, "e").is_empty()
 
 
 def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
@@ -173,7 +173,7 @@ def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
     warehouse.write(Change(Cell, [cell("paid", "a", "failed", "y")]))
     row = of_reports(warehouse, "paid")["a"]
     assert (row["judging_usd"], row["judging_cost"]) == (1.0, "at least")
-    [each] = judging(warehouse, "e").iter_rows(named=True)
+    [each] = load_judging_costs(warehouse, "e").iter_rows(named=True)
     assert (each["n_judged"], each["usd_per_report"]) == (1, None)
     again = {"cell_id": "paid a x"}
     warehouse.write(Change(Cell, [cell("paid", "a", "failed")], replacing=again))

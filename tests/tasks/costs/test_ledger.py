@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tasks.costs.ledger import WarehouseLedger, answered_requests, typical_tokens
+from tasks.costs.ledger import WarehouseLedger, average_tokens, find_answered_requests
 from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
-from tasks.models.errors import Transient
+from tasks.models.errors import TransientError
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway, Outcome
 from tasks.warehouse.rows import Status
@@ -67,8 +67,8 @@ def test_what_was_bought_is_found_later_in_the_same_run(warehouse: Warehouse) ->
 
 
 def test_a_failed_call_is_replaced_and_everything_else_is_kept(warehouse: Warehouse) -> None:
-    asked(warehouse, ScriptedSender(Transient("HTTP 503", "server")), question())
-    asked(warehouse, ScriptedSender(said("perhaps"), Transient("no", "timeout")), question())
+    asked(warehouse, ScriptedSender(TransientError("HTTP 503", "server")), question())
+    asked(warehouse, ScriptedSender(said("perhaps"), TransientError("no", "timeout")), question())
     asked(warehouse, ScriptedSender(said("yes")), question())
     rows = warehouse.frame("SELECT attempt, status, answer FROM calls ORDER BY attempt").rows()
     assert rows == [(1, "ok", "perhaps"), (2, "ok", "yes")]
@@ -92,10 +92,10 @@ def test_the_version_that_answered_first_is_known(warehouse: Warehouse) -> None:
 def test_what_was_answered_and_how_long_answers_are_is_known(warehouse: Warehouse) -> None:
     failing = question("Is it failing?")
     asked(warehouse, ScriptedSender(said("yes")), question())
-    asked(warehouse, ScriptedSender(Transient("HTTP 503", "server")), failing)
+    asked(warehouse, ScriptedSender(TransientError("HTTP 503", "server")), failing)
     ids = [question().request_id, failing.request_id, "0" * 64]
-    assert answered_requests(warehouse, ids) == {ids[0]}
-    assert typical_tokens(warehouse, "any", "some-model").rows() == [("p", "s", 1, 4.0)]
+    assert find_answered_requests(warehouse, ids) == {ids[0]}
+    assert average_tokens(warehouse, "any", "some-model").rows() == [("p", "s", 1, 4.0)]
 
 
 def half_a_sign(request: Request) -> Response:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tasks.costs.runs import costs_since
+from tasks.costs.runs import load_costs_since
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import utc_now
@@ -37,7 +37,7 @@ def job(number: int, state: str, **more: Any) -> Job:
 
 def test_calls_and_jobs_are_counted_for_this_run_and_in_all(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        assert costs_since(warehouse, NOW).is_empty()
+        assert load_costs_since(warehouse, NOW).is_empty()
         warehouse.write(
             Change(
                 Call,
@@ -56,7 +56,7 @@ def test_calls_and_jobs_are_counted_for_this_run_and_in_all(tmp_path: Path) -> N
                 ],
             ),
         )
-        calls, jobs = costs_since(warehouse, NOW).iter_rows(named=True)
+        calls, jobs = load_costs_since(warehouse, NOW).iter_rows(named=True)
     assert (calls["part"], calls["who"], calls["step"]) == ("judging", "local", "wiki_fact/verify")
     assert (calls["n_now"], calls["tokens_now"], calls["usd_now"]) == (2, 15, 0.5)
     assert (calls["n"], calls["tokens"], calls["usd"], calls["unpriced"]) == (3, 30, 1.0, 1)
@@ -67,7 +67,7 @@ def test_calls_and_jobs_are_counted_for_this_run_and_in_all(tmp_path: Path) -> N
 def test_a_price_that_nobody_knows_is_null_and_not_zero(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         warehouse.write(Change(Call, [call(1, BEFORE, cost_usd=None)]))
-        [row] = costs_since(warehouse, NOW).iter_rows(named=True)
+        [row] = load_costs_since(warehouse, NOW).iter_rows(named=True)
     assert (row["usd"], row["usd_now"], row["n_now"], row["unpriced"]) == (None, None, 0, 1)
 
 
@@ -75,5 +75,5 @@ def test_a_call_that_failed_needs_no_price(tmp_path: Path) -> None:
     failed = call(2, NOW, status="failed", cost_usd=None)
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         warehouse.write(Change(Call, [call(1, NOW), failed]))
-        [row] = costs_since(warehouse, NOW).iter_rows(named=True)
+        [row] = load_costs_since(warehouse, NOW).iter_rows(named=True)
     assert (row["n_now"], row["usd_now"], row["unpriced_now"], row["unpriced"]) == (2, 0.5, 0, 0)

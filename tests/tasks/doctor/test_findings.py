@@ -19,13 +19,19 @@ from tasks.doctor import network as checkup_reach
 from tasks.doctor import software as checkup_software
 from tasks.doctor.configuration import check_configuration, check_keys, check_models, check_operator
 from tasks.doctor.disk import check_disk
-from tasks.doctor.finding import About, Finding, checked, counted
-from tasks.doctor.network import Reached, check_reach, clock, endpoints, shown
-from tasks.doctor.relevance import InUse, in_use
+from tasks.doctor.finding import CheckGroup, Finding, count_by_status, run_checks
+from tasks.doctor.network import (
+    ProbeResult,
+    check_clock,
+    check_endpoints,
+    find_endpoints,
+    printable_url,
+)
+from tasks.doctor.relevance import NamesInUse, find_names_in_use
 from tasks.doctor.software import check_software
 from tasks.warehouse import lake_maintenance
 from tasks.warehouse.errors import WarehouseError
-from tasks.warehouse.location import location
+from tasks.warehouse.location import parse_location
 
 SECRET = "a-key-that-nobody-may-see"
 
@@ -39,23 +45,23 @@ def by_check(findings: Iterator[Finding]) -> dict[str, Finding]:
 
 def test_checks_that_fail_themselves_are_findings_and_hold_up_no_others() -> None:
     def of_the_warehouse() -> Iterator[Finding]:
-        yield About("things").ok("first", "fine.")
+        yield CheckGroup("things").ok("first", "fine.")
         raise WarehouseError("It is gone.\nand more")
 
     def unexpected() -> Iterator[Finding]:
         raise KeyError("surprise")
         yield  # type: ignore[unreachable]
 
-    first, second = checked("things", of_the_warehouse)
+    first, second = run_checks("things", of_the_warehouse)
     assert (first.status, second.status, second.finding) == ("ok", "fail", "It is gone.")
-    (third,) = checked("things", unexpected)
-    assert third.finding == "it could not be checked (KeyError: 'surprise')."
-    assert counted([first, second, third]) == {"ok": 1, "warn": 0, "fail": 2, "skipped": 0}
+    (third,) = run_checks("things", unexpected)
+    assert third.finding == "could not be checked (KeyError: 'surprise')."
+    assert count_by_status([first, second, third]) == {"ok": 1, "warn": 0, "fail": 2, "skipped": 0}
 
 
 def test_what_is_fine_needs_no_advice() -> None:
-    assert About("g").told("ok", "c", "f", "do this").advice is None
-    assert About("g").told("warn", "c", "f", "do this").advice == "do this"
+    assert CheckGroup("g").finding("ok", "c", "f", "do this").advice is None
+    assert CheckGroup("g").finding("warn", "c", "f", "do this").advice == "do this"
 
 
 class TestSoftware:
@@ -78,11 +84,11 @@ class TestSoftware:
     @pytest.mark.parametrize(
         ("dependency", "status", "said"),
         [
-            ("duckdb==1.4.0", "fail", "duckdb is 1.5.5, wanted ==1.4.0"),
-            ("no-such-library>=1", "fail", "no-such-library is missing, wanted >=1"),
-            ("polars>=99", "warn", "wanted >=99"),
-            ("polars>=2", "ok", "all 1 are"),
-            ('no-such-library; python_version < "3"', "ok", "all 1 are"),
+            ("duckdb==1.4.0", "fail", "duckdb is 1.5.5, required: ==1.4.0"),
+            ("no-such-library>=1", "fail", "no-such-library is missing, required: >=1"),
+            ("polars>=99", "warn", "required: >=99"),
+            ("polars>=2", "ok", "all 1 match"),
+            ('no-such-library; python_version < "3"', "ok", "all 1 match"),
         ],
     )
     def test_another_version_is_told_with_the_way_out(
@@ -96,22 +102,22 @@ class TestSoftware:
 
     def test_another_python_is_told(self, project: Callable[..., Path]) -> None:
         found = by_check(islice(check_software(project(python=">=4")), 2))["python"]
-        assert (found.status, "wanted >=4" in found.finding) == ("fail", True)
+        assert (found.status, "required: >=4" in found.finding) == ("fail", True)
 
     def test_an_extension_that_is_not_there_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def lost(name: str) -> Path:
             raise WarehouseError(f"DuckDB's extension {name} is not there for version 9.")
 
-        monkeypatch.setattr(lake_maintenance, "extension", lost)
+        monkeypatch.setattr(lake_maintenance, "extension_path", lost)
         found = by_check(check_software())["extensions"]
         assert (found.status, found.finding) == (
             "fail", "DuckDB's extension ducklake is not there for version 9.",
         )  # fmt: skip
-        monkeypatch.setattr(lake_maintenance, "extension", lambda name: Path(__file__))
+        monkeypatch.setattr(lake_maintenance, "extension_path", lambda name: Path(__file__))
         assert "cannot be loaded" in by_check(check_software())["extensions"].finding
 
     def test_without_the_project_file_what_was_installed_counts(self, tmp_path: Path) -> None:
-        python, wanted = checkup_software._wanted(tmp_path)
+        python, wanted = checkup_software._load_requirements(tmp_path)
         assert "prefect" in {requirement.name for requirement in wanted}
         assert "pytest" not in {requirement.name for requirement in wanted}
         assert python == ""
@@ -177,14 +183,18 @@ class TestConfiguration:
         refresh = configs / "refresh.yaml"
         text = refresh.read_text()
         refresh.write_text(text.replace("judge: null", "judge: gpt-5.5", 1))
-        assert in_use(None, configs).required == {"offline", "gpt-5.5", "lexical_baseline"}
+        assert find_names_in_use(None, configs).required == {
+            "offline",
+            "gpt-5.5",
+            "lexical_baseline",
+        }
         schedule = ("schedule", "  cron", "  timezone")
         lines = refresh.read_text().splitlines()
         without = "\n".join(line for line in lines if not line.startswith(schedule))
         refresh.write_text(without)
-        assert in_use(None, configs).required == {"offline"}
+        assert find_names_in_use(None, configs).required == {"offline"}
         refresh.write_text("no: settings")
-        assert in_use(None, configs).required == {"offline"}
+        assert find_names_in_use(None, configs).required == {"offline"}
 
 
 def no_blocks(name: str) -> bool | None:
@@ -198,7 +208,7 @@ class TestKeys:
             monkeypatch.delenv(f"{name}_API_KEY", raising=False)
 
     def test_a_missing_key_is_as_bad_as_much_depends_on_it(self) -> None:
-        used = InUse(required=frozenset({"gpt-5.5"}), used=frozenset({"gemini_deep_research"}))
+        used = NamesInUse(required=frozenset({"gpt-5.5"}), used=frozenset({"gemini_deep_research"}))
         found = by_check(check_keys(used, no_blocks))
         assert {name: each.status for name, each in found.items()} == {
             "OPENAI_API_KEY": "fail", "GEMINI_API_KEY": "warn", "ANTHROPIC_API_KEY": "skipped",
@@ -212,7 +222,7 @@ class TestKeys:
     def test_a_key_that_is_set_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         monkeypatch.setenv("GEMINI_API_KEY", "   ")
-        findings = list(check_keys(InUse(), no_blocks))
+        findings = list(check_keys(NamesInUse(), no_blocks))
         found = by_check(iter(findings))
         assert found["OPENAI_API_KEY"].status == "ok"
         assert found["GEMINI_API_KEY"].status == "skipped", "white space is no key"
@@ -236,7 +246,7 @@ class TestKeys:
             asked.append(name)
             return there
 
-        found = by_check(check_keys(InUse(), blocks, configs))
+        found = by_check(check_keys(NamesInUse(), blocks, configs))
         assert asked == ["my-key"]
         assert found["block my-key"].status == status
 
@@ -257,7 +267,7 @@ class TestModels:
     def test_a_model_that_ends_is_told_in_time(
         self, used: tuple[str, ...], required: tuple[str, ...], today: date, status: str, said: str
     ) -> None:
-        (found,) = check_models(InUse(frozenset(required), frozenset(used)), today)
+        (found,) = check_models(NamesInUse(frozenset(required), frozenset(used)), today)
         assert found.status == status
         assert said in found.finding
         assert (found.advice is None) == (status == "ok")
@@ -295,7 +305,7 @@ class TestReach:
     @pytest.mark.parametrize("status", [200, 301, 401, 404, 500])
     def test_any_answer_is_one(self, outside: Any, status: int) -> None:
         outside.status = status
-        found = by_check(check_reach({f"{outside.url}/v1": ["a judge"]}))[outside.url]
+        found = by_check(check_endpoints({f"{outside.url}/v1": ["a judge"]}))[outside.url]
         assert found.status == "ok"
         assert f"HTTP {status}" in found.finding
         assert "a judge" in found.finding
@@ -306,7 +316,7 @@ class TestReach:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         place = outside.url.removeprefix("http://")
         url = f"http://user:{SECRET}@{place}/v1?key={SECRET}"
-        (found, _) = check_reach({url: ["a judge"]})
+        (found, _) = check_endpoints({url: ["a judge"]})
         assert found.check == outside.url
         assert SECRET not in found.model_dump_json()
         ((path, headers),) = outside.asked
@@ -320,7 +330,7 @@ class TestReach:
         monkeypatch.setattr(checkup_reach, "ANSWER_SECONDS", 0.2)
         outside.late = 1.0
         found = by_check(
-            check_reach({
+            check_endpoints({
                 f"{outside.url}/slow": ["slow"],
                 "http://127.0.0.1:9/closed": ["closed"],
                 "http://nowhere.invalid/": ["nameless"],
@@ -338,7 +348,7 @@ class TestReach:
     ) -> None:
         monkeypatch.setattr(checkup_reach, "WHOLE_SECONDS", 0.2)
         outside.late = 1.0
-        found = by_check(check_reach({outside.url: ["slow"]}))[outside.url]
+        found = by_check(check_endpoints({outside.url: ["slow"]}))[outside.url]
         assert "no answer within 0 s" in found.finding
 
     @pytest.mark.parametrize(
@@ -350,21 +360,24 @@ class TestReach:
     ) -> None:
         monkeypatch.setattr(checkup_reach, "LOOPBACK", set())
         outside.ahead = ahead
-        found = by_check(check_reach({outside.url: ["a judge"]}))["clock"]
+        found = by_check(check_endpoints({outside.url: ["a judge"]}))["clock"]
         assert found.status == status
         # The header counts whole seconds, and the answer takes its time.
         assert said in found.finding.replace("59 s", "60 s").replace("61 s", "60 s")
 
     def test_one_wrong_clock_outside_is_not_ours(self) -> None:
-        reached = [Reached("https://a", skew_seconds=-900), Reached("https://b", skew_seconds=0.4)]
-        assert clock(reached).status == "ok"
-        assert clock([*reached[:1]]).status == "warn"
-        assert clock([Reached("https://a", skew_seconds=5.1)]).status == "warn"
-        assert clock([Reached("https://a", skew_seconds=-5.0)]).status == "ok"
+        reached = [
+            ProbeResult("https://a", skew_seconds=-900),
+            ProbeResult("https://b", skew_seconds=0.4),
+        ]
+        assert check_clock(reached).status == "ok"
+        assert check_clock([*reached[:1]]).status == "warn"
+        assert check_clock([ProbeResult("https://a", skew_seconds=5.1)]).status == "warn"
+        assert check_clock([ProbeResult("https://a", skew_seconds=-5.0)]).status == "ok"
 
     def test_a_clock_on_this_machine_says_nothing(self, outside: Any) -> None:
         outside.ahead = 900
-        assert by_check(check_reach({outside.url: ["x"]}))["clock"].status == "skipped"
+        assert by_check(check_endpoints({outside.url: ["x"]}))["clock"].status == "skipped"
 
     def test_who_can_be_asked_is_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE"):
@@ -373,19 +386,19 @@ class TestReach:
         for name in ("EVERGREEN_LOCAL_URL", "EVERGREEN_LOCAL_AGENT_URL", "GOOGLE_GEMINI_BASE_URL"):
             monkeypatch.delenv(name, raising=False)
         wiki = "https://en.wikipedia.org/w/api.php"
-        assert set(endpoints(InUse())) == {wiki}
-        assert set(endpoints(InUse(used=frozenset({"local"})))) == {
+        assert set(find_endpoints(NamesInUse())) == {wiki}
+        assert set(find_endpoints(NamesInUse(used=frozenset({"local"})))) == {
             wiki,
             "http://127.0.0.1:8000/v1",
         }
         monkeypatch.setenv("EVERGREEN_LOCAL_URL", "http://10.0.0.1/v1")
-        assert set(endpoints(InUse())) == {wiki, "http://10.0.0.1/v1"}
+        assert set(find_endpoints(NamesInUse())) == {wiki, "http://10.0.0.1/v1"}
         monkeypatch.delenv("EVERGREEN_LOCAL_URL")
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         monkeypatch.setenv("GEMINI_API_KEY", SECRET)
         monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "https://proxy.example.org")
-        found = endpoints(InUse())
+        found = find_endpoints(NamesInUse())
         assert set(found) == {
             wiki, "https://api.openai.com/v1", "https://proxy.example.org",
             "https://api.anthropic.com",
@@ -394,8 +407,8 @@ class TestReach:
         assert "gpt-5.5" in found["https://api.openai.com/v1"]
 
     def test_of_an_address_scheme_host_and_port_are_shown(self) -> None:
-        assert shown("https://u:p@[::1]:8443/v1?key=x#y") == "https://[::1]:8443"
-        assert shown("https://example.org/v1") == "https://example.org"
+        assert printable_url("https://u:p@[::1]:8443/v1?key=x#y") == "https://[::1]:8443"
+        assert printable_url("https://example.org/v1") == "https://example.org"
 
 
 class TestDisk:
@@ -416,7 +429,7 @@ class TestDisk:
         monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
         names = SimpleNamespace(f_files=files, f_favail=files)
         monkeypatch.setattr(os, "statvfs", lambda folder: names)
-        (found,) = check_disk(location(tmp_path / "w.duckdb"), [tmp_path])
+        (found,) = check_disk(parse_location(tmp_path / "w.duckdb"), [tmp_path])
         assert found.status == status
         assert ("inodes" in found.finding) == bool(files)
 
@@ -427,7 +440,7 @@ class TestDisk:
         monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
         with (tmp_path / "w.duckdb").open("wb") as file:
             file.truncate(2 * 10**9)
-        (found,) = check_disk(location(tmp_path / "w.duckdb"), [])
+        (found,) = check_disk(parse_location(tmp_path / "w.duckdb"), [])
         assert found.status == "warn"
         assert found.advice
         assert "4.0 GB" in found.advice
@@ -435,5 +448,7 @@ class TestDisk:
     def test_folders_that_are_not_there_yet_count_by_where_they_will_be(
         self, tmp_path: Path
     ) -> None:
-        found = list(check_disk(location(tmp_path / "a" / "b" / "w.duckdb"), [tmp_path / "c"]))
+        found = list(
+            check_disk(parse_location(tmp_path / "a" / "b" / "w.duckdb"), [tmp_path / "c"])
+        )
         assert [each.check for each in found] == [str(tmp_path)]

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from tasks.documents.document import UnreadableDocument
 from tasks.documents.html import read, to_markdown
-from tasks.documents.pictures import Pictures
+from tasks.documents.pictures import PictureCollector
 from tasks.extraction.claims import extract_claims
 from tests.tasks.documents.builders import picture
 
 
 def markdown(html: str) -> str:
-    return to_markdown(html, Pictures()).strip()
+    return to_markdown(html, PictureCollector()).strip()
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.documents.matching import Known, Match, match_names
+from tasks.documents.matching import AssignmentName, FileMatch, match_names
 
 KNOWN = [
-    Known(assignment="2007_NFC_Game", title="2007 NFC Game"),
-    Known(assignment="2010_NFC_Game", title="2010 NFC Game"),
-    Known(assignment="Banshee_(collection)", title="Banshee (collection)"),
-    Known(assignment="Bellmer_La_Poupée", title="Bellmer: La Poupée"),
-    Known(assignment="idx-12", title="The Old Bridge of Enderlin"),
-    Known(assignment="q_7f3a", title=""),
+    AssignmentName(assignment="2007_NFC_Game", title="2007 NFC Game"),
+    AssignmentName(assignment="2010_NFC_Game", title="2010 NFC Game"),
+    AssignmentName(assignment="Banshee_(collection)", title="Banshee (collection)"),
+    AssignmentName(assignment="Bellmer_La_Poupée", title="Bellmer: La Poupée"),
+    AssignmentName(assignment="idx-12", title="The Old Bridge of Enderlin"),
+    AssignmentName(assignment="q_7f3a", title=""),
 ]
 
 
-def match(name: str) -> Match:
+def match(name: str) -> FileMatch:
     [found] = match_names([name], KNOWN)
     return found
 
@@ -37,12 +37,12 @@ def match(name: str) -> Match:
 )
 def test_a_name_that_says_it_is_certain(name: str, assignment: str, how: str) -> None:
     found = match(name)
-    assert (found.assignment, found.how, found.guessed) == (assignment, how, False)
+    assert (found.assignment, found.how, found.is_guess) == (assignment, how, False)
 
 
 def test_a_number_is_a_guess_at_the_place_in_the_edition_s_order() -> None:
     found = match("idx-2")
-    assert (found.assignment, found.how, found.guessed) == ("2010_NFC_Game", "number", True)
+    assert (found.assignment, found.how, found.is_guess) == ("2010_NFC_Game", "number", True)
     assert match("idx-3").assignment == "Banshee_(collection)"
     assert match("7").problem == "there is no assignment 7: the edition has 6"
     assert match("0").assignment is None
@@ -50,7 +50,7 @@ def test_a_number_is_a_guess_at_the_place_in_the_edition_s_order() -> None:
 
 def test_a_name_that_is_alike_is_a_guess_with_its_runner_up() -> None:
     found = match("openai - the old bridge in Enderlin (final)")
-    assert (found.assignment, found.how, found.guessed) == ("idx-12", "likeness", True)
+    assert (found.assignment, found.how, found.is_guess) == ("idx-12", "likeness", True)
     assert found.score is not None
     assert found.runner_up_score is not None
     assert found.score > found.runner_up_score + 5
@@ -89,14 +89,17 @@ def test_a_guess_gives_way_to_a_certain_match() -> None:
 
 
 def test_assignments_of_one_name_are_told_apart_by_nobody() -> None:
-    known = [Known(assignment="a1", title="Mercury"), Known(assignment="a2", title="Mercury")]
+    known = [
+        AssignmentName(assignment="a1", title="Mercury"),
+        AssignmentName(assignment="a2", title="Mercury"),
+    ]
     [found] = match_names(["Mercury"], known)
     assert found.problem == "its name is that of 2 assignments: a1, a2"
 
 
 @given(st.lists(st.text(max_size=12), max_size=6), st.lists(st.text(max_size=8), max_size=6))
 def test_no_names_give_one_assignment_to_two_files(names: list[str], ids: list[str]) -> None:
-    known = [Known(assignment=name, title=name[::-1]) for name in dict.fromkeys(ids)]
+    known = [AssignmentName(assignment=name, title=name[::-1]) for name in dict.fromkeys(ids)]
     found = match_names(names, known)
     assert [m.file for m in found] == names
     taken = [m.assignment for m in found if m.assignment is not None]

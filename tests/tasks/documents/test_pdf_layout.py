@@ -3,17 +3,17 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.documents.pdf_tags import Place
-from tasks.documents.pdf_words import Line, Word, without_running_heads
+from tasks.documents.pdf_tags import TagPlace
+from tasks.documents.pdf_words import PdfLine, PdfWord, drop_running_heads
 
 PLACES = st.none() | st.builds(
-    Place,
+    TagPlace,
     block=st.integers(0, 3),
     heading=st.none() | st.integers(1, 6),
     item=st.booleans(),
 )
 WORDS = st.builds(
-    lambda text, x, top, size, bold, url, place: Word(
+    lambda text, x, top, size, bold, url, place: PdfWord(
         text, x, x + 5 * len(text), top, top + size, size, bold, url, place
     ),
     st.sampled_from(
@@ -27,7 +27,7 @@ WORDS = st.builds(
     PLACES,
 )
 LINES = st.builds(
-    lambda page, words: Line(page, tuple(words)),
+    lambda page, words: PdfLine(page, tuple(words)),
     st.integers(1, 3),
     st.lists(WORDS, min_size=1, max_size=5),
 )
@@ -35,7 +35,7 @@ LINES = st.builds(
 
 @given(st.lists(LINES, max_size=12))
 @settings(max_examples=40, deadline=None)
-def test_what_stands_amid_a_page_is_never_a_running_head(lines: list[Line]) -> None:
+def test_what_stands_amid_a_page_is_never_a_running_head(lines: list[PdfLine]) -> None:
     pages = {n: [line for line in lines if line.page == n] for n in (1, 2, 3)}
-    kept = without_running_heads(pages, dict.fromkeys(pages, 800.0))
+    kept = drop_running_heads(pages, dict.fromkeys(pages, 800.0))
     assert all(line in kept for line in lines if line.bottom > 72 and line.top < 728)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tasks.documents import reading
 from tasks.documents.document import UnreadableDocument
 from tasks.documents.kinds import OLE
-from tasks.documents.reading import READERS, read, read_document
+from tasks.documents.reading import READERS, read_by_kind, read_document
 from tests.tasks.documents.builders import (
     lines,
     pdf,
@@ -135,4 +135,4 @@ def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
 @settings(max_examples=40, deadline=None)
 def test_no_bytes_are_more_than_unreadable(kind: str, content: bytes, head: bytes) -> None:
     with suppress(UnreadableDocument):
-        assert read(kind, head + content).reader
+        assert read_by_kind(kind, head + content).reader

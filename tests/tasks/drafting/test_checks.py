@@ -6,11 +6,16 @@ from hypothesis import strategies as st
 
 from tasks.benchmarks.rigorous import LEAST_RUBRICS, QUERY_POINTS
 from tasks.configuration.drafting import load_drafting
-from tasks.drafting.checks import Subject, keyword_problem, rubric_problem, worth
+from tasks.drafting.checks import (
+    DraftSubject,
+    assign_points,
+    find_keyword_problem,
+    find_rubric_problem,
+)
 from tasks.judges.drafting import DraftedRubric
 
 SETTINGS = load_drafting()
-SUBJECT = Subject(
+SUBJECT = DraftSubject(
     title="Red Lighthouse",
     text="The tower was lit in 1882. Ada Brown designed its lantern of granite blocks.",
     facts=("The tower was lit in 1882.", "Ada Brown designed its lantern."),
@@ -43,7 +48,7 @@ def test_a_rubric_rests_on_facts_that_are_there(
     drafted: DraftedRubric, problem: str | None
 ) -> None:
     known = ["Does the report say the tower has stairs?"]
-    found = rubric_problem(drafted, known, SUBJECT, SETTINGS)
+    found = find_rubric_problem(drafted, known, SUBJECT, SETTINGS)
     assert (found is None) == (problem is None), found
     assert problem is None or problem in str(found)
 
@@ -68,7 +73,7 @@ def test_a_rubric_rests_on_facts_that_are_there(
 def test_a_keyword_is_not_taken_from_the_title(
     keyword: str, focus: bool, problem: str | None
 ) -> None:
-    found = keyword_problem(keyword, ["granite"], SUBJECT, SETTINGS, focus=focus)
+    found = find_keyword_problem(keyword, ["granite"], SUBJECT, SETTINGS, focus=focus)
     assert (found is None) == (problem is None), found
     assert problem is None or problem in str(found)
 
@@ -88,7 +93,7 @@ def test_points_are_made_30_as_near_to_the_draft_as_can_be(
     points: list[int], expected: list[int]
 ) -> None:
     drafted = [rubric(str(n), 1, points=value) for n, value in enumerate(points)]
-    found = worth(drafted, SETTINGS.most_points)
+    found = assign_points(drafted, SETTINGS.most_points)
     assert [each.points for each in found] == expected
     assert [each.text for each in found] == [str(n) for n in range(len(expected))]
 
@@ -97,7 +102,7 @@ def test_points_are_made_30_as_near_to_the_draft_as_can_be(
 @given(st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=LEAST_RUBRICS, max_size=40))
 def test_eight_rubrics_and_more_are_always_worth_30(drafted: list[tuple[int, bool]]) -> None:
     rubrics = [rubric("r", 1, points=max(p, 1 + t), ternary=t) for p, t in drafted]
-    found = worth(rubrics, SETTINGS.most_points)
+    found = assign_points(rubrics, SETTINGS.most_points)
     assert sum(each.points for each in found) == QUERY_POINTS
     assert len(found) >= LEAST_RUBRICS
     assert all(1 + each.ternary <= each.points <= SETTINGS.most_points for each in found)

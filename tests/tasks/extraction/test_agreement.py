@@ -2,7 +2,12 @@
 
 import pytest
 
-from tasks.extraction.agreement import Agreement, CitedClaim, compare_extraction, total_agreement
+from tasks.extraction.agreement import (
+    CitedClaim,
+    ExtractionAgreement,
+    compare_extraction,
+    sum_agreements,
+)
 
 A, B, C = "https://a.org/x", "https://b.org/y", "https://c.org/z"
 
@@ -21,7 +26,7 @@ OFFLINE = [
 
 def test_pairs_are_counted_by_claim_and_normalised_url() -> None:
     found = compare_extraction(PUBLISHED, OFFLINE)
-    assert found == Agreement(
+    assert found == ExtractionAgreement(
         n_published_claims=4,
         n_offline_claims=3,
         n_matched_claims=3,
@@ -39,7 +44,9 @@ def test_pairs_are_counted_by_claim_and_normalised_url() -> None:
 
 def test_a_sum_weighs_every_pair_the_same() -> None:
     one = compare_extraction(PUBLISHED, OFFLINE)
-    assert total_agreement([one, Agreement(n_published_pairs=6)]).recall == pytest.approx(0.2)
+    assert sum_agreements([one, ExtractionAgreement(n_published_pairs=6)]).recall == pytest.approx(
+        0.2
+    )
 
 
 def test_without_pairs_there_is_no_figure() -> None:

@@ -14,8 +14,8 @@ from tasks.extraction.answers import (
     MAX_VALUES,
     AgentAnswer,
     AnsweredClaim,
-    UnreadableAnswer,
-    read_answer,
+    AnswerParseError,
+    parse_answer,
 )
 
 CLAIM = AnsweredClaim(value="A", sub_claims=(AnsweredClaim(name="year", value="1889"),),
@@ -47,31 +47,31 @@ def test_every_known_form_is_read_alone_fenced_and_amid_prose(
     value: Any, expected: AgentAnswer
 ) -> None:
     text = json.dumps(value)
-    assert read_answer(text) == expected
+    assert parse_answer(text) == expected
     assert (
-        read_answer(f"I searched [1] and found:\n\n```json\n{text}\n```\nThat is all.") == expected
+        parse_answer(f"I searched [1] and found:\n\n```json\n{text}\n```\nThat is all.") == expected
     )
-    assert read_answer(f"\ufeff\n```\r\n{text}\r\n```".replace("\ufeff", "")) == expected
+    assert parse_answer(f"\ufeff\n```\r\n{text}\r\n```".replace("\ufeff", "")) == expected
     if value:
-        assert read_answer(f"As shown in [3], {text} is the answer [4].") == expected
+        assert parse_answer(f"As shown in [3], {text} is the answer [4].") == expected
 
 
 def test_of_several_blocks_the_last_that_has_a_known_form_counts() -> None:
     blocks = ('["draft"]', '["final"]', "3", "x = 1")
     text = "\nthen\n".join(f"```json\n{block}\n```" for block in blocks)
-    assert read_answer(text).groups == (["final"],)
+    assert parse_answer(text).groups == (["final"],)
 
 
 def test_a_fenced_block_goes_before_what_stands_in_prose() -> None:
-    assert read_answer('```json\n["fenced"]\n```\nnot {"b": "bare"}').groups == (["fenced"],)
+    assert parse_answer('```json\n["fenced"]\n```\nnot {"b": "bare"}').groups == (["fenced"],)
 
 
 def test_a_fence_that_is_never_closed_ends_with_the_answer() -> None:
-    assert read_answer('Here:\n```json\n["A"]\n').groups == (["A"],)
+    assert parse_answer('Here:\n```json\n["A"]\n').groups == (["A"],)
 
 
 def test_commas_before_closing_brackets_are_read_past_and_those_in_texts_stay() -> None:
-    found = read_answer('{"claims": [{"value": "a,]", "sub_claims": [],}, ], }').claims
+    found = parse_answer('{"claims": [{"value": "a,]", "sub_claims": [],}, ], }').claims
     assert found == (AnsweredClaim(value="a,]"),)
 
 
@@ -81,19 +81,19 @@ def test_json_that_is_cut_short_is_no_answer_and_neither_are_its_parts(
     indent: int | None, around: str
 ) -> None:
     whole = json.dumps({"claims": [{"value": "A"}, {"value": "B"}]}, indent=indent)
-    assert read_answer(around.format(whole)).n_claims == 2
+    assert parse_answer(around.format(whole)).n_claims == 2
     for cut in range(1, len(whole)):
-        with pytest.raises(UnreadableAnswer):
-            read_answer(around.format(whole[:cut]))
+        with pytest.raises(AnswerParseError):
+            parse_answer(around.format(whole[:cut]))
 
 
 def test_after_json_that_is_broken_a_whole_one_is_found() -> None:
-    assert read_answer('{"claims": [{"value": "A"\n\nAgain:\n["B"]').groups == (["B"],)
+    assert parse_answer('{"claims": [{"value": "A"\n\nAgain:\n["B"]').groups == (["B"],)
 
 
 def test_a_citation_in_prose_is_no_answer() -> None:
-    with pytest.raises(UnreadableAnswer, match="no JSON"):
-        read_answer("The tower opened in 1889 [3], as others say [4, 5].")
+    with pytest.raises(AnswerParseError, match="no JSON"):
+        parse_answer("The tower opened in 1889 [3], as others say [4, 5].")
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_a_citation_in_prose_is_no_answer() -> None:
     ],
 )
 def test_what_cannot_be_read_says_why(text: str, says: str) -> None:
-    with pytest.raises(UnreadableAnswer, match=says):
-        read_answer(text)
+    with pytest.raises(AnswerParseError, match=says):
+        parse_answer(text)
 
 
 def test_half_surrogates_are_made_storable() -> None:
-    assert read_answer('["\\ud800x"]').groups == (["\ufffdx"],)
+    assert parse_answer('["\\ud800x"]').groups == (["\ufffdx"],)
 
 
 HOSTILE = {
@@ -144,8 +144,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_answer_is_refused(text: str) -> None:
-    with pytest.raises(UnreadableAnswer):
-        read_answer(text)
+    with pytest.raises(AnswerParseError):
+        parse_answer(text)
 
 
 JSON = st.recursive(
@@ -165,8 +165,8 @@ def test_any_answer_is_read_or_refused_and_never_crashes(value: Any, around: str
     text = value if isinstance(value, str) else json.dumps(value)
     for answer in (text, f"{around}\n```json\n{text}\n```\n{around}", f"{around} {text}"):
         try:
-            found = read_answer(answer)
-        except UnreadableAnswer:
+            found = parse_answer(answer)
+        except AnswerParseError:
             continue
         assert found.n_claims >= 0
         assert found.claims is not None or found.groups is not None
@@ -189,12 +189,12 @@ def test_what_nested_claims_write_is_read_again(claims: list[AnsweredClaim]) -> 
     depth = MAX_DEPTH
     assert depth > 8
     text = json.dumps({"claims": [claim.model_dump(mode="json") for claim in claims]})
-    assert read_answer(text).claims == tuple(claims)
+    assert parse_answer(text).claims == tuple(claims)
 
 
 def test_predictions_may_hold_nested_claims() -> None:
     claim = {"value": "Owl", "sub_claims": [{"name": "year", "value": "1901"}]}
-    found = read_answer(json.dumps({"key": "k", "preds": [{"claims": [claim]}]}))
-    assert found == read_answer(json.dumps({"claims": [claim]}))
+    found = parse_answer(json.dumps({"key": "k", "preds": [{"claims": [claim]}]}))
+    assert found == parse_answer(json.dumps({"claims": [claim]}))
     assert found.claims is not None
     assert found.claims[0].sub_claims[0].value == "1901"

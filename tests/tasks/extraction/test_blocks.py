@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.extraction.blocks import is_reference_heading, outline
+from tasks.extraction.blocks import is_reference_heading, parse_outline
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_headings_of_content_are_not(heading: str) -> None:
 
 def test_a_reference_section_ends_at_the_next_heading_of_its_rank() -> None:
     text = "# T\n\n## Sources\n\n### Books\n\n[1] a\n\n## Legacy\n\nThey live on."
-    parts = outline(text)
+    parts = parse_outline(text)
     assert [text[a:b].strip() for a, b in parts.references] == ["### Books\n\n[1] a"]
     assert [(b.section, b.apparatus) for b in parts.blocks] == [
         (("Sources", "Books"), True),
@@ -35,7 +35,7 @@ def test_a_reference_section_ends_at_the_next_heading_of_its_rank() -> None:
 
 def test_list_items_quotes_and_rows_are_blocks_of_their_own_without_their_marks() -> None:
     text = "- one\n  - two\n\n> three\n\n| h |\n|---|\n| four |\n\n```\nfive\n```\n"
-    blocks = outline(text).blocks
+    blocks = parse_outline(text).blocks
     assert [(b.kind, text[b.start : b.end]) for b in blocks] == [
         ("item", "one"),
         ("item", "two"),
@@ -46,5 +46,5 @@ def test_list_items_quotes_and_rows_are_blocks_of_their_own_without_their_marks(
 
 def test_the_first_heading_is_the_title_and_no_section() -> None:
     text = "# Another wording\n\nLead.\n\n# History\n\nEarly."
-    assert [b.section for b in outline(text, "Ant").blocks] == [(), ("History",)]
-    assert [b.section for b in outline("Lead.\n\n# Ant\n\nMore.", "Ant").blocks] == [(), ()]
+    assert [b.section for b in parse_outline(text, "Ant").blocks] == [(), ("History",)]
+    assert [b.section for b in parse_outline("Lead.\n\n# Ant\n\nMore.", "Ant").blocks] == [(), ()]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extraction.citations import find_markers
-from tasks.extraction.prose import without_apparatus
+from tasks.extraction.prose import strip_apparatus
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from tasks.extraction.prose import without_apparatus
     ],
 )
 def test_markers_go_with_the_blanks_and_brackets_around_them(markdown: str, prose: str) -> None:
-    assert without_apparatus(markdown) == prose
+    assert strip_apparatus(markdown) == prose
 
 
 WORDS = st.sampled_from(["word", "Two words", "1698", "foo()", "(a remark)"])
@@ -32,5 +32,5 @@ MARKERS = st.sampled_from(["", "[1]", " [2]", " [1][3]", " [1], [2]", " ([4](htt
 def test_a_text_with_markers_reads_as_the_one_without(pieces: list[tuple[str, str]]) -> None:
     cited = ", ".join(word + marker for word, marker in pieces) + "."
     plain = ", ".join(word for word, _ in pieces) + "."
-    assert without_apparatus(cited) == plain
-    assert find_markers(without_apparatus(cited)) == []
+    assert strip_apparatus(cited) == plain
+    assert find_markers(strip_apparatus(cited)) == []

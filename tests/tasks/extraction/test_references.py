@@ -2,14 +2,14 @@
 
 import pytest
 
-from tasks.extraction.blocks import outline
+from tasks.extraction.blocks import parse_outline
 from tasks.extraction.references import References, find_references
 
 A, B, C = "https://a.org/x", "https://b.org/y", "https://c.org/z"
 
 
 def read(markdown: str, cited: tuple[str, ...] = ()) -> References:
-    return find_references(markdown, outline(markdown).references, cited)
+    return find_references(markdown, parse_outline(markdown).references, cited)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tasks.extraction.urls import normalise_url, same_page
+from tasks.extraction.urls import is_same_page, normalise_url
 
 ANT = "https://en.wikipedia.org/wiki/Parasitic_ant"
 
@@ -78,10 +78,10 @@ def test_a_key_is_its_own_key_and_nothing_raises(url: str) -> None:
     ],
 )
 def test_an_article_is_recognised_however_it_is_cited(cited: str) -> None:
-    assert same_page(cited, "https://en.wikipedia.org/wiki/Café_ant")
+    assert is_same_page(cited, "https://en.wikipedia.org/wiki/Café_ant")
 
 
 def test_other_pages_and_other_languages_are_other_pages() -> None:
-    assert not same_page("https://en.wikipedia.org/wiki/Talk:Parasitic_ant", ANT)
-    assert not same_page("https://de.wikipedia.org/wiki/Parasitic_ant", ANT)
-    assert not same_page("no address", "no address either")
+    assert not is_same_page("https://en.wikipedia.org/wiki/Talk:Parasitic_ant", ANT)
+    assert not is_same_page("https://de.wikipedia.org/wiki/Parasitic_ant", ANT)
+    assert not is_same_page("no address", "no address either")

@@ -13,15 +13,15 @@ from tasks.benchmarks.rigorous_drafts import (
     DraftEntry,
     DraftFile,
     DraftRubric,
-    draft_text,
     read_draft,
+    render_draft,
 )
-from tasks.drafting.unreviewed import drafts_of
+from tasks.drafting.unreviewed_drafts import count_unreviewed
 from tasks.editions.names import UnknownName
 from tasks.imports.drafts import import_draft
-from tasks.protocols.registry import protocol
+from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows
+from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import UNREVIEWED, AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Page
 from tasks.warehouse.rubrics import BundleSettings, Rubric, RubricBundle
@@ -85,7 +85,7 @@ def written(
     folder: Path, change: Callable[[Said], object] = lambda said: None, by: str | None = None
 ) -> Path:
     """The draft's file with a change made to it, reviewed by somebody or by nobody."""
-    said = yaml.safe_load(draft_text(DRAFT))
+    said = yaml.safe_load(render_draft(DRAFT))
     said["reviewed_by"] = by
     change(said)
     path = folder / "draft.yaml"
@@ -95,10 +95,10 @@ def written(
 
 def test_a_draft_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "draft.yaml"
-    path.write_text(draft_text(DRAFT), "utf-8")
+    path.write_text(render_draft(DRAFT), "utf-8")
     assert read_draft(path) == DRAFT
     assert "reviewed_by:\n" in path.read_text("utf-8")
-    path.write_text(draft_text(DRAFT).replace("'yes':", "yes:").replace("'no':", "no:"), "utf-8")
+    path.write_text(render_draft(DRAFT).replace("'yes':", "yes:").replace("'no':", "no:"), "utf-8")
     assert read_draft(path) == DRAFT, "as people write it"
 
 
@@ -120,7 +120,7 @@ def test_what_nobody_has_reviewed_comes_in_only_as_a_draft_and_a_review_replaces
     assert (bundle.source, bundle.n_items) == ("drafted", 58)
     settings = BundleSettings.model_validate_json(bundle.settings)
     assert (settings.draft, settings.theme) == (True, "Geography")
-    assert drafts_of(warehouse, "e") == 1
+    assert count_unreviewed(warehouse, "e") == 1
     assert not import_draft(warehouse, path, "e", general, as_draft=True).changed
 
     warehouse.write(
@@ -133,7 +133,7 @@ def test_what_nobody_has_reviewed_comes_in_only_as_a_draft_and_a_review_replaces
     assert sorted(r.number for r in rubrics) == list(range(57))
     assert sum(r.points for r in rubrics if r.dimension == "query") == 30
     assert sum(r.points for r in rubrics if r.dimension == "general") == 73
-    assert drafts_of(warehouse, "e") == 0
+    assert count_unreviewed(warehouse, "e") == 0
     assert warehouse.rows(Score, "true") == [], "they rested on the draft"
     assert warehouse.rows(LeaderboardRow, "true") == []
     assert warehouse.rows(AgentPair, "true") == []
@@ -151,11 +151,13 @@ def test_a_reviewed_bundle_has_trusted_links_that_are_not_known_to_be_dead(
     dead = Page(edition="e", url="https://gone.example.org/x", status="unfetchable")
     warehouse.write(Change(Page, [dead]))
     path = written(tmp_path, lambda s: s["entry"].update(tsl=[]), by="Ada")
-    with pytest.raises(EditionError, match=r"`entry\.tsl`: no trusted links"):
+    with pytest.raises(EditionError, match=r"`entry\.tsl`: there are no trusted links"):
         import_draft(warehouse, path, "e", general)
     gone = ["http://www.gone.example.org/x"]
     path = written(tmp_path, lambda s: s["entry"].update(tsl=gone), by="Ada")
-    with pytest.raises(EditionError, match=r"gone\.example\.org/x did not come .*unfetchable"):
+    with pytest.raises(
+        EditionError, match=r"gone\.example\.org/x could not be fetched .*unfetchable"
+    ):
         import_draft(warehouse, path, "e", general)
 
 
@@ -164,14 +166,17 @@ def test_a_reviewed_bundle_has_trusted_links_that_are_not_known_to_be_dead(
     [
         (lambda s: s["entry"]["fdk"].__setitem__(0, "GRANITE"), "'granite' is a focus keyword as"),
         (lambda s: s["entry"]["qsr"].pop(), r"`entry\.qsr`: the rubrics are worth 27 points"),
-        (lambda s: s["entry"].update(qsr=s["entry"]["qsr"][:7]), "7 rubrics; an entry has at"),
+        (lambda s: s["entry"].update(qsr=s["entry"]["qsr"][:7]), "7 rubrics; an entry needs at"),
         (lambda s: s["entry"]["fak"].pop(), r"`entry\.fak`: 4 keywords; expected 5 different"),
         (lambda s: s["entry"]["fdk"].append("c"), r"`entry\.fdk`: 6 keywords"),
         (lambda s: s["entry"]["fak"].__setitem__(0, "Granite"), "5 keywords; expected 5 different"),
-        (lambda s: s["entry"]["fak"].__setitem__(0, "lighthouses"), "'lighthouses' is taken from"),
+        (lambda s: s["entry"]["fak"].__setitem__(0, "lighthouses"), "'lighthouses' comes from"),
         (lambda s: s["entry"]["tsl"].append("example.org"), r"`entry\.tsl\.1`: expected a web"),
         (lambda s: s["entry"]["qsr"][0].update(yes="3"), r"`entry\.qsr\.0\.yes`"),
-        (lambda s: s["entry"]["qsr"][0].update(no=4), r"`entry\.qsr\.0`: expected values that"),
+        (
+            lambda s: s["entry"]["qsr"][0].update(no=4),
+            r"`entry\.qsr\.0`: expected decreasing values",
+        ),
         (lambda s: s.update(reviewed_by=True), "`reviewed_by`: expected a text"),
         (lambda s: s.update(status="final"), "`status`: Input should be 'draft' or 'reviewed'"),
         (lambda s: s.update(edition="f"), "`edition`: it was drafted for f, not e"),
@@ -220,14 +225,14 @@ def test_an_unknown_edition_is_named(warehouse: Warehouse, tmp_path: Path) -> No
 def test_figures_that_rest_on_a_draft_are_provisional_and_say_why(
     tmp_path: Path, general: Path
 ) -> None:
-    rigorous = protocol("rigorous")
+    rigorous = get_protocol("rigorous")
     score = SCORE.model_copy(update={"scorer_version": f"{SCORER_VERSION}/{rigorous.version}"})
     with edition(tmp_path / "w") as warehouse:
         import_draft(warehouse, written(tmp_path), "e", general, as_draft=True)
         warehouse.write(Change(Score, [score]))
-        [row] = leaderboard_rows(warehouse, "e", [rigorous])
+        [row] = build_leaderboard_rows(warehouse, "e", [rigorous])
         assert (row.value, row.provisional, row.n_open, row.reason) == (0.5, True, 0, UNREVIEWED)
         import_draft(warehouse, written(tmp_path, by="Ada"), "e", general)
         warehouse.write(Change(Score, [score]))
-        [row] = leaderboard_rows(warehouse, "e", [rigorous])
+        [row] = build_leaderboard_rows(warehouse, "e", [rigorous])
         assert (row.value, row.provisional, row.reason) == (0.5, False, None)

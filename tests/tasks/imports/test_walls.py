@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tasks.imports.walls import find_walls
+from tasks.imports.walls import mark_walls
 from tasks.warehouse.rows import Edition, Page, content_sha
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
@@ -30,7 +30,7 @@ def test_walls_among_published_texts_get_their_status_and_keep_their_text(tmp_pa
             Change(Edition, [Edition(edition=EDITION, source="made for tests")]),
             Change(Page, pages),
         )
-        assert find_walls(warehouse, EDITION) == 2
+        assert mark_walls(warehouse, EDITION) == 2
         found = {page.url.rpartition("/")[2]: page for page in warehouse.rows(Page, "true")}
         assert {name: page.status for name, page in found.items()} == {
             "wall": "bot_wall", "old_wall": "bot_wall", "story": "ok", "fetched": "ok",
@@ -39,4 +39,4 @@ def test_walls_among_published_texts_get_their_status_and_keep_their_text(tmp_pa
         assert found["wall"].text == CHALLENGE
         assert "just a moment" in (found["wall"].error or "")
         assert found["story"].error is None
-        assert find_walls(warehouse, EDITION) == 0
+        assert mark_walls(warehouse, EDITION) == 0

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tasks.configuration.inversion import InversionSettings, load_inversion
-from tasks.inversion.bench import Bench, surroundings
-from tasks.inversion.checks import Source
-from tasks.inversion.draft import Draft
+from tasks.inversion.checks import SourceArticle
+from tasks.inversion.context import InversionContext, build_surroundings
+from tasks.inversion.draft import QuestionDraft
 from tasks.inversion.steps import invert
-from tasks.judges.decisions import NO_TRUTH, Answer, MatchClaims, truth_label
+from tasks.judges.decisions import NO_TRUTH, JudgeAnswer, MatchClaims, truth_label
 from tasks.judges.inversion import (
     AnswerClosedBook,
     AnswerFromPage,
@@ -20,10 +20,10 @@ from tasks.judges.inversion import (
     FoundAnswer,
     OtherAnswer,
     PoseQuestion,
-    Property,
-    Said,
+    QuestionTarget,
+    StepAnswer,
     SubClaim,
-    Target,
+    TargetProperty,
 )
 from tasks.warehouse.rows import Status
 
@@ -57,18 +57,18 @@ An inquest in Ashdown cleared Grace Holloway after the collapse of scaffolding i
 The notebooks of Grace Holloway passed to the Mechanics Institute, which catalogued 212 drawings.
 """
 """Enough for the oracle to find a target in."""
-SOURCE = Source(title=TITLE, url=URL, text=TEXT)
-TARGET = Target(
+SOURCE = SourceArticle(title=TITLE, url=URL, text=TEXT)
+TARGET = QuestionTarget(
     answer="Marguerite Oakeshott",
     also=("M. Oakeshott",),
     sentence=NAMED,
     kind="a civil engineer",
     category="entities",
     properties=(
-        Property(text="reused wood of lost fishing vessels as a roof", sentence=SHED),
-        Property(text="had gas light made from a municipality's fuel works", sentence=LAMPS),
-        Property(text="covered wages with a relative's marriage portion", sentence=STRIKE),
-        Property(text="let a crossing rotate upon old artillery shot", sentence=BRIDGE),
+        TargetProperty(text="reused wood of lost fishing vessels as a roof", sentence=SHED),
+        TargetProperty(text="had gas light made from a municipality's fuel works", sentence=LAMPS),
+        TargetProperty(text="covered wages with a relative's marriage portion", sentence=STRIKE),
+        TargetProperty(text="let a crossing rotate upon old artillery shot", sentence=BRIDGE),
     ),
     sub_claims=(SubClaim(name="year of death", value="1891", sentence=DIED),),
 )
@@ -88,7 +88,7 @@ REFERENCE = "https://archive.example.org/engineers"
 PAGE = "Annals of the county. Many engineers worked on roofs and gas works along this coast. " * 3
 
 Reply = Any
-"""A value, a `Said` that holds none, or a function of (request, how often it was asked before)."""
+"""A value, a `StepAnswer` without one, or a function of (request, number of earlier calls)."""
 
 
 class ScriptedInverter:
@@ -116,29 +116,33 @@ class ScriptedInverter:
     def prompt_sha(self, protocol: str) -> str:
         return f"sha-of-{protocol}"
 
-    async def find_targets(self, request: FindTargets) -> Said[tuple[Target, ...]]:
+    async def find_targets(self, request: FindTargets) -> StepAnswer[tuple[QuestionTarget, ...]]:
         return self._said("find_targets", request)
 
-    async def pose_question(self, request: PoseQuestion) -> Said[str]:
+    async def pose_question(self, request: PoseQuestion) -> StepAnswer[str]:
         return self._said("pose_question", request)
 
-    async def find_others(self, request: FindOthers) -> Said[tuple[OtherAnswer, ...]]:
+    async def find_others(self, request: FindOthers) -> StepAnswer[tuple[OtherAnswer, ...]]:
         return self._said("find_others", request)
 
-    async def answer_closed_book(self, request: AnswerClosedBook) -> Said[tuple[FoundAnswer, ...]]:
+    async def answer_closed_book(
+        self, request: AnswerClosedBook
+    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
         return self._said("answer_closed_book", request)
 
-    async def answer_from_page(self, request: AnswerFromPage) -> Said[tuple[FoundAnswer, ...]]:
+    async def answer_from_page(
+        self, request: AnswerFromPage
+    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
         return self._said("answer_from_page", request)
 
-    async def estimate_difficulty(self, request: EstimateDifficulty) -> Said[Effort]:
+    async def estimate_difficulty(self, request: EstimateDifficulty) -> StepAnswer[Effort]:
         return self._said("estimate_difficulty", request)
 
-    async def decide(self, request: MatchClaims) -> Sequence[Answer]:
-        """By (answered, true) pairs; a `Said` without a value is every answer's status."""
+    async def decide(self, request: MatchClaims) -> Sequence[JudgeAnswer]:
+        """By (answered, true) pairs; a `StepAnswer` without a value is every answer's status."""
         said = self._said("match_claims", request)
         if said.value is None:
-            return [Answer(status=said.status, reason=said.reason)] * len(request.answered)
+            return [JudgeAnswer(status=said.status, reason=said.reason)] * len(request.answered)
         labels = [
             next(
                 (
@@ -150,20 +154,24 @@ class ScriptedInverter:
             )
             for claim in request.answered
         ]
-        return [Answer(status=Status.OK, label=label, call_id="call-match") for label in labels]
+        return [
+            JudgeAnswer(status=Status.OK, label=label, call_id="call-match") for label in labels
+        ]
 
-    def _said(self, step: str, request: Any) -> Said[Any]:
+    def _said(self, step: str, request: Any) -> StepAnswer[Any]:
         reply = self._replies[step]
         if callable(reply):
             reply = reply(request, self.steps().count(step))
         self.asked.append((step, request))
-        if isinstance(reply, Said):
+        if isinstance(reply, StepAnswer):
             return reply
-        return Said(Status.OK, reply, call_id=f"call-{len(self.asked)}", model_version="scripted-1")
+        return StepAnswer(
+            Status.OK, reply, call_id=f"call-{len(self.asked)}", model_version="scripted-1"
+        )
 
 
-def failed(status: Status = Status.JUDGE_ERROR) -> Said[Any]:
-    return Said(status, reason="a scripted failure", call_id="call-failed")
+def failed(status: Status = Status.JUDGE_ERROR) -> StepAnswer[Any]:
+    return StepAnswer(status, reason="a scripted failure", call_id="call-failed")
 
 
 def settings(**changes: Any) -> InversionSettings:
@@ -174,20 +182,20 @@ def bench(
     inverter: ScriptedInverter,
     archived: Sequence[tuple[str, str]] = ((REFERENCE, PAGE),),
     references: Sequence[str] = (REFERENCE,),
-    source: Source = SOURCE,
+    source: SourceArticle = SOURCE,
     **changes: Any,
-) -> Bench:
+) -> InversionContext:
     chosen = settings(**changes)
-    around = surroundings(source, archived, references, chosen)
-    return Bench(source, around, inverter, inverter, chosen)
+    around = build_surroundings(source, archived, references, chosen)
+    return InversionContext(source, around, inverter, inverter, chosen)
 
 
-def drafted(inverter: ScriptedInverter, **more: Any) -> Draft:
+def drafted(inverter: ScriptedInverter, **more: Any) -> QuestionDraft:
     """What becomes of the first target."""
     return asyncio.run(invert(bench(inverter, **more))).drafts[0]
 
 
-def target(**changes: Any) -> tuple[Target, ...]:
+def target(**changes: Any) -> tuple[QuestionTarget, ...]:
     return (TARGET.model_copy(update=changes),)
 
 

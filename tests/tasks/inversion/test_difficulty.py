@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.inversion.difficulty import n_distinct, too_easy
+from tasks.inversion.difficulty import count_distinct, find_shortfall
 from tasks.judges.inversion import Effort
 from tests.tasks.inversion.scripted import settings
 
@@ -18,7 +18,7 @@ def effort(queries: int = 10, units: int = 15, minutes: float = 10.5) -> Effort:
 
 
 def test_what_reaches_every_bound_is_hard_enough() -> None:
-    assert too_easy(effort(), settings()) is None
+    assert find_shortfall(effort(), settings()) is None
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ def test_what_reaches_every_bound_is_hard_enough() -> None:
     ],
 )
 def test_what_misses_one_bound_is_too_easy(easy: Effort, says: str) -> None:
-    assert says in str(too_easy(easy, settings()))
+    assert says in str(find_shortfall(easy, settings()))
 
 
 def test_the_same_words_in_another_order_count_once() -> None:
-    assert n_distinct(["a b", "B, a!", "c", "", "…"]) == 2
+    assert count_distinct(["a b", "B, a!", "c", "", "…"]) == 2
 
 
 @given(st.lists(st.text(), max_size=8))
 def test_listing_everything_twice_changes_nothing(texts: list[str]) -> None:
-    assert n_distinct(texts * 2) == n_distinct(texts) <= len(texts)
+    assert count_distinct(texts * 2) == count_distinct(texts) <= len(texts)

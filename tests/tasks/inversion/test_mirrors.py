@@ -2,9 +2,9 @@
 
 import pytest
 
-from tasks.inversion.bench import surroundings
-from tasks.inversion.checks import Source
-from tasks.inversion.mirrors import is_the_article
+from tasks.inversion.checks import SourceArticle
+from tasks.inversion.context import build_surroundings
+from tasks.inversion.mirrors import is_article_url
 from tests.tasks.inversion.scripted import PAGE, SOURCE, TEXT, settings
 
 HOSTS = ("wikipedia.org", "wikiwand.com")
@@ -24,11 +24,11 @@ TITLE = "Fall River/New Bedford Line"
     ],
 )
 def test_an_address_of_the_article_is_known_on_every_host(url: str) -> None:
-    assert is_the_article(url, URL, TITLE, HOSTS)
+    assert is_article_url(url, URL, TITLE, HOSTS)
 
 
 def test_the_article_itself_is_known_on_a_host_that_nobody_listed() -> None:
-    assert is_the_article("http://wiki.example.org/x/", "https://wiki.example.org/x", TITLE, ())
+    assert is_article_url("http://wiki.example.org/x/", "https://wiki.example.org/x", TITLE, ())
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_the_article_itself_is_known_on_a_host_that_nobody_listed() -> None:
     ],
 )
 def test_another_page_is_not_the_article(url: str) -> None:
-    assert not is_the_article(url, URL, TITLE, HOSTS)
+    assert not is_article_url(url, URL, TITLE, HOSTS)
 
 
-def kept(*archived: tuple[str, str], source: Source = SOURCE) -> list[str]:
-    around = surroundings(source, archived, (), settings())
+def kept(*archived: tuple[str, str], source: SourceArticle = SOURCE) -> list[str]:
+    around = build_surroundings(source, archived, (), settings())
     return [page.url for page in around.pages]
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.inversion.scoring import Figure, scored
-from tasks.judges.inversion import FoundAnswer, Said
+from tasks.inversion.scoring import ProbeScore, score_probe
+from tasks.judges.inversion import FoundAnswer, StepAnswer
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TruthClaim
 from tests.tasks.inversion.scripted import ScriptedInverter, failed
@@ -30,9 +30,9 @@ def answer(value: str, **subs: str) -> FoundAnswer:
     return FoundAnswer(value=value, sub_claims=tuple(subs.items()))
 
 
-def figure(*found: FoundAnswer, pairs: Any = ()) -> tuple[Said[Figure], ScriptedInverter]:
+def figure(*found: FoundAnswer, pairs: Any = ()) -> tuple[StepAnswer[ProbeScore], ScriptedInverter]:
     matcher = ScriptedInverter(match_claims=pairs)
-    said, _ = asyncio.run(scored("Which town?", TRUTHS, found, matcher))
+    said, _ = asyncio.run(score_probe("Which town?", TRUTHS, found, matcher))
     return said, matcher
 
 
@@ -44,7 +44,7 @@ def f1(*found: FoundAnswer, pairs: Any = ()) -> float:
 
 def test_the_same_words_are_matched_without_a_call() -> None:
     said, matcher = figure(answer("lodsch", year="1820", River="lodka"), answer("the Vienna"))
-    assert said.value == Figure(1.0, 2)
+    assert said.value == ProbeScore(1.0, 2)
     assert matcher.asked == []
 
 
@@ -57,13 +57,13 @@ def test_what_is_missing_and_what_is_wrong_cost() -> None:
 def test_a_value_under_another_name_is_another_claim() -> None:
     said, matcher = figure(answer("Łódź", born="1820"))
     assert matcher.requests("match_claims")[-1].answered == ("born: 1820",)
-    assert said.value == Figure(0.0, 1)
+    assert said.value == ProbeScore(0.0, 1)
 
 
 def test_the_judge_is_asked_for_what_is_left_and_its_calls_are_kept() -> None:
     matcher = ScriptedInverter(match_claims=(("The Polish Manchester", "Vienna"),))
     found = (answer("Lodz"), answer("The Polish Manchester"))
-    said, calls = asyncio.run(scored("Which town?", TRUTHS, found, matcher))
+    said, calls = asyncio.run(score_probe("Which town?", TRUTHS, found, matcher))
     (request,) = matcher.requests("match_claims")
     assert (request.truths, request.answered) == (("Vienna",), ("The Polish Manchester",))
     assert said.value is not None
@@ -80,12 +80,12 @@ def test_two_answers_that_state_one_truth_count_once() -> None:
 
 def test_no_answer_is_worth_nothing_and_asks_nobody() -> None:
     said, matcher = figure()
-    assert said.value == Figure(0.0, 0)
+    assert said.value == ProbeScore(0.0, 0)
     assert matcher.asked == []
 
 
 def test_without_a_truth_there_is_no_figure() -> None:
-    said, _ = asyncio.run(scored("Which?", (), (answer("x"),), ScriptedInverter()))
+    said, _ = asyncio.run(score_probe("Which?", (), (answer("x"),), ScriptedInverter()))
     assert (said.status, said.value) == (Status.NOT_ASSESSED, None)
 
 
@@ -98,11 +98,11 @@ def test_a_failure_of_the_judge_is_no_figure(status: Status) -> None:
 def test_a_label_that_nobody_asked_for_is_no_figure() -> None:
     class Odd(ScriptedInverter):
         async def decide(self, request: Any) -> Any:
-            from tasks.judges.decisions import Answer
+            from tasks.judges.decisions import JudgeAnswer
 
-            return [Answer(status=Status.OK, label="truth:7")]
+            return [JudgeAnswer(status=Status.OK, label="truth:7")]
 
-    said, _ = asyncio.run(scored("Which?", TRUTHS, (answer("Somewhere"),), Odd()))
+    said, _ = asyncio.run(score_probe("Which?", TRUTHS, (answer("Somewhere"),), Odd()))
     assert said.status is Status.UNPARSABLE
     assert "'truth:7'" in str(said.reason)
 

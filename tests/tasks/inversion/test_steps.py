@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.inversion import FoundAnswer, OtherAnswer, Property, SubClaim
+from tasks.judges.inversion import FoundAnswer, OtherAnswer, SubClaim, TargetProperty
 from tests.tasks.inversion.scripted import (
     DIED,
     HARD,
@@ -32,7 +32,7 @@ def others(n: int) -> tuple[OtherAnswer, ...]:
     return tuple(OtherAnswer(value=f"Someone {i}", reason="It fits.") for i in range(n))
 
 
-def without(*sentences: str) -> tuple[Property, ...]:
+def without(*sentences: str) -> tuple[TargetProperty, ...]:
     return tuple(p for p in TARGET.properties if p.sentence not in sentences)
 
 
@@ -199,8 +199,8 @@ def test_what_fails_a_check_is_left_out_where_enough_is_left() -> None:
     made_up = SubClaim(name="honour", value="knighted", sentence=FOREIGN)
     unstated = SubClaim(name="age", value="57", sentence=DIED)
     given_away = SubClaim(name="lamps", value="gas", sentence=LAMPS)
-    naming = Property(text="is called Oakeshott by all", sentence=STRIKE)
-    of_title = Property(text="worked at Ellery", sentence=STRIKE)
+    naming = TargetProperty(text="is called Oakeshott by all", sentence=STRIKE)
+    of_title = TargetProperty(text="worked at Ellery", sentence=STRIKE)
     twice = TARGET.properties[0]
     draft = drafted(
         ScriptedInverter(

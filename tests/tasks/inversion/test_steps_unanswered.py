@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.inversion.draft import Draft
+from tasks.inversion.draft import QuestionDraft
 from tasks.inversion.steps import invert
 from tasks.warehouse.rows import Status
 from tests.tasks.inversion.scripted import (
@@ -78,9 +78,9 @@ def test_a_step_that_was_refused_for_good_rejects_the_question(step: str) -> Non
 
 def test_decided_targets_are_not_asked_again() -> None:
     inverter = ScriptedInverter(find_targets=(TARGET, TARGET, TARGET))
-    heard: dict[int, Draft] = {}
+    heard: dict[int, QuestionDraft] = {}
 
-    async def note(number: int, n_targets: int, draft: Draft) -> None:
+    async def note(number: int, n_targets: int, draft: QuestionDraft) -> None:
         assert n_targets == 3
         heard[number] = draft
 

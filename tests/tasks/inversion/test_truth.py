@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.inversion.record import Inversion, truth_row
-from tasks.inversion.truth import sources_rule
+from tasks.inversion.rows import Inversion, build_truth_row
+from tasks.inversion.truth import find_sources_rule
 from tasks.warehouse.truths import TruthSettings
 from tests.tasks.inversion.scripted import (
     DIED,
@@ -24,9 +24,9 @@ A, B = "https://a.example.org/x", "https://b.example.org/y"
 def of(archived: Sequence[tuple[str, str]], references: Sequence[str]) -> tuple[object, ...]:
     """Sources of the answer and of its sub-claim, and the rule that is recorded."""
     inverter = ScriptedInverter()
-    around = bench(inverter, archived=archived, references=references).around
+    around = bench(inverter, archived=archived, references=references).surroundings
     (truth,) = drafted(inverter, archived=archived, references=references).truths
-    return truth.sources, truth.sub_claims[0].sources, sources_rule((truth,), around)
+    return truth.sources, truth.sub_claims[0].sources, find_sources_rule((truth,), around)
 
 
 HOLDS_NAME = f"{PAGE} {NAMED}"
@@ -61,6 +61,6 @@ def test_an_article_without_an_address_bans_no_empty_one() -> None:
     for url in ("", SOURCE.url):
         source = replace(SOURCE, url=url)
         draft = drafted(inverter, source=source)
-        row = truth_row(inversion, 1, draft, bench(inverter, source=source))
+        row = build_truth_row(inversion, 1, draft, bench(inverter, source=source))
         banned = TruthSettings.model_validate_json(row.settings).banned
         assert (SOURCE.url in banned, "" in banned) == (bool(url), False)

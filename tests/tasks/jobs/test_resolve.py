@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tasks.agents.agent import AgentUsage, Answer
+from tasks.agents.agent import AgentUsage, JobAnswer
 from tasks.configuration.agents import TokenRates
 from tasks.editions.names import UnknownName
 from tasks.jobs.estimate import estimate_reports
-from tasks.jobs.resolve import ask_again, enter_cost
-from tasks.jobs.rows import cost_of
-from tasks.pending.reports import check_askable, unreported
+from tasks.jobs.resolve import ask_again, record_cost
+from tasks.jobs.rows import compute_cost
+from tasks.pending.reports import check_askable, find_pending_reports
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.store import open_warehouse
@@ -46,16 +46,16 @@ def test_costs_entered_by_hand_stand_beside_what_the_interface_said(tmp_path: Pa
             Change(Job, [a_job(0, "done", cost_usd=2.5), a_job(1, "failed")]),
             Change(Report, [a_report(0), a_report(2)]),
         )
-        assert enter_cost(warehouse, EDITION, AGENT, [], usd=None, minutes=7, note="") == 2
-        assert enter_cost(warehouse, EDITION, AGENT, ["Tern_0"], usd=1, minutes=5, note="") == 1
+        assert record_cost(warehouse, EDITION, AGENT, [], usd=None, minutes=7, note="") == 2
+        assert record_cost(warehouse, EDITION, AGENT, ["Tern_0"], usd=1, minutes=5, note="") == 1
         (row,) = warehouse.frame("SELECT * FROM report_costs").to_dicts()
         assert (row["asked_reports"], row["jobs"], row["usd"]) == (1, 2, 2.5)
         assert row["jobs_without_cost"] == 1
         assert (row["people_reports"], row["people_usd"], row["people_minutes"]) == (2, 1.0, 12.0)
         with pytest.raises(UnknownName, match="Tern_9"):
-            enter_cost(warehouse, EDITION, AGENT, ["Tern_9"], usd=1, minutes=None, note=None)
+            record_cost(warehouse, EDITION, AGENT, ["Tern_9"], usd=1, minutes=None, note=None)
         with pytest.raises(UnknownName, match="no reports of 'nobody'"):
-            enter_cost(warehouse, EDITION, "nobody", [], usd=1, minutes=None, note=None)
+            record_cost(warehouse, EDITION, "nobody", [], usd=1, minutes=None, note=None)
 
 
 def test_a_job_is_named_by_an_end_that_no_other_has(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_job_is_named_by_an_end_that_no_other_has(tmp_path: Path) -> None:
         warehouse.write(Change(Job, [a_job(12, "lost"), a_job(22, "lost")]))
         with pytest.raises(UnknownName, match="several"):
             ask_again(warehouse, ["2"])
-        with pytest.raises(UnknownName, match="is no job"):
+        with pytest.raises(UnknownName, match="no job"):
             ask_again(warehouse, ["3"])
         (given_up,) = ask_again(warehouse, ["12"])
         assert (given_up.job, given_up.state) == ("evergreen-0012", "abandoned")
@@ -77,7 +77,7 @@ def test_an_edition_without_prompts_cannot_be_asked_about(tmp_path: Path) -> Non
 def test_an_estimate_counts_only_what_is_still_to_be_bought(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.jobs.estimate.ask_of", lambda agent: ask_entry())
+    monkeypatch.setattr("tasks.jobs.estimate.load_ask_entry", lambda agent: ask_entry())
     with open_warehouse(path_of(tmp_path)) as warehouse:
         with_assignments(warehouse, 5)
         warehouse.write(
@@ -92,14 +92,16 @@ def test_an_estimate_counts_only_what_is_still_to_be_bought(
 def test_from_five_reports_on_their_mean_is_the_estimate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.jobs.estimate.ask_of", lambda agent: ask_entry())
+    monkeypatch.setattr("tasks.jobs.estimate.load_ask_entry", lambda agent: ask_entry())
     with open_warehouse(path_of(tmp_path)) as warehouse:
         with_assignments(warehouse, 6)
         done = [a_job(n, "done", cost_usd=1.0 + n) for n in range(5)]
         warehouse.write(Change(Job, done), Change(Report, [a_report(n) for n in range(5)]))
         (row,) = estimate_reports(warehouse, [EDITION], [AGENT]).to_dicts()
         assert row["usd_each"] == 3.0
-        assert [item.assignment for item in unreported(warehouse, EDITION, AGENT)] == ["Tern_5"]
+        assert [item.assignment for item in find_pending_reports(warehouse, EDITION, AGENT)] == [
+            "Tern_5"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -116,5 +118,7 @@ def test_from_five_reports_on_their_mean_is_the_estimate(
 def test_a_price_is_the_sum_of_its_parts_or_unknown(usage: AgentUsage, usd: float | None) -> None:
     rates = TokenRates(input=2, cached_input=0.2, output=10, reasoning=3, citation=5)
     price = PRICE.model_copy(update={"tokens": rates, "usd_per_thousand_searches": 14})
-    found, _ = cost_of(Answer(outcome="report", text="x", usage=usage), ask_entry(price=price))
+    found, _ = compute_cost(
+        JobAnswer(outcome="report", text="x", usage=usage), ask_entry(price=price)
+    )
     assert found == (None if usd is None else pytest.approx(usd))

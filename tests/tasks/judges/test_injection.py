@@ -22,7 +22,7 @@ from tasks.judges.decisions import (
 )
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.prompts import CODE_LENGTH
-from tasks.models.exchange import ModelRequest, parsed_schema
+from tasks.models.exchange import ModelRequest, parse_schema
 from tests.servers.fences import parse
 from tests.servers.obedient import Obedient
 from tests.servers.oracle import Oracle
@@ -112,7 +112,7 @@ def questions(work: Callable[[LlmJudge], object]) -> Sequence[ModelRequest]:
 
 
 def said(model: Oracle, request: ModelRequest) -> str:
-    return model.answer(request.system, request.prompt, parsed_schema(request.reply_schema))
+    return model.answer(request.system, request.prompt, parse_schema(request.reply_schema))
 
 
 def check_held(request: ModelRequest, text: str) -> None:

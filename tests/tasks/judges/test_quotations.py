@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.judges.quotations import quoted_in
+from tasks.judges.quotations import is_quoted_in
 
 REPORT = """# Land finance
 
@@ -37,7 +37,7 @@ is well known ([Wu 2022](https://x.org/a(b))).
     ],
 )
 def test_what_stands_there_is_found_however_it_was_copied(evidence: str) -> None:
-    assert quoted_in(evidence, REPORT)
+    assert is_quoted_in(evidence, REPORT)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_stands_there_is_found_however_it_was_copied(evidence: str) -> None
     ],
 )
 def test_other_words_or_another_number_are_not(evidence: str) -> None:
-    assert not quoted_in(evidence, REPORT)
+    assert not is_quoted_in(evidence, REPORT)
 
 
 TEXTS = st.text(alphabet="ab1５é中文.,!?。…；|*_ \n“'", max_size=60)
@@ -65,5 +65,5 @@ def test_every_text_stands_in_itself_whatever_is_around_it(
     before: str, said: str, after: str
 ) -> None:
     text = f"{before}\n{said}\n{after}"
-    assert quoted_in(said, text) or not any(char.isalnum() for char in said)
-    assert not quoted_in(f"{said} zzqqx", text)
+    assert is_quoted_in(said, text) or not any(char.isalnum() for char in said)
+    assert not is_quoted_in(f"{said} zzqqx", text)

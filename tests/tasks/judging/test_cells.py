@@ -13,8 +13,8 @@ from tasks.judges.decisions import Judge
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
-from tasks.protocols.case import Case, Decided, Judged
-from tasks.protocols.registry import protocol
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Page, Report, content_sha
 from tasks.warehouse.rubrics import PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -65,7 +65,7 @@ def model(**settings: int) -> Judge:
 @pytest.mark.parametrize("name", CELLS)
 def test_cells_keep_the_ids_under_which_they_were_judged(name: str, tmp_path: Path) -> None:
     with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
-        plans = plan_cells(warehouse, "sample", protocol(name), ScriptedJudge())
+        plans = plan_cells(warehouse, "sample", get_protocol(name), ScriptedJudge())
     assert content_sha(*(plan.cell_id for plan in plans)) == CELLS[name]
 
 
@@ -115,13 +115,13 @@ class ByRubric:
     inputs: tuple[str, ...] = ("query", "report", "rubric", "key_points", "usage")
     kinds: tuple[str, ...] = ("research", "write_article")
 
-    def assesses(self, judge: Judge) -> bool:
+    def supports(self, judge: Judge) -> bool:
         return True
 
-    async def judge(self, case: Case, judge: Judge) -> list[Decided]:
+    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         raise NotImplementedError
 
-    def figures(self, judged: Judged, judge: Judge) -> pl.DataFrame:
+    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         raise NotImplementedError
 
 

@@ -12,7 +12,7 @@ from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import load_wording
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.protocols.registry import protocol
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.gemini import GeminiServer
@@ -21,7 +21,7 @@ from tests.tasks.judges.recording import Recorder, at_server, recorded
 from tests.tasks.protocols.framed import framed
 from tests.tasks.rubric_edition import row, write_lines
 
-BENCH = protocol(PROTOCOL)
+BENCH = get_protocol(PROTOCOL)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_who_sees_grades_it_by_its_file_and_who_reads_text_only_does_not(
     server = GeminiServer()
     decided = at_server(server, lambda judge: BENCH.judge(case, judge), reads=("pdf",))
     assert [len(entry.files) for entry in server.log.entries] == [1]
-    figures = BENCH.figures(framed({"idx-1": decided}), recorded(Recorder()))
+    figures = BENCH.compute_figures(framed({"idx-1": decided}), recorded(Recorder()))
     known = {r["metric"]: (r["n_items"], r["reason"]) for r in figures.iter_rows(named=True)}
     assert known["rubric_total"] == (4, None)
     assert known["rubric_cut"][0] == 0

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tasks.judging.inputs import usage_of
-from tasks.protocols.case import Usage
+from tasks.judging.inputs import load_usage
+from tasks.protocols.case import ReportUsage
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
@@ -44,9 +44,9 @@ def test_turns_are_summed_other_attempts_are_not_and_imports_took_nothing(tmp_pa
     ]  # fmt: skip
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         warehouse.write(Change(Job, jobs), Change(Report, reports))
-        found = usage_of(warehouse, "e")
+        found = load_usage(warehouse, "e")
     assert found == {
-        ("a", "asked_back"): Usage(output_tokens=15, searches=3),
-        ("a", "again"): Usage(output_tokens=7, reasoning_steps=3),
-        ("a", "silent"): Usage(),
+        ("a", "asked_back"): ReportUsage(output_tokens=15, searches=3),
+        ("a", "again"): ReportUsage(output_tokens=7, reasoning_steps=3),
+        ("a", "silent"): ReportUsage(),
     }

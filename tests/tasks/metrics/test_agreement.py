@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.agreement import accuracy, agreement, cohen_kappa
-from tasks.metrics.resampling import intervals
+from tasks.metrics.agreement import accuracy, cohen_kappa, measure_agreement
+from tasks.metrics.resampling import bootstrap_intervals
 
 LABELS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1)
 
@@ -58,7 +58,7 @@ def test_the_share_alike_has_the_interval_of_a_mean_over_clusters_of_one_size() 
         label if kept else "unsure"
         for label, kept in zip(ours, random.random(60) < 0.7, strict=True)
     ]
-    found = agreement(items(ours, 4), items(theirs, 4), folder)
+    found = measure_agreement(items(ours, 4), items(theirs, 4), folder)
     # Clusters are numbered by name, as text.
     names = sorted(range(15), key=str)
     alike = (
@@ -66,7 +66,7 @@ def test_the_share_alike_has_the_interval_of_a_mean_over_clusters_of_one_size() 
     )
     means = alike[names]
     assert (found.n_items, found.n_clusters) == (60, 15)
-    [mean] = intervals(lambda counts: (counts @ means / counts.sum(axis=1))[None, :], 15)
+    [mean] = bootstrap_intervals(lambda counts: (counts @ means / counts.sum(axis=1))[None, :], 15)
     assert found.alike_interval == mean
     assert found.kappa_interval is not None
     assert found.kappa_interval.low is not None
@@ -80,8 +80,8 @@ def test_the_share_alike_has_the_interval_of_a_mean_over_clusters_of_one_size() 
 @settings(max_examples=20, deadline=None)
 def test_intervals_hold_the_figures_that_stand_without_them(pairs: list[tuple[str, str]]) -> None:
     left, right = (items([pair[side] for pair in pairs], 3) for side in (0, 1))
-    found = agreement(left, right, folder)
-    bare = agreement(left, right)
+    found = measure_agreement(left, right, folder)
+    bare = measure_agreement(left, right)
     assert (found.n_items, found.alike, found.kappa) == (bare.n_items, bare.alike, bare.kappa)
     assert bare.alike_interval is None
     for value, interval in (
@@ -97,7 +97,7 @@ def test_intervals_hold_the_figures_that_stand_without_them(pairs: list[tuple[st
 
 
 def test_few_assignments_give_no_interval_and_the_reason_names_them() -> None:
-    found = agreement(items(["a", "b"] * 6, 3), items(["a"] * 12, 3), folder)
+    found = measure_agreement(items(["a", "b"] * 6, 3), items(["a"] * 12, 3), folder)
     assert found.alike_interval is not None
     assert found.alike_interval.reason == "fewer than 5 assignments"
-    assert agreement({"x/1": "a"}, {"y/1": "a"}, folder).alike_interval is None
+    assert measure_agreement({"x/1": "a"}, {"y/1": "a"}, folder).alike_interval is None

@@ -8,35 +8,35 @@ from hypothesis import strategies as st
 
 from tasks.metrics.claim_profiles import (
     GradedRow,
-    class_figures,
-    graded_figures,
-    list_figures,
-    product,
+    multiply_scores,
+    score_classes,
+    score_graded_rows,
+    score_lists,
 )
-from tasks.metrics.claim_trees import Figures
+from tasks.metrics.claim_trees import ClaimScores
 
 
-def values(found: Figures | None) -> tuple[float, ...]:
+def values(found: ClaimScores | None) -> tuple[float, ...]:
     assert found
     return astuple(found)
 
 
 def test_scifacts_counts_a_right_answer_again_but_a_class_once() -> None:
     # Four answers, the first three right, two of them the same class; four classes.
-    found = class_figures([{0}, {0}, {1}, set()], 4)
+    found = score_classes([{0}, {0}, {1}, set()], 4)
     assert values(found) == pytest.approx((3 / 4, 2 / 4, 0.6))
 
 
 def test_materials_multiplies_all_three_figures() -> None:
-    material, paper = Figures(0.5, 1.0, 2 / 3), Figures(1.0, 0.5, 2 / 3)
-    assert values(product(material, paper)) == pytest.approx((0.5, 0.5, 4 / 9))
-    assert product(material, None) is None
+    material, paper = ClaimScores(0.5, 1.0, 2 / 3), ClaimScores(1.0, 0.5, 2 / 3)
+    assert values(multiply_scores(material, paper)) == pytest.approx((0.5, 0.5, 4 / 9))
+    assert multiply_scores(material, None) is None
 
 
 def test_lists_of_texts_are_matched_one_to_one() -> None:
-    assert values(list_figures(2, 5, 4)) == pytest.approx((2 / 5, 2 / 4, 4 / 9))
-    assert list_figures(0, 0, 4) == Figures(0, 0, 0)
-    assert list_figures(0, 0, 0) is None
+    assert values(score_lists(2, 5, 4)) == pytest.approx((2 / 5, 2 / 4, 4 / 9))
+    assert score_lists(0, 0, 4) == ClaimScores(0, 0, 0)
+    assert score_lists(0, 0, 0) is None
 
 
 def row(grades: dict[str, int], *more: str, gates_all: bool = False) -> GradedRow:
@@ -45,36 +45,36 @@ def row(grades: dict[str, int], *more: str, gates_all: bool = False) -> GradedRo
 
 def test_a_grade_from_2_on_is_right_and_every_key_answered_is_below_the_line() -> None:
     rows = [row({"a": 3, "b": 2, "c": 1, "d": 0}, "extra", gates_all=True)]
-    found = graded_figures(rows, [{"a", "b", "c", "d", "e", "f"}], (), ())
+    found = score_graded_rows(rows, [{"a", "b", "c", "d", "e", "f"}], (), ())
     assert values(found) == pytest.approx((2 / 5, 2 / 6, 4 / 11))
 
 
 def test_rows_without_a_partner_stay_below_the_line() -> None:
     rows = [row({"a": 3, "b": 3}), row({}, "a", "b")]
-    assert graded_figures(rows, [{"a", "b"}, {"a", "b"}], (), ()) == Figures(0.5, 0.5, 0.5)
+    assert score_graded_rows(rows, [{"a", "b"}, {"a", "b"}], (), ()) == ClaimScores(0.5, 0.5, 0.5)
 
 
 def test_ignored_keys_count_nowhere() -> None:
     rows = [row({"a": 3, "note": 3})]
-    found = graded_figures(rows, [{"a", "b", "note"}], (), ("note",))
+    found = score_graded_rows(rows, [{"a", "b", "note"}], (), ("note",))
     assert values(found) == pytest.approx((1, 1 / 2, 2 / 3))
 
 
 def test_a_wrong_main_claim_zeroes_its_row_and_no_other() -> None:
     rows = [row({"id": 1, "a": 3}), row({"id": 2, "a": 3})]
-    found = graded_figures(rows, [{"id", "a"}, {"id", "a"}], ("id",), ())
-    assert found == Figures(2 / 4, 2 / 4, 1 / 2)
+    found = score_graded_rows(rows, [{"id", "a"}, {"id", "a"}], ("id",), ())
+    assert found == ClaimScores(2 / 4, 2 / 4, 1 / 2)
 
 
 def test_a_wrong_main_claim_of_a_dict_zeroes_the_whole_task() -> None:
     rows = [row({"id": 1, "a": 3}, gates_all=True), row({"b": 3})]
-    assert graded_figures(rows, [{"id", "a"}, {"b"}], ("id",), ()) == Figures(0, 0, 0)
+    assert score_graded_rows(rows, [{"id", "a"}, {"b"}], ("id",), ()) == ClaimScores(0, 0, 0)
 
 
 def test_without_true_keys_there_is_no_figure() -> None:
-    assert graded_figures([row({}, "a")], [], (), ()) is None
-    assert graded_figures([row({"a": 3})], [{"a"}], (), ("a",)) is None
-    assert class_figures([set()], 0) is None
+    assert score_graded_rows([row({}, "a")], [], (), ()) is None
+    assert score_graded_rows([row({"a": 3})], [{"a"}], (), ("a",)) is None
+    assert score_classes([set()], 0) is None
 
 
 GRADES = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3))
@@ -85,7 +85,7 @@ def test_published_figures_lie_between_0_and_1(
     graded: list[dict[str, int]], main: set[str], gates: bool
 ) -> None:
     rows = [row(grades, gates_all=gates) for grades in graded]
-    found = graded_figures(rows, [set("abcd") for _ in graded], main, ())
+    found = score_graded_rows(rows, [set("abcd") for _ in graded], main, ())
     if found is None:
         assert not graded
     else:
@@ -99,8 +99,8 @@ def test_a_row_that_answers_nothing_true_never_raises_anything(
     grades: dict[str, int], n: int
 ) -> None:
     truth = [set("abcd")]
-    before = graded_figures([row(grades)], truth, (), ())
-    after = graded_figures([row(grades), *[row({}, "a", "b")] * n], truth, (), ())
+    before = score_graded_rows([row(grades)], truth, (), ())
+    after = score_graded_rows([row(grades), *[row({}, "a", "b")] * n], truth, (), ())
     assert before
     assert after
     assert after.precision <= before.precision

@@ -11,13 +11,20 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from tasks.metrics.claim_trees import Figures, Node, Path, f1, one_to_one, tree_figures
+from tasks.metrics.claim_trees import (
+    ClaimNode,
+    ClaimPath,
+    ClaimScores,
+    f1_score,
+    match_one_to_one,
+    score_claim_trees,
+)
 
-LEAF = Node()
+LEAF = ClaimNode()
 
 
-def tree(*children: Node, weight: float = 1.0) -> Node:
-    return Node(weight, children)
+def tree(*children: ClaimNode, weight: float = 1.0) -> ClaimNode:
+    return ClaimNode(weight, children)
 
 
 def test_the_figures_of_a_nested_answer_are_those_worked_by_hand() -> None:
@@ -25,7 +32,7 @@ def test_the_figures_of_a_nested_answer_are_those_worked_by_hand() -> None:
     # has four answers, the first with three sub-claims.
     answered = (tree(LEAF, LEAF), LEAF, LEAF)
     truths = (tree(LEAF, LEAF, LEAF), LEAF, LEAF, LEAF)
-    found = tree_figures(answered, truths, {(0,): (0,), (0, 1): (0, 2), (2,): (3,)})
+    found = score_claim_trees(answered, truths, {(0,): (0,), (0, 1): (0, 2), (2,): (3,)})
     assert found
     assert astuple(found) == pytest.approx(
         ((1 / 2 + 1) / 3, (1 / 3 + 1) / 4, 2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3))
@@ -33,47 +40,47 @@ def test_the_figures_of_a_nested_answer_are_those_worked_by_hand() -> None:
 
 
 def test_weights_are_the_truth_s() -> None:
-    truths = (Node(3.0), Node(1.0))
-    found = tree_figures((LEAF, LEAF), truths, {(1,): (0,)})
-    assert found == Figures(precision=3 / 4, recall=3 / 4, f1=3 / 4)
+    truths = (ClaimNode(3.0), ClaimNode(1.0))
+    found = score_claim_trees((LEAF, LEAF), truths, {(1,): (0,)})
+    assert found == ClaimScores(precision=3 / 4, recall=3 / 4, f1=3 / 4)
 
 
 def test_a_wrong_sub_claim_takes_from_its_parent_and_a_wrong_parent_takes_all() -> None:
     truths = (tree(LEAF, LEAF),)
     whole = {(0,): (0,), (0, 0): (0, 0), (0, 1): (0, 1)}
     half = {(0,): (0,), (0, 0): (0, 0)}
-    assert tree_figures(truths, truths, whole) == Figures(1, 1, 1)
-    assert tree_figures(truths, truths, half) == Figures(0.5, 0.5, 0.5)
-    assert tree_figures(truths, truths, {}) == Figures(0, 0, 0)
+    assert score_claim_trees(truths, truths, whole) == ClaimScores(1, 1, 1)
+    assert score_claim_trees(truths, truths, half) == ClaimScores(0.5, 0.5, 0.5)
+    assert score_claim_trees(truths, truths, {}) == ClaimScores(0, 0, 0)
 
 
 def test_what_is_said_of_a_claim_that_nothing_is_known_of_is_not_counted() -> None:
-    assert tree_figures((tree(LEAF, LEAF),), (LEAF,), {(0,): (0,)}) == Figures(1, 1, 1)
+    assert score_claim_trees((tree(LEAF, LEAF),), (LEAF,), {(0,): (0,)}) == ClaimScores(1, 1, 1)
 
 
 def test_a_claim_found_without_what_is_known_of_it_is_precise_but_not_complete() -> None:
-    assert tree_figures((LEAF,), (tree(LEAF),), {(0,): (0,)}) == Figures(1, 0, 0)
+    assert score_claim_trees((LEAF,), (tree(LEAF),), {(0,): (0,)}) == ClaimScores(1, 0, 0)
 
 
 def test_without_a_truth_there_is_no_figure_and_without_an_answer_it_is_0() -> None:
-    assert tree_figures((LEAF,), (), {}) is None
-    assert tree_figures((), (), {}) is None
-    assert tree_figures((), (LEAF,), {}) == Figures(0, 0, 0)
+    assert score_claim_trees((LEAF,), (), {}) is None
+    assert score_claim_trees((), (), {}) is None
+    assert score_claim_trees((), (LEAF,), {}) == ClaimScores(0, 0, 0)
 
 
 def test_a_true_claim_counts_once() -> None:
     with pytest.raises(ValueError, match="more than one"):
-        tree_figures((LEAF, LEAF), (LEAF,), {(0,): (0,), (1,): (0,)})
+        score_claim_trees((LEAF, LEAF), (LEAF,), {(0,): (0,), (1,): (0,)})
 
 
 def test_f1_is_0_where_both_are_0() -> None:
-    assert f1(0, 0) == 0
+    assert f1_score(0, 0) == 0
 
 
 NODES = st.recursive(
-    st.builds(Node, st.sampled_from([0.5, 1.0, 2.0])),
+    st.builds(ClaimNode, st.sampled_from([0.5, 1.0, 2.0])),
     lambda below: st.builds(
-        Node, st.sampled_from([0.5, 1.0, 2.0]), st.lists(below, max_size=3).map(tuple)
+        ClaimNode, st.sampled_from([0.5, 1.0, 2.0]), st.lists(below, max_size=3).map(tuple)
     ),
     max_leaves=8,
 )
@@ -81,12 +88,16 @@ FORESTS = st.lists(NODES, min_size=1, max_size=4).map(tuple)
 
 
 @st.composite
-def matched(draw: st.DrawFn) -> tuple[tuple[Node, ...], tuple[Node, ...], dict[Path, Path]]:
+def matched(
+    draw: st.DrawFn,
+) -> tuple[tuple[ClaimNode, ...], tuple[ClaimNode, ...], dict[ClaimPath, ClaimPath]]:
     """Two forests, with a pairing in which a pair lies below a pair."""
     answered, truths = draw(st.tuples(FORESTS, FORESTS))
-    pairs: dict[Path, Path] = {}
+    pairs: dict[ClaimPath, ClaimPath] = {}
 
-    def pair(left: tuple[Node, ...], right: tuple[Node, ...], at: Path, there: Path) -> None:
+    def pair(
+        left: tuple[ClaimNode, ...], right: tuple[ClaimNode, ...], at: ClaimPath, there: ClaimPath
+    ) -> None:
         partners = draw(st.permutations(range(len(right))))
         n = draw(st.integers(0, min(len(left), len(right))))
         claims = draw(st.permutations(range(len(left))))
@@ -98,24 +109,26 @@ def matched(draw: st.DrawFn) -> tuple[tuple[Node, ...], tuple[Node, ...], dict[P
     return answered, truths, pairs
 
 
-Forest = tuple[Node, ...]
+Forest = tuple[ClaimNode, ...]
 
 
-def figures(case: tuple[Forest, Forest, dict[Path, Path]]) -> Figures:
-    found = tree_figures(*case)
+def figures(case: tuple[Forest, Forest, dict[ClaimPath, ClaimPath]]) -> ClaimScores:
+    found = score_claim_trees(*case)
     assert found is not None
     return found
 
 
 @given(matched())
-def test_every_figure_lies_between_0_and_1(case: tuple[Forest, Forest, dict[Path, Path]]) -> None:
+def test_every_figure_lies_between_0_and_1(
+    case: tuple[Forest, Forest, dict[ClaimPath, ClaimPath]],
+) -> None:
     found = figures(case)
     assert 0 <= found.precision <= 1
     assert 0 <= found.recall <= 1
     assert min(found.precision, found.recall) - 1e-12 <= found.f1 <= 1
 
 
-def paths(forest: Forest, at: Path = ()) -> Iterator[Path]:
+def paths(forest: Forest, at: ClaimPath = ()) -> Iterator[ClaimPath]:
     for index, node in enumerate(forest):
         yield (*at, index)
         yield from paths(node.children, (*at, index))
@@ -123,12 +136,12 @@ def paths(forest: Forest, at: Path = ()) -> Iterator[Path]:
 
 @given(FORESTS)
 def test_a_perfect_answer_has_1(truths: Forest) -> None:
-    assert tree_figures(truths, truths, {p: p for p in paths(truths)}) == Figures(1, 1, 1)
+    assert score_claim_trees(truths, truths, {p: p for p in paths(truths)}) == ClaimScores(1, 1, 1)
 
 
 @given(matched(), st.data())
 def test_the_order_of_an_answer_changes_nothing(
-    case: tuple[Forest, Forest, dict[Path, Path]], data: Any
+    case: tuple[Forest, Forest, dict[ClaimPath, ClaimPath]], data: Any
 ) -> None:
     answered, truths, pairs = case
     order = data.draw(st.permutations(range(len(answered))))
@@ -139,7 +152,7 @@ def test_the_order_of_an_answer_changes_nothing(
 
 @given(matched())
 def test_a_wrong_claim_more_never_raises_anything(
-    case: tuple[Forest, Forest, dict[Path, Path]],
+    case: tuple[Forest, Forest, dict[ClaimPath, ClaimPath]],
 ) -> None:
     answered, truths, pairs = case
     before, after = figures(case), figures(((*answered, LEAF), truths, pairs))
@@ -150,7 +163,7 @@ def test_a_wrong_claim_more_never_raises_anything(
 
 @given(matched(), st.data())
 def test_a_matched_claim_less_never_raises_recall(
-    case: tuple[Forest, Forest, dict[Path, Path]], data: Any
+    case: tuple[Forest, Forest, dict[ClaimPath, ClaimPath]], data: Any
 ) -> None:
     answered, truths, pairs = case
     if not pairs:
@@ -165,7 +178,7 @@ EDGES = st.lists(st.lists(st.integers(0, 6), max_size=4, unique=True), max_size=
 
 @given(EDGES)
 def test_a_matching_is_one_to_one_and_as_large_as_can_be(edges: list[list[int]]) -> None:
-    found = one_to_one(edges)
+    found = match_one_to_one(edges)
     assert len(set(found.values())) == len(found)
     assert all(right in edges[left] for left, right in found.items())
     matrix = np.zeros((max(len(edges), 1), 7), dtype=int)
@@ -176,9 +189,9 @@ def test_a_matching_is_one_to_one_and_as_large_as_can_be(edges: list[list[int]])
 
 
 def test_who_is_served_first_keeps_the_partner_that_several_want() -> None:
-    assert one_to_one([[0], [0]]) == {0: 0}
-    assert one_to_one([[0], [0]], order=[1, 0]) == {1: 0}
-    assert one_to_one([[0, 1], [0]]) == {0: 1, 1: 0}
+    assert match_one_to_one([[0], [0]]) == {0: 0}
+    assert match_one_to_one([[0], [0]], order=[1, 0]) == {1: 0}
+    assert match_one_to_one([[0, 1], [0]]) == {0: 1, 1: 0}
 
 
 @given(EDGES.filter(bool), st.data())
@@ -186,4 +199,4 @@ def test_a_duplicate_never_makes_a_matching_larger_than_its_truths(
     edges: list[list[int]], data: Any
 ) -> None:
     twin = data.draw(st.sampled_from(edges))
-    assert set(one_to_one(edges)) <= set(one_to_one([*edges, twin]))
+    assert set(match_one_to_one(edges)) <= set(match_one_to_one([*edges, twin]))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tasks.metrics.drift import (
     Normalisation,
-    Rated,
-    comparable,
-    frequency,
-    occurrences,
+    RatedKeyword,
+    count_substrings,
+    count_whole_words,
+    normalise_text,
     presence,
     relevance_share,
     saturation,
@@ -20,7 +20,7 @@ from tasks.metrics.drift import (
 )
 
 RATED = st.lists(
-    st.builds(Rated, st.integers(0, 50), st.integers(1, 5)), min_size=1, max_size=8
+    st.builds(RatedKeyword, st.integers(0, 50), st.integers(1, 5)), min_size=1, max_size=8
 )  # fmt: skip
 EPSILON = st.floats(0.5, 20)
 BY = st.sampled_from(("ratio", "linear"))
@@ -47,19 +47,19 @@ BY = st.sampled_from(("ratio", "linear"))
     ],
 )
 def test_a_keyword_is_found_as_words_of_its_own(keyword: str, text: str, count: int) -> None:
-    assert frequency(keyword, comparable(text)) == count
+    assert count_whole_words(keyword, normalise_text(text)) == count
 
 
 def test_the_notebook_finds_keywords_inside_of_other_words() -> None:
     text = "The Vet said: a vet's veto and other vets."
-    assert occurrences("vet", text) == 4
-    assert frequency("vet", comparable(text)) == 2
-    assert occurrences("", text) == 0
+    assert count_substrings("vet", text) == 4
+    assert count_whole_words("vet", normalise_text(text)) == 2
+    assert count_substrings("", text) == 0
 
 
 def test_drift_is_what_the_formulas_give_by_hand() -> None:
     # Saturation 1, 1/3, 0; relevance 5/5, 4/5, 1/5: (1 + 4/15 + 0) / 3.
-    focus = [Rated(7, 5), Rated(1, 4), Rated(0, 1)]
+    focus = [RatedKeyword(7, 5), RatedKeyword(1, 4), RatedKeyword(0, 1)]
     assert weighted_presence(focus, 3) == pytest.approx((1 + 4 / 15) / 3)
     # The same by (r - 1) / 4: (1 + 1/3 · 3/4 + 0) / 3.
     assert weighted_presence(focus, 3, "linear") == pytest.approx((1 + 1 / 4) / 3)
@@ -73,7 +73,7 @@ def test_without_keywords_there_is_no_figure() -> None:
     assert presence([], 3) is None
 
 
-def there(rated: Sequence[Rated], epsilon: float, by: Normalisation) -> float:
+def there(rated: Sequence[RatedKeyword], epsilon: float, by: Normalisation) -> float:
     value = weighted_presence(rated, epsilon, by)
     assert value is not None
     return value
@@ -82,7 +82,7 @@ def there(rated: Sequence[Rated], epsilon: float, by: Normalisation) -> float:
 @settings(max_examples=50)
 @given(RATED, EPSILON, BY)
 def test_presence_is_a_share_whatever_the_order_of_the_keywords(
-    rated: list[Rated], epsilon: float, by: Normalisation
+    rated: list[RatedKeyword], epsilon: float, by: Normalisation
 ) -> None:
     assert 0 <= there(rated, epsilon, by) <= 1
     assert there(sorted(rated, reverse=True), epsilon, by) == there(rated, epsilon, by)
@@ -91,7 +91,7 @@ def test_presence_is_a_share_whatever_the_order_of_the_keywords(
 @settings(max_examples=50)
 @given(RATED, EPSILON, BY, st.data())
 def test_more_of_a_keyword_and_a_higher_relevance_never_lower_its_presence(
-    rated: list[Rated], epsilon: float, by: Normalisation, data: st.DataObject
+    rated: list[RatedKeyword], epsilon: float, by: Normalisation, data: st.DataObject
 ) -> None:
     place = data.draw(st.integers(0, len(rated) - 1))
     one = rated[place]
@@ -114,9 +114,9 @@ def test_drift_lies_between_its_two_parts(focus: float, deviation: float, weight
 @settings(max_examples=50)
 @given(st.text(max_size=60), st.text(max_size=300))
 def test_counting_never_raises_and_finds_no_more_than_there_is(keyword: str, text: str) -> None:
-    found = frequency(keyword, comparable(text))
-    assert 0 <= found <= len(comparable(text))
-    assert occurrences(keyword, text) >= 0
+    found = count_whole_words(keyword, normalise_text(text))
+    assert 0 <= found <= len(normalise_text(text))
+    assert count_substrings(keyword, text) >= 0
 
 
 def test_saturation_and_relevance_stay_shares() -> None:

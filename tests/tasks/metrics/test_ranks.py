@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.ranks import places, rank_ranges
+from tasks.metrics.ranks import competition_ranks, rank_ranges
 
 AGENTS = ["a", "b", "c", "d", "e"]
 SURE = st.lists(st.sampled_from(list(combinations(AGENTS, 2))), unique=True)
@@ -50,6 +50,6 @@ def test_ranges_lie_apart_only_by_what_is_sure(better: list[tuple[str, str]]) ->
 
 
 def test_places_are_bare_and_equals_have_one() -> None:
-    assert places([0.2, 0.4, 0.2, 0.1], higher_is_better=True) == [2, 1, 2, 4]
-    assert places([0.2, 0.4, 0.2, 0.1], higher_is_better=False) == [2, 4, 2, 1]
-    assert places([], higher_is_better=True) == []
+    assert competition_ranks([0.2, 0.4, 0.2, 0.1], higher_is_better=True) == [2, 1, 2, 4]
+    assert competition_ranks([0.2, 0.4, 0.2, 0.1], higher_is_better=False) == [2, 4, 2, 1]
+    assert competition_ranks([], higher_is_better=True) == []

@@ -6,18 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.agreement import Agreement, agreement, majorities, majority, pairwise
+from tasks.metrics.agreement import (
+    LabelAgreement,
+    majority_label,
+    majority_labels,
+    measure_agreement,
+    measure_pairwise,
+)
 from tasks.metrics.preference import preferred_side, win_rates
 
 LABELLINGS = st.dictionaries(st.integers(0, 30), st.sampled_from("abc"))
 
 
 def test_only_items_that_both_decided_are_compared() -> None:
-    assert agreement({1: "a", 2: "b", 3: "a"}, {2: "b", 3: "b", 4: "a"}) == Agreement(2, 0.5, 0.0)
+    assert measure_agreement({1: "a", 2: "b", 3: "a"}, {2: "b", 3: "b", 4: "a"}) == LabelAgreement(
+        2, 0.5, 0.0
+    )
 
 
 def test_nothing_in_common_is_null_and_not_zero() -> None:
-    assert agreement({1: "a"}, {2: "a"}) == Agreement(0, None, None)
+    assert measure_agreement({1: "a"}, {2: "a"}) == LabelAgreement(0, None, None)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +42,7 @@ def test_kappa_is_that_of_scikit_learn(
     left: dict[int, str],
     right: dict[int, str],
 ) -> None:
-    found = agreement(left, right)
+    found = measure_agreement(left, right)
     shared = sorted(left.keys() & right.keys())
     if found.kappa is not None:
         ours, theirs = [left[i] for i in shared], [right[i] for i in shared]
@@ -43,7 +51,7 @@ def test_kappa_is_that_of_scikit_learn(
 
 def test_each_two_raters_are_compared_once() -> None:
     raters = {name: {1: "a"} for name in ("zoe", "ann", "bob")}
-    assert [pair[:2] for pair in pairwise(raters)] == [
+    assert [pair[:2] for pair in measure_pairwise(raters)] == [
         ("ann", "bob"), ("ann", "zoe"), ("bob", "zoe")
     ]  # fmt: skip
 
@@ -52,12 +60,12 @@ def test_each_two_raters_are_compared_once() -> None:
     ("votes", "found"), [("aab", "a"), ("ab", None), ("", None), ("aabb", None), ("abbcc", None)]
 )
 def test_a_majority_needs_more_votes_than_any_other_label(votes: str, found: str | None) -> None:
-    assert majority(votes) == found
+    assert majority_label(votes) == found
 
 
 def test_tied_items_are_left_out_and_named() -> None:
     raters = {"ann": {1: "a", 2: "a"}, "bob": {1: "b", 2: "a", 3: "b"}}
-    assert majorities(raters) == ({2: "a", 3: "b"}, {1})
+    assert majority_labels(raters) == ({2: "a", 3: "b"}, {1})
 
 
 def test_win_rates_say_in_how_many_comparisons_an_agent_was() -> None:

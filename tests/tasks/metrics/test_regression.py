@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.regression import line
+from tasks.metrics.regression import fit_line
 
 PAIRS = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 100)), max_size=9)
 
 
 def test_slope_and_interval_by_hand() -> None:
     # x 1-4, y 1 3 2 4: Sxx 5, Sxy 4, residuals .3, -1.1 … : SSE 1.8, se sqrt(.9 / 5).
-    found = line([(3, 2), (1, 1), (4, 4), (2, 3)])
+    found = fit_line([(3, 2), (1, 1), (4, 4), (2, 3)])
     assert found.slope == pytest.approx(0.8)
     error = (1.8 / 2 / 5) ** 0.5
     # Student's t of 2 degrees of freedom reaches 4.3027 with 95 %.
@@ -36,7 +36,7 @@ def test_slope_and_interval_by_hand() -> None:
 def test_where_there_is_no_line_it_is_null_with_the_reason(
     pairs: list[tuple[float, float]], reason: str
 ) -> None:
-    found = line(pairs)
+    found = fit_line(pairs)
     assert (found.slope, found.low, found.high, found.p, found.reason) == (
         None, None, None, None, reason,
     )  # fmt: skip
@@ -47,12 +47,12 @@ def test_where_there_is_no_line_it_is_null_with_the_reason(
 def test_a_line_lies_within_its_interval_and_turns_with_the_sign(
     pairs: list[tuple[float, float]], chance: random.Random
 ) -> None:
-    found = line(pairs)
-    assert found == line(chance.sample(pairs, len(pairs)))
+    found = fit_line(pairs)
+    assert found == fit_line(chance.sample(pairs, len(pairs)))
     if found.slope is None or found.low is None or found.high is None or found.p is None:
         return
     assert found.low <= found.slope <= found.high
-    turned = line([(x, -y) for x, y in pairs])
+    turned = fit_line([(x, -y) for x, y in pairs])
     assert turned.slope == pytest.approx(-found.slope, abs=1e-9)
     assert turned.low == pytest.approx(-found.high, abs=1e-6)
     if min(abs(found.p - 0.05), found.p) > 1e-6:  # p below .05 is an interval without 0

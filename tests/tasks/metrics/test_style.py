@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.words import WordsToWatch, load_words_to_watch
-from tasks.extraction.shape import shape
-from tasks.metrics.style import diagnose
+from tasks.extraction.shape import measure_shape
+from tasks.metrics.style import measure_style
 
 WORDS = load_words_to_watch()
 ARTICLE = """# Northern Line
@@ -32,7 +32,7 @@ MARKUP = st.text(alphabet="[]()!|#*_`.,1aA \n<>'\"【】^:/h-", max_size=300) | 
 
 
 def value(markdown: str, name: str) -> float | None:
-    return diagnose(shape(markdown), WORDS)[name].value
+    return measure_style(measure_shape(markdown), WORDS)[name].value
 
 
 def test_words_to_watch_are_counted_per_thousand_words_outside_the_references() -> None:
@@ -64,7 +64,7 @@ def test_sections_and_their_depth_leave_out_title_and_references() -> None:
 
 def test_each_cited_source_counts_once_per_marker() -> None:
     # [1], [2], [3], one link, [1, 2]
-    assert shape(ARTICLE).n_citations == 6
+    assert measure_shape(ARTICLE).n_citations == 6
     assert value(ARTICLE, "citations_per_100_words") == pytest.approx(600 / 25)
 
 
@@ -75,7 +75,7 @@ def test_each_cited_source_counts_once_per_marker() -> None:
      ("See [a](/local).", 0), ("In 1875 [sic] it opened.", 0)],
 )  # fmt: skip
 def test_every_shape_of_marker_is_one_citation(text: str, n: int) -> None:
-    assert shape(text).n_citations == n
+    assert measure_shape(text).n_citations == n
 
 
 def test_simple_prose_reads_easier_than_learned_prose() -> None:
@@ -90,13 +90,13 @@ def test_simple_prose_reads_easier_than_learned_prose() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# ", "***", "[1]", "![](https://x.org/a.png)"])
 def test_a_text_without_words_has_no_figures(text: str) -> None:
-    assert {figure.value for figure in diagnose(shape(text), WORDS).values()} == {None}
+    assert {figure.value for figure in measure_style(measure_shape(text), WORDS).values()} == {None}
 
 
 @settings(deadline=None)
 @given(MARKUP)
 def test_diagnosing_never_raises(text: str) -> None:
-    figures = diagnose(shape(text), WORDS)
+    figures = measure_style(measure_shape(text), WORDS)
     names = {f"words_to_watch_{category}" for category in WORDS.categories}
     assert names < set(figures)
     share = figures["lead_share"].value
@@ -106,7 +106,7 @@ def test_diagnosing_never_raises(text: str) -> None:
 @pytest.mark.parametrize("unit", ["[", "(", " ", "](", "[1", "【", "[^", "# ", "\n", "a "])
 def test_a_hostile_text_is_diagnosed_to_its_end(unit: str) -> None:
     text = unit * (200_000 // len(unit))
-    assert "flesch" in diagnose(shape(text), WORDS)
+    assert "flesch" in measure_style(measure_shape(text), WORDS)
 
 
 def test_a_misspelt_key_in_the_list_is_named(tmp_path: Path) -> None:
@@ -118,5 +118,5 @@ def test_a_misspelt_key_in_the_list_is_named(tmp_path: Path) -> None:
 
 def test_only_the_given_lists_count() -> None:
     words = WordsToWatch(guideline="none", version=1, categories={"fish": ("cod", "* herring")})
-    figures = diagnose(shape("Cod and a red herring."), words)
+    figures = measure_style(measure_shape("Cod and a red herring."), words)
     assert figures["words_to_watch_fish"].value == pytest.approx(2_000 / 5)

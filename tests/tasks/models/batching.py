@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judging.batches import WarehouseBatchStore
-from tasks.models.batch import BatchSender
 from tasks.models.batch_client import BatchClient
-from tasks.models.batch_job import Timing
+from tasks.models.batch_job import BatchTiming
+from tasks.models.batch_sender import BatchSender
 from tasks.models.budget import Budget
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway, InvalidReply, Outcome
@@ -28,7 +28,7 @@ from tests.tasks.models.test_prices import BATCH, price
 
 KEY = "canary-key-3f9a7c"
 Server = GeminiServer | OpenAiServer
-QUICK = Timing(
+QUICK = BatchTiming(
     idle_seconds=0.05, poll_seconds=0.02, longest_poll_seconds=0.05,
     creation_waits=(0.01, 0.01), failures=3,
 )  # fmt: skip
@@ -124,7 +124,7 @@ def whole(answer: str) -> str:
 
 
 def struck(fault: str, *requests: ModelRequest, times: int | None = None) -> FaultPlan:
-    prompts = frozenset(prompt_id(request.turns[0].text) for request in requests)
+    prompts = frozenset(prompt_id(request.messages[0].text) for request in requests)
     return FaultPlan((fault,), prompts=prompts, times=times)
 
 

@@ -12,7 +12,7 @@ from google.genai import errors as genai
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from tasks.models.errors import ModelError, Rejected, Transient
+from tasks.models.errors import ModelError, RequestRejected, TransientError
 
 UNSENT, LATE, CUT, GARBLED = (
     ("connection", False), ("timeout", True), ("connection", True), ("garbled", True)
@@ -121,17 +121,21 @@ def made(kind: type[Exception]) -> Exception:
 
 GENAI: dict[type[Exception], tuple[Callable[[], Exception], type[ModelError]]] = {
     # class: how it is made, what it is for a judge's call
-    genai.APIError: (lambda: genai.APIError(0, {}), Transient),
-    genai.ClientError: (lambda: genai.ClientError(400, {}), Rejected),
-    genai.ServerError: (lambda: genai.ServerError(500, {}), Transient),
-    genai.UnknownApiResponseError: (genai.UnknownApiResponseError, Transient),
-    genai.UnknownFunctionCallArgumentError: (genai.UnknownFunctionCallArgumentError, Transient),
-    genai.UnsupportedFunctionError: (genai.UnsupportedFunctionError, Transient),
-    genai.FunctionInvocationError: (genai.FunctionInvocationError, Transient),
-    genai.ContinuationInterruptedError: (
-        lambda: genai.ContinuationInterruptedError("no"), Transient
+    genai.APIError: (lambda: genai.APIError(0, {}), TransientError),
+    genai.ClientError: (lambda: genai.ClientError(400, {}), RequestRejected),
+    genai.ServerError: (lambda: genai.ServerError(500, {}), TransientError),
+    genai.UnknownApiResponseError: (genai.UnknownApiResponseError, TransientError),
+    genai.UnknownFunctionCallArgumentError: (
+        genai.UnknownFunctionCallArgumentError,
+        TransientError,
     ),
-}  # fmt: skip
+    genai.UnsupportedFunctionError: (genai.UnsupportedFunctionError, TransientError),
+    genai.FunctionInvocationError: (genai.FunctionInvocationError, TransientError),
+    genai.ContinuationInterruptedError: (
+        lambda: genai.ContinuationInterruptedError("no"),
+        TransientError,
+    ),
+}
 STATUSES: dict[type[interactions.APIStatusError], tuple[int, Means]] = {
     # class: its status, what it is for the buying of a report; None: nothing was bought
     interactions.APIStatusError: (418, None),

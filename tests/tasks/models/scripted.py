@@ -5,15 +5,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from tasks.models.budget import Budget
-from tasks.models.errors import StopsTheStage
-from tasks.models.exchange import Finish, ModelRequest, Parameters, Purpose, Reply, Turn, Usage
+from tasks.models.errors import StopStage
+from tasks.models.exchange import (
+    Finish,
+    Message,
+    ModelRequest,
+    Parameters,
+    Purpose,
+    Reply,
+    TokenUsage,
+)
 from tasks.models.gateway import Gateway, InvalidReply
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tests.tasks.models.virtual_time import now
 
 VERSION = "some-model-001"
-USED = Usage(prompt=40, cached=0, output=4, thinking=0)
+USED = TokenUsage(prompt=40, cached=0, output=4, thinking=0)
 
 
 class MemoryLedger:
@@ -23,16 +31,16 @@ class MemoryLedger:
         self.calls: dict[str, Call] = {}
         self.events = [] if events is None else events
 
-    def alone(self, request_id: str) -> AbstractAsyncContextManager[None]:
+    def lock_request(self, request_id: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def attempts(self, request_id: str) -> Sequence[Call]:
+    async def load_attempts(self, request_id: str) -> Sequence[Call]:
         known = [call for call in self.calls.values() if call.request_id == request_id]
         return sorted(known, key=lambda call: call.attempt)
 
-    async def keep(self, call: Call, *, again: bool) -> None:
+    async def save(self, call: Call, *, replace: bool) -> None:
         await asyncio.sleep(0)  # a commit takes a while
-        assert (call.call_id in self.calls) == again
+        assert (call.call_id in self.calls) == replace
         self.calls[call.call_id] = call
         self.events.append(f"kept {call.attempt}")
 
@@ -52,7 +60,7 @@ class ScriptedSender:
         self.sent: list[ModelRequest] = []
         self.gate: asyncio.Event | None = None
         self.lost_first = 0
-        self.stopped: StopsTheStage | None = None
+        self.stopped: StopStage | None = None
         self.closed = False
 
     async def send(
@@ -72,10 +80,10 @@ class ScriptedSender:
             raise answer
         return answer
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """There always is."""
 
-    def stop(self, error: StopsTheStage) -> None:
+    def stop(self, error: StopStage) -> None:
         self.stopped = error
 
     async def close(self) -> None:
@@ -105,7 +113,7 @@ def question(text: str = "Is it so?", limit: int = 100) -> ModelRequest:
         reply_name="answer",
         reply_schema="{}",
         system="Say yes or no.",
-        turns=(Turn(role="user", text=text),),
+        messages=(Message(role="user", text=text),),
         purpose=Purpose(judge="j", protocol="p", step="s", prompt_sha="sha"),
         typical_output_tokens=5,
     )
@@ -115,7 +123,7 @@ def said(
     text: str = "yes",
     finish: Finish = "ok",
     version: str | None = VERSION,
-    usage: Usage = USED,
+    usage: TokenUsage = USED,
 ) -> Reply:
     return Reply(finish=finish, text=text, model_version=version, usage=usage)
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from tasks.configuration.models import Limits, Retries
 from tasks.models.exchange import Reply
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tests.servers.asked import prompt_id
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.models.attachments import (
-    BYTES_OF_A_PAGE,
-    MOST_BYTES,
+    BYTES_PER_PAGE,
+    MAX_ATTACHMENT_BYTES,
     PDF,
     Attachment,
     Medium,
-    media_types,
+    supported_media_types,
 )
-from tasks.models.batch_client import key_of, request_bytes
-from tasks.models.errors import ModelError, Rejected
-from tasks.models.exchange import ModelRequest, Parameters, Purpose, Turn
+from tasks.models.batch_client import estimate_request_bytes, request_key
+from tasks.models.errors import ModelError, RequestRejected
+from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gemini_batch import GeminiBatchClient
 from tasks.models.openai_batch import OpenAiBatchClient
 from tasks.models.prices import BYTES_PER_TOKEN
@@ -85,7 +85,10 @@ def test_a_repaired_question_and_one_in_a_conversation_keep_their_files(
     kind: type[ModelServer], files: tuple[Attachment, ...]
 ) -> None:
     server = kind()
-    ask(server, with_files(question(), *files).repaired("perhaps", "it is neither yes nor no"))
+    ask(
+        server,
+        with_files(question(), *files).with_correction("perhaps", "it is neither yes nor no"),
+    )
     assert server.log.entries[0].files == arrived(*files)
 
 
@@ -118,7 +121,7 @@ def test_the_address_of_a_question_covers_its_files_and_nothing_else_of_them(
     assert len({request.request_id for request in asked}) == len(asked)
     moved = pdf.model_copy(update={"folder": tmp_path / "elsewhere", "n_pages": None})
     assert with_files(question(), moved).request_id == asked[1].request_id
-    assert [key_of(request) for request in asked] == [request.request_id for request in asked]
+    assert [request_key(request) for request in asked] == [request.request_id for request in asked]
 
 
 def test_a_question_without_files_has_the_address_under_which_it_was_bought() -> None:
@@ -132,21 +135,21 @@ PARTS = st.text(max_size=5) | st.sampled_from(["attachment", PDF, "ab" * 32, "us
 
 
 TURNS = st.lists(
-    st.builds(Turn, role=st.sampled_from(["user", "model"]), text=PARTS), min_size=1, max_size=4
+    st.builds(Message, role=st.sampled_from(["user", "model"]), text=PARTS), min_size=1, max_size=4
 )
 
 
 @given(TURNS, TURNS)
-def test_no_text_passes_for_a_file(turns: list[Turn], others: list[Turn]) -> None:
-    def asked(turns: list[Turn], *attachments: Attachment) -> str:
+def test_no_text_passes_for_a_file(turns: list[Message], others: list[Message]) -> None:
+    def asked(turns: list[Message], *attachments: Attachment) -> str:
         return ModelRequest(
             provider="any", model="m", parameters=Parameters(max_output_tokens=1), reply_name="r",
-            reply_schema="{}", system="s", turns=tuple(turns), attachments=attachments,
+            reply_schema="{}", system="s", messages=tuple(turns), attachments=attachments,
             purpose=Purpose(judge="", protocol="", step="", prompt_sha=""),
         ).request_id  # fmt: skip
 
     file = Attachment(media_type=PDF, sha="ab" * 32, n_bytes=1, folder=Path("x"))
-    named = [Turn(role="user", text=text) for text in ("attachment", PDF, file.sha)]
+    named = [Message(role="user", text=text) for text in ("attachment", PDF, file.sha)]
     assert asked(turns, file) not in (asked(others), asked(turns), asked(turns + named))
     assert (asked(turns, file) == asked(others, file)) == (turns == others)
 
@@ -164,22 +167,22 @@ def test_files_count_in_estimates_and_in_what_a_call_costs_at_most(
     files: tuple[Attachment, ...],
 ) -> None:
     plain, shown = question(), with_files(question(), *files)
-    assert shown.prompt_bytes == plain.prompt_bytes + 4 * BYTES_OF_A_PAGE
+    assert shown.prompt_bytes == plain.prompt_bytes + 4 * BYTES_PER_PAGE
     assert shown.text_bytes == plain.text_bytes == plain.prompt_bytes
-    most = price().at_most(shown) - price().at_most(plain)
-    assert most == pytest.approx(4 * BYTES_OF_A_PAGE * 2 / 1_000_000)
-    about = price().rough(shown) - price().rough(plain)
+    most = price().max_cost(shown) - price().max_cost(plain)
+    assert most == pytest.approx(4 * BYTES_PER_PAGE * 2 / 1_000_000)
+    about = price().estimate_cost(shown) - price().estimate_cost(plain)
     assert about == pytest.approx(most / BYTES_PER_TOKEN)
-    assert BYTES_OF_A_PAGE > 4_000, "more than a page takes at any provider"
+    assert BYTES_PER_PAGE > 4_000, "more than a page takes at any provider"
 
 
 def test_a_pdf_of_unknown_length_counts_by_its_size(tmp_path: Path) -> None:
     size = 900_000
     unknown = Attachment(media_type=PDF, sha="0", n_bytes=size, folder=tmp_path)
-    assert unknown.counts_as_bytes == 46 * BYTES_OF_A_PAGE
-    assert unknown.model_copy(update={"n_pages": 2}).counts_as_bytes == 2 * BYTES_OF_A_PAGE
+    assert unknown.equivalent_bytes == 46 * BYTES_PER_PAGE
+    assert unknown.model_copy(update={"n_pages": 2}).equivalent_bytes == 2 * BYTES_PER_PAGE
     picture = unknown.model_copy(update={"media_type": "image/png"})
-    assert picture.counts_as_bytes == BYTES_OF_A_PAGE
+    assert picture.equivalent_bytes == BYTES_PER_PAGE
 
 
 def test_a_server_that_counts_little_for_a_picture_has_not_cut_the_prompt(
@@ -196,7 +199,7 @@ def test_a_file_that_is_gone_or_changed_is_never_sent(
 ) -> None:
     server = kind()
     FileStore(files[0].folder).path(files[0].sha).write_bytes(b"another file")
-    with pytest.raises(DamagedWarehouse, match="is not what it was"):
+    with pytest.raises(DamagedWarehouse, match="has changed since it was kept"):
         ask(server, with_files(question(), *files))
     FileStore(files[0].folder).path(files[0].sha).unlink()
     with pytest.raises(DamagedWarehouse, match="a report's file is missing"):
@@ -205,14 +208,14 @@ def test_a_file_that_is_gone_or_changed_is_never_sent(
 
 
 def test_the_largest_file_there_may_be_fits_a_request_to_gemini(tmp_path: Path) -> None:
-    largest = kept(tmp_path, bytes(MOST_BYTES), n_pages=1)
+    largest = kept(tmp_path, bytes(MAX_ATTACHMENT_BYTES), n_pages=1)
     server = GeminiServer()
     (reply,) = ask(server, with_files(question(), largest), timeout=30)
     assert not isinstance(reply, ModelError), reply
     assert server.log.entries[0].files == arrived(largest)
     too_large = kept(tmp_path, bytes(16_000_000), n_pages=1)
     (refused,) = ask(server, with_files(question(), too_large), timeout=30)
-    assert isinstance(refused, Rejected), "the server holds the limit"
+    assert isinstance(refused, RequestRejected), "the server holds the limit"
 
 
 @pytest.mark.parametrize("client", [GeminiBatchClient, OpenAiBatchClient])
@@ -220,9 +223,9 @@ def test_files_count_in_how_large_a_batch_becomes(
     client: type[GeminiBatchClient] | type[OpenAiBatchClient], tmp_path: Path
 ) -> None:
     file = kept(tmp_path, bytes(3_000), n_pages=1)
-    more = request_bytes(with_files(question(), file)) - request_bytes(question())
+    more = estimate_request_bytes(with_files(question(), file)) - estimate_request_bytes(question())
     assert more == 4_000
-    assert request_bytes(with_files(question(), file)) < client.most_bytes
+    assert estimate_request_bytes(with_files(question(), file)) < client.max_job_bytes
 
 
 @BOTH
@@ -248,7 +251,7 @@ def test_neither_a_file_nor_its_place_stands_in_an_error(
 def test_a_judge_sees_what_its_entry_says_in_the_forms_its_interface_takes(
     kind: str, reads: tuple[Medium, ...], sees: set[str]
 ) -> None:
-    found = media_types(kind, reads)
+    found = supported_media_types(kind, reads)
     assert sees <= found
     assert ("application/pdf" in found) == ("pdf" in reads)
     assert "image/tiff" not in found
@@ -259,4 +262,4 @@ def test_a_judge_sees_what_its_entry_says_in_the_forms_its_interface_takes(
 def test_the_servers_refuse_what_the_interfaces_do(kind: type[ModelServer], tmp_path: Path) -> None:
     tiff = kept(tmp_path, b"II*\x00", "image/tiff")
     (error,) = ask(kind(), with_files(question(), tiff))
-    assert isinstance(error, Rejected)
+    assert isinstance(error, RequestRejected)

@@ -9,11 +9,11 @@ from tasks.models.errors import (
     BudgetExhausted,
     Misconfigured,
     ModelDrift,
-    NoPrice,
-    Rejected,
-    Transient,
+    RequestRejected,
+    TransientError,
+    UnknownPrice,
 )
-from tasks.models.exchange import Usage, call_id
+from tasks.models.exchange import TokenUsage, call_id
 from tasks.models.gateway import Gateway, Outcome
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
@@ -29,7 +29,7 @@ from tests.tasks.models.test_prices import price
 from tests.tasks.models.virtual_time import run, settled
 
 ASKED = question()
-LATER = Transient("HTTP 503", "server", code=503)
+LATER = TransientError("HTTP 503", "server", code=503)
 
 
 def asked_once(
@@ -52,7 +52,7 @@ def test_a_call_in_the_ledger_is_never_bought_again() -> None:
     again, found = asked_once(sender, ledger)
     assert first.value == again.value == "yes"
     assert first.call == again.call
-    assert (len(sender.sent), bought.n_bought, found.n_bought, found.n_found) == (1, 1, 0, 1)
+    assert (len(sender.sent), bought.n_bought, found.n_bought, found.n_from_ledger) == (1, 1, 0, 1)
     assert sender.closed
 
 
@@ -79,9 +79,9 @@ def test_a_repair_names_the_problem_and_shows_the_answer() -> None:
     sender, ledger = ScriptedSender(said("perhaps"), said("yes")), MemoryLedger()
     outcome, model = asked_once(sender, ledger)
     assert (outcome.status, outcome.value) == (Status.OK, "yes")
-    assert [turn.role for turn in sender.sent[1].turns] == ["user", "model", "user"]
-    assert sender.sent[1].turns[1].text == "perhaps"
-    assert "'perhaps' is neither yes nor no" in sender.sent[1].turns[2].text
+    assert [turn.role for turn in sender.sent[1].messages] == ["user", "model", "user"]
+    assert sender.sent[1].messages[1].text == "perhaps"
+    assert "'perhaps' is neither yes nor no" in sender.sent[1].messages[2].text
     calls = list(ledger.calls.values())
     assert [call.attempt for call in calls] == [1, 2]
     assert {call.request_id for call in calls} == {ASKED.request_id}
@@ -105,7 +105,7 @@ def test_what_was_unparsable_is_asked_again_in_a_later_run_as_a_repair() -> None
     sender = ScriptedSender(said("yes"))
     outcome, _ = asked_once(sender, ledger)
     assert outcome.value == "yes"
-    assert [turn.text for turn in sender.sent[0].turns][1] == "maybe"
+    assert [turn.text for turn in sender.sent[0].messages][1] == "maybe"
     assert [call.attempt for call in ledger.calls.values()] == [1, 2, 3]
 
 
@@ -114,7 +114,7 @@ def test_a_cut_answer_is_asked_for_again_with_twice_the_room() -> None:
     outcome, _ = asked_once(sender, ledger)
     assert outcome.value == "yes"
     assert [sent.parameters.max_output_tokens for sent in sender.sent] == [100, 200]
-    assert len(sender.sent[1].turns) == 1
+    assert len(sender.sent[1].messages) == 1
     assert ledger.statuses == ["truncated", "ok"]
     assert '"max_output_tokens":200' in list(ledger.calls.values())[1].parameters
 
@@ -125,7 +125,7 @@ def test_blocked_twice_is_final_and_never_bought_again(finish: str) -> None:
     first, _ = asked_once(sender, ledger)
     again, found = asked_once(sender, ledger)
     assert first.status is again.status is Status.BLOCKED
-    assert (len(sender.sent), found.n_bought, found.n_found) == (2, 0, 1)
+    assert (len(sender.sent), found.n_bought, found.n_from_ledger) == (2, 0, 1)
     assert ledger.statuses == [finish, finish]
 
 
@@ -136,7 +136,7 @@ def test_an_empty_answer_is_asked_for_again_and_then_unparsable() -> None:
     assert len(sender.sent) == 2
 
 
-@pytest.mark.parametrize("error", [LATER, Rejected("HTTP 400: too long", 400)])
+@pytest.mark.parametrize("error", [LATER, RequestRejected("HTTP 400: too long", 400)])
 def test_a_failed_call_is_replaced_by_a_later_success(error: Exception) -> None:
     ledger = MemoryLedger()
     failed, model = asked_once(ScriptedSender(error), ledger)
@@ -179,7 +179,7 @@ def test_an_answer_is_committed_before_anybody_sees_it() -> None:
 
 def test_an_answer_that_could_not_be_committed_is_not_acted_on() -> None:
     class Full(MemoryLedger):
-        async def keep(self, call: Call, *, again: bool) -> None:
+        async def save(self, call: Call, *, replace: bool) -> None:
             raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space"):
@@ -239,8 +239,8 @@ def test_an_asker_that_is_cancelled_leaves_its_call_to_be_kept() -> None:
 
 
 def test_an_exhausted_budget_stops_and_keeps_what_is_under_way() -> None:
-    sender, ledger = ScriptedSender(said(usage=Usage(prompt=40, output=100))), MemoryLedger()
-    most = price().at_most(ASKED)
+    sender, ledger = ScriptedSender(said(usage=TokenUsage(prompt=40, output=100))), MemoryLedger()
+    most = price().max_cost(ASKED)
 
     async def spend() -> list[object]:
         model = gateway(sender, ledger, price=price(), usd=1.5 * most)
@@ -260,7 +260,7 @@ def test_an_exhausted_budget_stops_and_keeps_what_is_under_way() -> None:
 
 def test_a_budget_needs_a_price() -> None:
     sender = ScriptedSender(said())
-    with pytest.raises(NoPrice, match=r"configs/prices\.yaml has no price for some-model"):
+    with pytest.raises(UnknownPrice, match=r"configs/prices\.yaml has no price for some-model"):
         run(gateway(sender, MemoryLedger(), usd=1.0).ask(ASKED, read_word))
     assert sender.sent == []
 

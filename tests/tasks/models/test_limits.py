@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import Limits, Retries
-from tasks.models.exchange import Reply, Usage
-from tasks.models.limits import AHEAD, START_CONCURRENCY, AdaptiveConcurrency, SlidingWindow
-from tasks.models.live import LiveSender
+from tasks.models.exchange import Reply, TokenUsage
+from tasks.models.limits import (
+    QUEUED_PER_CALL,
+    START_CONCURRENCY,
+    AdaptiveConcurrency,
+    SlidingWindow,
+)
+from tasks.models.live_sender import LiveSender
 from tests.tasks.models.scripted import ScriptedClient, question, said
 from tests.tasks.models.test_prices import price
 from tests.tasks.models.virtual_time import now, run, settled
@@ -102,7 +107,7 @@ class Crowd:
 
     def check(self) -> None:
         limit = self.concurrency.limit
-        assert 1 <= limit <= self.concurrency.most
+        assert 1 <= limit <= self.concurrency.ceiling
         assert self.concurrency.under_way == len(self.holding)
         assert not self.asked or self.concurrency.under_way >= int(limit), "somebody starves"
 
@@ -156,12 +161,12 @@ def test_there_is_room_until_many_wait_and_again_when_they_are_through() -> None
     async def fill() -> None:
         concurrency = AdaptiveConcurrency(1)
         started = await concurrency.acquire()
-        waiting = [asyncio.create_task(concurrency.acquire()) for _ in range(AHEAD)]
+        waiting = [asyncio.create_task(concurrency.acquire()) for _ in range(QUEUED_PER_CALL)]
         await settled()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(concurrency.room(), 60)
+            await asyncio.wait_for(concurrency.wait_for_capacity(), 60)
         concurrency.release(started, answered=True, too_many=False)
-        await asyncio.wait_for(concurrency.room(), 0.001)
+        await asyncio.wait_for(concurrency.wait_for_capacity(), 0.001)
         for task in waiting:
             concurrency.release(await task, answered=True, too_many=False)
 
@@ -248,7 +253,7 @@ def test_what_is_settled_after_its_window_changes_nothing() -> None:
     assert run(late()) == 0
 
 
-USED = Usage(prompt=20, output=10)
+USED = TokenUsage(prompt=20, output=10)
 
 
 @pytest.mark.parametrize(
@@ -257,13 +262,13 @@ USED = Usage(prompt=20, output=10)
         (Limits(), USED, 0),
         (Limits(requests_per_minute=2), USED, 60),
         (Limits(tokens_per_minute=100), USED, 0),
-        (Limits(tokens_per_minute=100), Usage(prompt=20, output=30, thinking=40), 60),
+        (Limits(tokens_per_minute=100), TokenUsage(prompt=20, output=30, thinking=40), 60),
         (Limits(usd_per_ten_minutes=1), USED, 0),
-        (Limits(usd_per_ten_minutes=1), Usage(prompt=20, output=60_000), 600),
+        (Limits(usd_per_ten_minutes=1), TokenUsage(prompt=20, output=60_000), 600),
     ],
 )
 def test_three_calls_take_as_long_as_their_real_tokens_and_dollars_ask(
-    limits: Limits, used: Usage, seconds: float, monkeypatch: pytest.MonkeyPatch
+    limits: Limits, used: TokenUsage, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answered(n: int) -> Reply:
         return said(usage=used)

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.judging.preconditions import check_judge
 from tasks.models.errors import Misconfigured
-from tasks.models.exchange import Usage
-from tasks.models.prices import ModelPrice, PriceList, Rate, load_prices
+from tasks.models.exchange import TokenUsage
+from tasks.models.prices import ModelPrice, PriceList, TokenPrices, load_prices
 from tests.tasks.models.scripted import question
 
 DAY = date(2026, 11, 21)
-LIVE = Rate(input=2, cached_input=0.5, output=10)
-BATCH = Rate(input=1, output=5)
-ABOVE = Rate(input=4, output=20)
+LIVE = TokenPrices(input=2, cached_input=0.5, output=10)
+BATCH = TokenPrices(input=1, output=5)
+ABOVE = TokenPrices(input=4, output=20)
 
 
-def price(since: date = DAY, live: Rate = LIVE, **more: object) -> ModelPrice:
+def price(since: date = DAY, live: TokenPrices = LIVE, **more: object) -> ModelPrice:
     return ModelPrice.model_validate(
         {"provider": "any", "model": "some-model", "since": since, "live": live,
          "source": "a test", "checked": DAY, **more}
@@ -34,7 +34,7 @@ LLM_JUDGES = {
 
 
 def test_the_latest_entry_that_has_begun_holds() -> None:
-    later = price(date(2027, 1, 1), Rate(input=4, output=20))
+    later = price(date(2027, 1, 1), TokenPrices(input=4, output=20))
     for listed in (PriceList(prices=(price(), later)), PriceList(prices=(later, price()))):
         assert listed.of("any", "some-model", DAY - timedelta(1)) is None
         assert listed.of("any", "some-model", DAY) == price()
@@ -47,26 +47,32 @@ def test_the_latest_entry_that_has_begun_holds() -> None:
 @pytest.mark.parametrize(
     ("usage", "batch", "usd"),
     [
-        (Usage(prompt=1000, output=100), False, (1000 * 2 + 100 * 10) / 1e6),
-        (Usage(prompt=1000, cached=600, output=0), False, (400 * 2 + 600 * 0.5) / 1e6),
-        (Usage(prompt=0, output=100, thinking=50), False, 150 * 10 / 1e6),
-        (Usage(prompt=1001, output=100), False, (1001 * 4 + 100 * 20) / 1e6),
-        (Usage(prompt=2000, cached=1500, output=0), False, 2000 * 4 / 1e6),  # no discount known
-        (Usage(prompt=1000, output=100, thinking=10), True, (1000 * 1 + 110 * 5) / 1e6),
-        (Usage(prompt=1000, cached=600, output=0), True, 1000 * 1 / 1e6),
+        (TokenUsage(prompt=1000, output=100), False, (1000 * 2 + 100 * 10) / 1e6),
+        (TokenUsage(prompt=1000, cached=600, output=0), False, (400 * 2 + 600 * 0.5) / 1e6),
+        (TokenUsage(prompt=0, output=100, thinking=50), False, 150 * 10 / 1e6),
+        (TokenUsage(prompt=1001, output=100), False, (1001 * 4 + 100 * 20) / 1e6),
+        (
+            TokenUsage(prompt=2000, cached=1500, output=0),
+            False,
+            2000 * 4 / 1e6,
+        ),  # no discount known
+        (TokenUsage(prompt=1000, output=100, thinking=10), True, (1000 * 1 + 110 * 5) / 1e6),
+        (TokenUsage(prompt=1000, cached=600, output=0), True, 1000 * 1 / 1e6),
     ],
 )
-def test_tokens_cost_what_the_list_says(usage: Usage, batch: bool, usd: float) -> None:
+def test_tokens_cost_what_the_list_says(usage: TokenUsage, batch: bool, usd: float) -> None:
     assert LONG.of(usage, batch=batch) == pytest.approx(usd)
 
 
 def test_a_batch_costs_as_much_as_live_where_no_batch_price_is_known() -> None:
-    usage = Usage(prompt=1000, output=100)
+    usage = TokenUsage(prompt=1000, output=100)
     assert price().of(usage, batch=True) == price().of(usage)
 
 
-@pytest.mark.parametrize("usage", [Usage(), Usage(prompt=5), Usage(output=5), Usage(thinking=5)])
-def test_what_is_not_counted_has_no_price(usage: Usage) -> None:
+@pytest.mark.parametrize(
+    "usage", [TokenUsage(), TokenUsage(prompt=5), TokenUsage(output=5), TokenUsage(thinking=5)]
+)
+def test_what_is_not_counted_has_no_price(usage: TokenUsage) -> None:
     assert LONG.of(usage) is None
 
 
@@ -88,7 +94,7 @@ def test_no_answer_costs_more_than_was_reserved_for_it(
     request = question(text, limit)
     prompt = int(read * request.prompt_bytes)
     produced = int(used * limit)
-    usage = Usage(
+    usage = TokenUsage(
         prompt=prompt,
         cached=int(cached * prompt),
         output=produced - int(thought * produced),
@@ -96,12 +102,12 @@ def test_no_answer_costs_more_than_was_reserved_for_it(
     )
     cost = asked.of(usage, batch=batch)
     assert cost is not None
-    assert cost <= asked.at_most(request, batch=batch) + 1e-12
+    assert cost <= asked.max_cost(request, batch=batch) + 1e-12
 
 
 def test_an_estimate_is_less_than_the_most() -> None:
     request = question("A question of some length, as they are. " * 20)
-    assert 0 < LONG.rough(request) < LONG.at_most(request)
+    assert 0 < LONG.estimate_cost(request) < LONG.max_cost(request)
 
 
 @pytest.mark.parametrize("listed", SHIPPED, ids=lambda p: f"{p.provider} {p.model} {p.since}")
@@ -155,8 +161,8 @@ def test_the_papers_judges_say_when_they_end() -> None:
 def test_a_long_prompt_in_a_batch_costs_more_than_a_short_one() -> None:
     pro = load_prices().of("gemini", "gemini-2.5-pro", DAY)
     assert pro
-    long = pro.of(Usage(prompt=200_001, output=0), batch=True)
-    short = pro.of(Usage(prompt=200_000, output=0), batch=True)
+    long = pro.of(TokenUsage(prompt=200_001, output=0), batch=True)
+    short = pro.of(TokenUsage(prompt=200_000, output=0), batch=True)
     assert long is not None
     assert short is not None
     assert long > 1.5 * short

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tasks.configuration.models import Limits, Retries
-from tasks.models.client import retry_after
-from tasks.models.errors import Interrupted, Misconfigured, Rejected, Transient
+from tasks.models.client import parse_retry_after
+from tasks.models.errors import Misconfigured, RequestRejected, RunInterrupted, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import START_CONCURRENCY
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tests.servers.base import ModelServer
 from tests.servers.faults import ENVELOPES
 from tests.servers.gemini import GeminiServer
@@ -102,7 +102,7 @@ class Refusing:
 def test_what_is_wrong_with_the_request_is_not_tried_again(kind: type[ModelServer]) -> None:
     model = Refusing()
     error = sending(kind(model=model), later)
-    assert isinstance(error, Rejected)
+    assert isinstance(error, RequestRejected)
     assert error.code == 400
     assert model.n_asked == 1
 
@@ -112,7 +112,7 @@ def test_what_is_wrong_with_the_request_is_not_tried_again(kind: type[ModelServe
 def test_tries_are_limited_and_counted(kind: type[ModelServer], fault: str, tries: int) -> None:
     server = struck(kind, fault, times=None)
     error = sending(server, later)
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert error.tries == len(times_asked(server)) == tries
 
 
@@ -123,7 +123,7 @@ def test_a_time_out_is_tried_again_and_may_have_been_billed(
 ) -> None:
     two = QUICK.model_copy(update={"tries": 2})
     error = sending(struck(kind, fault, times=None, slow_seconds=1), later, two, timeout=0.2)
-    assert isinstance(error, Transient)
+    assert isinstance(error, TransientError)
     assert (error.kind, error.maybe_billed, error.tries) == ("timeout", True, 2)
 
 
@@ -156,13 +156,13 @@ def test_a_429_halves_the_calls_at_once() -> None:
 
 def test_waits_double_up_to_the_longest_and_vary() -> None:
     async def never(n: int) -> Reply:
-        raise Transient("HTTP 503", "server", code=503)
+        raise TransientError("HTTP 503", "server", code=503)
 
     client = ScriptedClient(never)
     retries = Retries(tries=9, first_wait_seconds=1, longest_wait_seconds=20)
 
     async def ask() -> None:
-        with pytest.raises(Transient):
+        with pytest.raises(TransientError):
             await LiveSender(client, Limits(), None, retries).send(question())
 
     run_virtually(ask())
@@ -180,7 +180,7 @@ def refusing(but: int | None = None) -> ScriptedClient:
     async def answer(n: int) -> Reply:
         if n == but:
             return said()
-        raise Transient("refused", "connection")
+        raise TransientError("refused", "connection")
 
     return ScriptedClient(answer)
 
@@ -206,7 +206,7 @@ def test_an_endpoint_that_has_answered_gets_all_its_tries() -> None:
     async def ask() -> None:
         sender = LiveSender(client, Limits(concurrency=2), None, PATIENT)
         await sender.send(question())
-        with pytest.raises(Transient):
+        with pytest.raises(TransientError):
             await sender.send(question("Another?"))
 
     run_virtually(ask())
@@ -222,8 +222,8 @@ def test_a_stop_does_not_wait_for_the_next_try() -> None:
         waiting = asyncio.create_task(sender.send(question("Another?")))
         await asyncio.sleep(20)
         started = now()
-        sender.stop(Interrupted("the run was interrupted"))
-        with pytest.raises(Interrupted):
+        sender.stop(RunInterrupted("the run was interrupted"))
+        with pytest.raises(RunInterrupted):
             await waiting
         return now() - started
 
@@ -234,11 +234,11 @@ def test_a_hint_may_be_seconds_a_date_or_nonsense() -> None:
     then = datetime.now(UTC) + timedelta(seconds=90)
 
     def hint(value: str) -> float | None:
-        return retry_after({"retry-after": value})
+        return parse_retry_after({"retry-after": value})
 
     assert hint("120") == 120
     assert 80 < (hint(format_datetime(then)) or 0) <= 90
     assert hint(format_datetime(then - timedelta(days=1))) == 0
     assert hint("soon") is None
     assert hint("Fri, 31 Dec 99999999 23:59:59 GMT") is None
-    assert retry_after({}) is None
+    assert parse_retry_after({}) is None

@@ -14,7 +14,7 @@ from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.base import ModelServer
 from tests.servers.faults import STATUSES, FaultPlan

@@ -10,7 +10,7 @@ from tasks.models.errors import BudgetExhausted, QuotaExhausted
 from tasks.models.exchange import Reply
 from tasks.models.gateway import Gateway
 from tasks.models.limits import SlidingWindow
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
@@ -116,7 +116,7 @@ async def asked(model: Gateway, n: int) -> object:
 
 @pytest.mark.parametrize("lost_first", [1, 2, 5])
 def test_lost_answers_never_make_a_run_spend_more_than_its_budget(lost_first: int) -> None:
-    most = price().at_most(question("Is it so, 0?"))
+    most = price().max_cost(question("Is it so, 0?"))
     sender, budget = ScriptedSender(said()), Budget(1.5 * most)
     sender.lost_first = lost_first
 

@@ -3,11 +3,11 @@
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from tasks.pending.pages import answered_before, unfetched, unread
-from tasks.warehouse.collected import Collection
+from tasks.pending.pages import find_pending_pages, find_reachable_url, find_unread_pages
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import Article, Page
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import AGENT, EDITION, a_fetch, a_page, cite
 
@@ -16,7 +16,7 @@ EARLY, LATE = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 2, tzinfo=UT
 
 
 def urls(warehouse: Warehouse, way: str = "direct", **more: object) -> list[str]:
-    return [p.url for p in unfetched(warehouse, EDITION, way, **more)]  # type: ignore[arg-type]
+    return [p.url for p in find_pending_pages(warehouse, EDITION, way, **more)]  # type: ignore[arg-type]
 
 
 def test_a_page_that_several_agents_cite_is_wanted_once_as_most_write_it(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_page_that_several_agents_cite_is_wanted_once_as_most_write_it(tmp_pat
             "second": ["http://a.org/one", "http://a.org/one/"],
             "third": ["http://a.org/one"],
         })  # fmt: skip
-        (one, two) = unfetched(warehouse, EDITION, "direct")
+        (one, two) = find_pending_pages(warehouse, EDITION, "direct")
         assert (one.url, two.url) == (ONE, TWO)
         assert one.addresses == ("http://a.org/one", "http://www.a.org/one?utm_source=x")
         assert urls(warehouse, agents=["second"]) == [ONE]
@@ -66,18 +66,18 @@ def test_other_ways_are_for_pages_that_came_to_nothing_and_may_be_named_to_other
 def test_snapshots_are_looked_for_around_when_the_edition_was_begun(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         cite(warehouse, {AGENT: [ONE]})
-        assert unfetched(warehouse, EDITION, "direct")[0].around is None
+        assert find_pending_pages(warehouse, EDITION, "direct")[0].cited_on is None
         begun = Collection(
             edition=EDITION, api_url="x", category="c", created_since=EARLY, created_until=LATE,
             n_articles=1, rules="{}", formula_version="1", begun_at=LATE,
         )  # fmt: skip
         warehouse.write(Change(Collection, [begun]))
-        assert unfetched(warehouse, EDITION, "direct")[0].around == date(2026, 11, 2)
+        assert find_pending_pages(warehouse, EDITION, "direct")[0].cited_on == date(2026, 11, 2)
 
 
 def test_the_server_that_answered_last_is_remembered(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        assert answered_before(warehouse, EDITION) is None
+        assert find_reachable_url(warehouse, EDITION) is None
         warehouse.write(
             Change(Fetch, [
                 a_fetch(ONE, final_url=ONE, fetched_at=EARLY),
@@ -85,7 +85,7 @@ def test_the_server_that_answered_last_is_remembered(tmp_path: Path) -> None:
                 a_fetch("https://c.org/x", outcome="failed"),
             ])
         )  # fmt: skip
-        assert answered_before(warehouse, EDITION) == TWO
+        assert find_reachable_url(warehouse, EDITION) == TWO
 
 
 def test_before_any_server_has_answered_that_of_an_article_is_thought_to_be_there(
@@ -96,22 +96,25 @@ def test_before_any_server_has_answered_that_of_an_article_is_thought_to_be_ther
         row = Article(edition=EDITION, article="An_article", title="An article", url=article,
                       text="", text_sha="")  # fmt: skip
         warehouse.write(Change(Article, [row]))
-        assert answered_before(warehouse, EDITION) == article
-        assert answered_before(warehouse, "another") is None
+        assert find_reachable_url(warehouse, EDITION) == article
+        assert find_reachable_url(warehouse, "another") is None
 
 
 def test_pages_are_read_once_and_again_when_another_way_was_tried_since(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         warehouse.write(Change(Fetch, [a_fetch(ONE, fetched_at=EARLY), a_fetch(TWO)]))
-        assert [page.url for page in unread(warehouse, EDITION)] == [ONE, TWO]
+        assert [page.url for page in find_unread_pages(warehouse, EDITION)] == [ONE, TWO]
         warehouse.write(
             Change(Page, [a_page(ONE, status="bot_wall", source="direct", fetched_at=EARLY),
                           a_page(TWO, source="direct", fetched_at=EARLY)])
         )  # fmt: skip
-        assert unread(warehouse, EDITION) == []
+        assert find_unread_pages(warehouse, EDITION) == []
         warehouse.write(Change(Fetch, [a_fetch(ONE, source="jina", fetched_at=LATE)]))
-        (todo,) = unread(warehouse, EDITION)
+        (todo,) = find_unread_pages(warehouse, EDITION)
         assert [fetch.source for fetch in todo.fetches] == ["direct", "jina"]
-        assert [page.url for page in unread(warehouse, EDITION, again=True)] == [ONE, TWO]
+        assert [page.url for page in find_unread_pages(warehouse, EDITION, again=True)] == [
+            ONE,
+            TWO,
+        ]
         warehouse.write(Change(Page, [a_page(ONE, source="published"), a_page(TWO)]))
-        assert unread(warehouse, EDITION, again=True) == []
+        assert find_unread_pages(warehouse, EDITION, again=True) == []

@@ -11,15 +11,15 @@ import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import Extractor, Judge
-from tasks.judges.registry import judge, judge_entry
+from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.judging.preconditions import price_today
+from tasks.judging.preconditions import find_current_price
 from tasks.judging.session import judge_session
-from tasks.pending.extractions import Unextracted, unextracted
+from tasks.pending.extractions import PendingExtraction, find_pending_extractions
 from tasks.planning.estimate import COLUMNS, estimate_cells, estimate_extraction
-from tasks.protocols.cell import decide_with
-from tasks.protocols.registry import protocol
+from tasks.protocols.cell import judge_case
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.gemini import GeminiServer
@@ -32,7 +32,7 @@ WHOLE = pl.Series(["wiki_fact", "wiki_writing"])
 
 @pytest.fixture(scope="module")
 def entry() -> LlmJudgeEntry:
-    _, found = judge_entry(JUDGE)
+    _, found = load_judge_entry(JUDGE)
     assert isinstance(found, LlmJudgeEntry)
     return found
 
@@ -68,7 +68,7 @@ def pending(warehouse: Warehouse) -> list[CellPlan]:
     return [
         plan
         for name in WHOLE
-        for plan in plan_cells(warehouse, "sample", protocol(name), judge(JUDGE))
+        for plan in plan_cells(warehouse, "sample", get_protocol(name), load_judge(JUDGE))
         if plan.state == "pending" and plan.state_reason is None
     ]
 
@@ -91,7 +91,7 @@ def bought(warehouse: Warehouse, plans: Sequence[CellPlan]) -> tuple[int, float]
         async with judge_session(warehouse, JUDGE) as session:
             decider: Judge = session.judge
             decided = await asyncio.gather(
-                *(decide_with(plan.protocol, decider, cases[plan.cell_id]) for plan in plans)
+                *(judge_case(plan.protocol, decider, cases[plan.cell_id]) for plan in plans)
             )
             assert session.gateway
         items = [item for items in decided for item in items]
@@ -144,8 +144,10 @@ def test_an_extraction_is_estimated_as_it_is_bought(
     tmp_path: Path, server: GeminiServer, entry: LlmJudgeEntry
 ) -> None:
     with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
-        extractor: Extractor = judge(JUDGE)  # type: ignore[assignment]
-        items: list[Unextracted] = unextracted(warehouse, "sample", extractor=extractor)
+        extractor: Extractor = load_judge(JUDGE)  # type: ignore[assignment]
+        items: list[PendingExtraction] = find_pending_extractions(
+            warehouse, "sample", extractor=extractor
+        )
         found = estimate_extraction(warehouse, JUDGE, entry, items)
         assert found["calls"].sum() == len(items) == 7
         assert set(found["agent"]) == {"(articles)", "sample_blogger", "sample_sketch"}
@@ -153,6 +155,6 @@ def test_an_extraction_is_estimated_as_it_is_bought(
 
 
 def test_the_price_is_that_of_today(entry: LlmJudgeEntry) -> None:
-    known = price_today(entry)
+    known = find_current_price(entry)
     assert known
     assert (known.provider, known.model) == (entry.provider, entry.model)

@@ -1,4 +1,4 @@
-"""What a refresh is to do: wishes over the configuration, over what has been begun."""
+"""What a refresh is to do: options over the configuration, over what has been begun."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,14 +10,21 @@ import pytest
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.models.errors import Misconfigured, NoPrice
-from tasks.planning.month import Month, Wishes, check_month, in_turn, month_of, spent_before
+from tasks.models.errors import Misconfigured, UnknownPrice
+from tasks.planning.month import (
+    Month,
+    RefreshOptions,
+    check_month,
+    group_agents,
+    resolve_month,
+    sum_spent,
+)
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.calls import Call
-from tasks.warehouse.collected import Collection
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.costs.test_runs import call, job
 
@@ -45,7 +52,7 @@ def begun(warehouse: Warehouse, edition: str = "2026-12", **more: Any) -> None:
 
 
 def month(warehouse: Warehouse, **wished: Any) -> Month:
-    return month_of(warehouse, SETTINGS, Wishes.model_validate(wished), DECEMBER)
+    return resolve_month(warehouse, SETTINGS, RefreshOptions.model_validate(wished), DECEMBER)
 
 
 def test_a_month_is_named_and_bounded_by_when_it_was_to_begin(warehouse: Warehouse) -> None:
@@ -87,7 +94,7 @@ def test_an_edition_that_was_begun_stays_as_it_was_begun(warehouse: Warehouse) -
 
 def test_without_its_own_numbers_it_takes_those_of_every_collection(warehouse: Warehouse) -> None:
     usual = RefreshSettings(agents=("lexical_baseline",))
-    found = month_of(warehouse, usual, Wishes(), DECEMBER)
+    found = resolve_month(warehouse, usual, RefreshOptions(), DECEMBER)
     assert (found.articles, found.site) == (None, None)
     assert load_wikipedia().window_months == 6
     assert found.created_from == datetime(2026, 6, 1, tzinfo=UTC)
@@ -95,14 +102,14 @@ def test_without_its_own_numbers_it_takes_those_of_every_collection(warehouse: W
 
 def test_agents_that_search_archived_pages_are_asked_last(warehouse: Warehouse) -> None:
     asked = ["lexical_baseline", "local_model", "gemini_deep_research"]
-    assert in_turn(month(warehouse, agents=asked)) == [asked[1:], asked[:1]]
-    assert in_turn(month(warehouse)) == [["lexical_baseline"]]
+    assert group_agents(month(warehouse, agents=asked)) == [asked[1:], asked[:1]]
+    assert group_agents(month(warehouse)) == [["lexical_baseline"]]
 
 
 def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse: Warehouse) -> None:
     begun(warehouse)
     mine = month(warehouse, agents=["local_model"], judge="local", extractor="gpt-5.5")
-    assert spent_before(warehouse, mine) == 0.0
+    assert sum_spent(warehouse, mine) == 0.0
     after, before = BEGUN + timedelta(hours=1), BEGUN - timedelta(hours=1)
     usual = {"edition": "2026-12", "agent": "local_model"}
     warehouse.write(
@@ -129,7 +136,7 @@ def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse:
         ),
         Change(Verdict, [verdict("2026-12", "c1"), verdict("2026-11", "c6")]),
     )
-    assert spent_before(warehouse, mine) == 3.75
+    assert sum_spent(warehouse, mine) == 3.75
 
 
 def verdict(edition: str, call_id: str) -> Verdict:
@@ -148,7 +155,7 @@ def verdict(edition: str, call_id: str) -> Verdict:
         ({"agents": ["openai_gpt_5_5"]}, Misconfigured, "has no key"),
         ({"judge": "nobody"}, ConfigurationError, "no judge is called"),
         ({"extractor": "gpt-5.5"}, Misconfigured, "has no key"),
-        ({"agents": ["grok_4_5"]}, NoPrice, "has no `price`"),
+        ({"agents": ["grok_4_5"]}, UnknownPrice, "has no `price`"),
         ({"batch": True}, Misconfigured, "nothing to ask in batches"),
         ({"site": "{tmp}"}, UnwritableSite, "--site"),
     ],
@@ -180,4 +187,4 @@ def test_questions_need_a_judge_that_can_make_them(warehouse: Warehouse) -> None
     begun(warehouse, frozen_at=BEGUN)
     asking = SETTINGS.model_copy(update={"protocols": ("wiki_writing", "claim_discovery")})
     with pytest.raises(Misconfigured, match="cannot make questions"):
-        check_month(warehouse, month_of(warehouse, asking, Wishes(), DECEMBER))
+        check_month(warehouse, resolve_month(warehouse, asking, RefreshOptions(), DECEMBER))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tasks.processes.bounded import Exceeded, run_bounded
+from tasks.processes.bounded import LimitExceeded, run_bounded
 
 
 def double(number: int) -> int:
@@ -52,18 +52,18 @@ def test_what_the_call_returns_and_raises_comes_through() -> None:
 @pytest.mark.parametrize("function", [sleep_long, compute_long])
 def test_a_call_that_does_not_end_is_ended(function: object) -> None:
     begun = time.monotonic()
-    with pytest.raises(Exceeded, match="more than 1 seconds"):
+    with pytest.raises(LimitExceeded, match="more than 1 seconds"):
         call(function, seconds=1)
     assert time.monotonic() - begun < 20
 
 
 def test_a_call_that_fills_the_memory_is_ended() -> None:
-    with pytest.raises(Exceeded, match="more than 600 MB of memory"):
+    with pytest.raises(LimitExceeded, match="more than 600 MB of memory"):
         call(fill_memory)
 
 
 def test_a_process_that_dies_is_told() -> None:
-    with pytest.raises(Exceeded, match="SIGKILL"):
+    with pytest.raises(LimitExceeded, match="SIGKILL"):
         call(die)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 
 from tasks.base import Frozen
-from tasks.judges.decisions import Answer, Decision
-from tasks.protocols.case import RUBRICS, Case, Decided, Judged, Protocol
+from tasks.judges.decisions import DecisionRequest, JudgeAnswer
+from tasks.protocols.case import RUBRIC_SCHEMA, Case, ItemAnswer, JudgedReports, Protocol
 from tasks.warehouse.rows import Report, Status
 from tasks.warehouse.rubrics import RubricBundle
 
-Says = Callable[[Any], Sequence[Answer]]
+Says = Callable[[Any], Sequence[JudgeAnswer]]
 
 
 class Told:
@@ -24,7 +24,7 @@ class Told:
     sees_conflict = True
     cpu_bound = False
 
-    def __init__(self, says: Mapping[type[Decision], Says]) -> None:
+    def __init__(self, says: Mapping[type[DecisionRequest], Says]) -> None:
         self.says = says
         self.decides: frozenset[type[Frozen]] = frozenset(says)
         self.asked: list[Any] = []
@@ -32,20 +32,20 @@ class Told:
     def prompt_sha(self, protocol: str) -> str:
         return f"sha-of-{protocol}"
 
-    def page_reading(self, longest_bytes: int, most_claims: int) -> tuple[str, ...]:
+    def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
         return ()
 
-    async def decide(self, request: Decision) -> Sequence[Answer]:
+    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
         self.asked.append(request)
         return self.says[type(request)](request)
 
 
-def ok(label: str) -> Answer:
-    return Answer(status=Status.OK, label=label)
+def ok(label: str) -> JudgeAnswer:
+    return JudgeAnswer(status=Status.OK, label=label)
 
 
-def failed(status: Status = Status.JUDGE_ERROR) -> Answer:
-    return Answer(status=status, reason="told to fail")
+def failed(status: Status = Status.JUDGE_ERROR) -> JudgeAnswer:
+    return JudgeAnswer(status=status, reason="told to fail")
 
 
 def report(text: str = "A report.", assignment: str = "x", agent: str = "a") -> Report:
@@ -54,22 +54,22 @@ def report(text: str = "A report.", assignment: str = "x", agent: str = "a") -> 
     )
 
 
-def decided(protocol: Protocol, case: Case, judge: Any) -> list[Decided]:
+def decided(protocol: Protocol, case: Case, judge: Any) -> list[ItemAnswer]:
     return asyncio.run(protocol.judge(case, judge))
 
 
 def framed(
-    by_report: Mapping[str, Sequence[Decided]],
+    by_report: Mapping[str, Sequence[ItemAnswer]],
     cases: Sequence[Case] = (),
     unreliable: str | None = None,
-) -> Judged:
+) -> JudgedReports:
     """Verdicts by assignment as scoring gets them; with the rubrics and bundles of the cases.
 
     unreliable: why the citations of all reports cannot be told, if they cannot.
     """
     rubrics = [rubric for case in cases for rubric in case.rubric]
     bundles = [case.bundle for case in cases if case.bundle]
-    return Judged(
+    return JudgedReports(
         reports=pl.DataFrame(
             [(key, "done", None, unreliable is None, unreliable) for key in by_report],
             schema={"assignment": pl.String, "state": pl.String, "state_reason": pl.String,
@@ -88,8 +88,8 @@ def framed(
         ),
         claims=pl.DataFrame(),
         rubrics=pl.DataFrame(
-            [tuple(getattr(rubric, name) for name in RUBRICS) for rubric in rubrics],
-            schema=RUBRICS, orient="row",
+            [tuple(getattr(rubric, name) for name in RUBRIC_SCHEMA) for rubric in rubrics],
+            schema=RUBRIC_SCHEMA, orient="row",
         ),
         bundles=_bundles(bundles),
     )  # fmt: skip
@@ -100,11 +100,13 @@ def _bundles(bundles: Sequence[RubricBundle]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"assignment": pl.String, "settings": pl.String}, orient="row")
 
 
-def values(protocol: Protocol, judged: Judged, judge: Any) -> dict[tuple[str, str], float | None]:
+def values(
+    protocol: Protocol, judged: JudgedReports, judge: Any
+) -> dict[tuple[str, str], float | None]:
     """(assignment, metric) → value."""
     return {
         (row["assignment"], row["metric"]): row["numerator"] / row["n_items"]
         if row["numerator"] is not None and row["n_items"]
         else None
-        for row in protocol.figures(judged, judge).iter_rows(named=True)
+        for row in protocol.compute_figures(judged, judge).iter_rows(named=True)
     }

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from tasks.configuration.models import load_protocol
-from tasks.protocols.case import Case, Decided, Judged
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.research_gym import ResearchGym
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Page, Report
 from tasks.warehouse.rubrics import KeyPoint, PointSet
@@ -66,14 +66,14 @@ def case(
     )  # fmt: skip
 
 
-def judged(of: Case, decided: Sequence[Decided]) -> Judged:
+def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
     assert of.extraction
     cited = {citation.number for citation in of.citations}
     verdicts = [
         ("x", d.step, d.item, d.answer.status.value, d.answer.label, d.answer.score)
         for d in decided
     ]
-    return Judged(
+    return JudgedReports(
         reports=pl.DataFrame(
             [("x", "done", None, of.extraction.pairs_reliable, of.extraction.pairs_reason)],
             schema={"assignment": pl.String, "state": pl.String, "state_reason": pl.String,
@@ -98,7 +98,7 @@ def judged(of: Case, decided: Sequence[Decided]) -> Judged:
 def rows(of: Case, judge: Any = None) -> dict[str, dict[str, Any]]:
     judge = judge or ScriptedJudge()
     decided = asyncio.run(PROTOCOL.judge(of, judge))
-    frame = PROTOCOL.figures(judged(of, decided), judge)
+    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
     assert frame["metric"].is_unique().all()
     return {row["metric"]: row for row in frame.iter_rows(named=True)}
 

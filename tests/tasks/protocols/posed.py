@@ -7,12 +7,18 @@ from typing import Any
 import polars as pl
 
 from tasks.configuration.models import load_protocol
-from tasks.extraction.claim_forms import truth_claims
-from tasks.protocols.case import ANSWERS, Case, Decided, Judged
+from tasks.extraction.claim_layouts import build_truth_claims
+from tasks.protocols.case import ANSWER_SCHEMA, Case, ItemAnswer, JudgedReports
 from tasks.protocols.claim_discovery import ClaimDiscovery
 from tasks.warehouse.rows import Report
 from tasks.warehouse.traces import SearchTrace
-from tasks.warehouse.truths import EvalInfo, GroundTruth, TruthClaim, TruthSettings, ground_truth
+from tasks.warehouse.truths import (
+    EvalInfo,
+    GroundTruth,
+    TruthClaim,
+    TruthSettings,
+    make_ground_truth,
+)
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.benchmarks.questions_builder import QUESTIONS, perfect
 
@@ -27,12 +33,14 @@ def published(key: str, **more: Any) -> GroundTruth:
         question="What?", published=tuple(truths), eval_info=EvalInfo.model_validate(info or {}),
         **more,
     )  # fmt: skip
-    claims = truth_claims(category, kept)
-    return ground_truth("e", key, category, "published", claims, kept)  # type: ignore[arg-type]
+    claims = build_truth_claims(category, kept)
+    return make_ground_truth("e", key, category, "published", claims, kept)  # type: ignore[arg-type]
 
 
 def inverted(*truths: TruthClaim) -> GroundTruth:
-    return ground_truth("e", "q", "entities", "inverted", truths, TruthSettings(question="Who?"))
+    return make_ground_truth(
+        "e", "q", "entities", "inverted", truths, TruthSettings(question="Who?")
+    )
 
 
 def case(truth: GroundTruth, answer: Any, trace: str | None = None) -> Case:
@@ -46,7 +54,7 @@ def case(truth: GroundTruth, answer: Any, trace: str | None = None) -> Case:
 
 def judged_by(
     judge: ScriptedJudge, of: Case, protocol: ClaimDiscovery = PROTOCOL
-) -> tuple[list[Decided], dict[str, Any]]:
+) -> tuple[list[ItemAnswer], dict[str, Any]]:
     """The decisions, and per metric (value, open items, reason)."""
     decided = asyncio.run(protocol.judge(of, judge))
     verdicts = pl.DataFrame(
@@ -61,13 +69,13 @@ def judged_by(
     truth, trace = of.truth, of.trace.trace if of.trace else None
     answer = (of.report.assignment, of.report.text, truth.category, truth.truths, truth.settings,
               trace)  # fmt: skip
-    found = Judged(
+    found = JudgedReports(
         reports=pl.DataFrame({"assignment": [of.report.assignment], "state": ["done"]}),
         verdicts=verdicts,
         claims=pl.DataFrame(),
-        answers=pl.DataFrame([answer], schema=ANSWERS, orient="row"),
+        answers=pl.DataFrame([answer], schema=ANSWER_SCHEMA, orient="row"),
     )
-    rows = protocol.figures(found, judge).iter_rows(named=True)
+    rows = protocol.compute_figures(found, judge).iter_rows(named=True)
     return decided, {
         r["metric"]: (
             None if r["numerator"] is None else r["numerator"] / r["n_items"],

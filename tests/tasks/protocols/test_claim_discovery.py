@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
-from tasks.extraction.banned import UnreadableBan
-from tasks.judges.decisions import Answer, GradeValues, MatchClaims
-from tasks.judges.registry import judge as judge_named
-from tasks.protocols.cell import requests_of
+from tasks.extraction.bans import InvalidBan
+from tasks.judges.decisions import GradeValues, JudgeAnswer, MatchClaims
+from tasks.judges.registry import load_judge as judge_named
+from tasks.protocols.cell import list_requests
 from tasks.protocols.claim_discovery import ClaimDiscovery
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TruthClaim
@@ -136,8 +136,8 @@ def test_while_a_claim_is_undecided_there_is_no_figure_and_its_items_are_open() 
 
 
 class Blocked(ScriptedJudge):
-    async def match_claims(self, request: MatchClaims) -> Sequence[Answer]:
-        return [Answer(status=Status.BLOCKED, reason="safety")] * len(request.answered)
+    async def match_claims(self, request: MatchClaims) -> Sequence[JudgeAnswer]:
+        return [JudgeAnswer(status=Status.BLOCKED, reason="safety")] * len(request.answered)
 
 
 def test_what_is_blocked_is_final_and_leaves_no_figure_and_nothing_open() -> None:
@@ -148,7 +148,7 @@ def test_what_is_blocked_is_final_and_leaves_no_figure_and_nothing_open() -> Non
 
 def test_what_an_answer_would_ask_can_be_counted_beforehand() -> None:
     of = case(published("entities"), ["Ada Lovelace", "Mary"])
-    asked = requests_of("claim_discovery", "gemini-3.8-flash", of, None)
+    asked = list_requests("claim_discovery", "gemini-3.8-flash", of, None)
     assert {(request.step, request.n_items) for request in asked} == {
         ("claim_discovery/match_claims", 1)
     }
@@ -222,8 +222,8 @@ def test_the_published_figures_can_be_switched_off() -> None:
 
 
 def test_the_offline_judge_does_not_assess_it() -> None:
-    assert not PROTOCOL.assesses(judge_named("offline"))
-    assert PROTOCOL.assesses(ScriptedJudge())
+    assert not PROTOCOL.supports(judge_named("offline"))
+    assert PROTOCOL.supports(ScriptedJudge())
 
 
 VALUES = st.sampled_from(["Ada Lovelace", "Mary Somerville", "Emmy Noether", "~Ada", "~Mary", "No"])
@@ -272,5 +272,5 @@ def test_any_answer_gets_figures_between_0_and_1(answer: Any, key: str) -> None:
 def test_a_ban_that_cannot_be_read_names_its_question() -> None:
     answer = [{"value": "Ada Lovelace", "sources": ["https://a.example/x"]}]
     truth = published("entities", banned=("the encyclopedia",))
-    with pytest.raises(UnreadableBan, match="assignment 'entities': 'the encyclopedia' is to be"):
+    with pytest.raises(InvalidBan, match="assignment 'entities': 'the encyclopedia' is to be"):
         judged_by(ScriptedJudge(), case(truth, {"claims": answer}))

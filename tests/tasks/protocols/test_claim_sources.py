@@ -3,8 +3,8 @@
 import pytest
 
 from tasks.extraction.answers import AnsweredClaim
-from tasks.extraction.banned import UnreadableBan
-from tasks.protocols.claim_sources import NO_SOURCES, NOTHING_BANNED, is_banned, leakage_figure
+from tasks.extraction.bans import InvalidBan
+from tasks.protocols.claim_sources import NO_SOURCES, NOTHING_BANNED, compute_leakage, is_banned
 
 ARTICLE = "https://wiki.example/wiki/Old_Mill"
 BANNED = (ARTICLE, "wikipedia.org", "mirror.example")
@@ -44,8 +44,8 @@ def test_a_redirect_to_a_banned_page_or_host_is_banned() -> None:
     assert [is_banned(url, BANNED, redirects) for url in urls] == [True, True, False, False]
     assert is_banned("HTTP://redirect.example:80/r/1/?utm_source=x", BANNED, redirects)
     claims = [claim(urls[0]), claim(urls[2])]
-    assert leakage_figure(claims, BANNED, redirects) == (1.0, 2, 0, None)
-    assert leakage_figure(claims, BANNED, {}) == (0.0, 2, 0, None)
+    assert compute_leakage(claims, BANNED, redirects) == (1.0, 2, 0, None)
+    assert compute_leakage(claims, BANNED, {}) == (0.0, 2, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_what_is_banned_is_read_however_it_is_written(entry: str) -> None:
 
 
 def test_an_entry_that_cannot_be_read_is_named() -> None:
-    with pytest.raises(UnreadableBan, match="'the encyclopedia' is to be banned"):
-        leakage_figure([claim("https://a.example/")], ("the encyclopedia",), {})
+    with pytest.raises(InvalidBan, match="'the encyclopedia' is to be banned"):
+        compute_leakage([claim("https://a.example/")], ("the encyclopedia",), {})
 
 
 OLD, NEW, SHORT = "https://old.example/p", "https://new.example/p", "https://t.example/x"
@@ -88,10 +88,10 @@ def test_claims_with_a_banned_source_are_counted_among_those_with_any() -> None:
     clean = claim("https://paper.example/1")
     leaked = claim("https://paper.example/1", ARTICLE)
     below = claim(below=(claim("https://en.wikipedia.org/wiki/X"),))
-    assert leakage_figure([clean, leaked, below, claim()], BANNED, {}) == (2.0, 3, 0, None)
+    assert compute_leakage([clean, leaked, below, claim()], BANNED, {}) == (2.0, 3, 0, None)
 
 
 def test_where_there_is_nothing_to_count_there_is_no_figure() -> None:
-    assert leakage_figure([claim("https://a.example/")], (), {}) == (None, 0, 0, NOTHING_BANNED)
-    assert leakage_figure([claim()], BANNED, {}) == (None, 0, 0, NO_SOURCES)
-    assert leakage_figure([], BANNED, {}) == (None, 0, 0, NO_SOURCES)
+    assert compute_leakage([claim("https://a.example/")], (), {}) == (None, 0, 0, NOTHING_BANNED)
+    assert compute_leakage([claim()], BANNED, {}) == (None, 0, 0, NO_SOURCES)
+    assert compute_leakage([], BANNED, {}) == (None, 0, 0, NO_SOURCES)

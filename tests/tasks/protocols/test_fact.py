@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckCitations
-from tasks.protocols.case import Case, Decided
+from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, Fact
 from tasks.warehouse.rows import OPEN_STATUSES, Citation, Claim, Extraction, Page, Status
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report
@@ -39,7 +39,7 @@ def case(
     )  # fmt: skip
 
 
-def said(request: CheckCitations) -> list[Answer]:
+def said(request: CheckCitations) -> list[JudgeAnswer]:
     """Supported where the claim stands on the page; a page "?" is unknown, `!` fails."""
     if request.page == "?":
         return [ok("unknown")] * request.n_items
@@ -58,7 +58,7 @@ def figures(of: Case, by: Any = None) -> dict[str, tuple[Any, ...]]:
     judged = framed({"x": decided(PROTOCOL, of, by or judge())})
     return {
         row["metric"]: (row["numerator"], row["n_items"], row["n_open"], row["reason"])
-        for row in PROTOCOL.figures(judged, by or judge()).iter_rows(named=True)
+        for row in PROTOCOL.compute_figures(judged, by or judge()).iter_rows(named=True)
     }
 
 
@@ -150,7 +150,7 @@ def test_a_report_without_citations_is_in_no_mean_and_one_whose_pages_did_not_co
 def test_a_report_whose_citations_cannot_be_told_says_so() -> None:
     of = case([("one", [A])], {A: "one"}, reliable=False)
     assert decided(PROTOCOL, of, judge()) == []
-    frame = PROTOCOL.figures(framed({"x": []}, unreliable="no list"), judge())
+    frame = PROTOCOL.compute_figures(framed({"x": []}, unreliable="no list"), judge())
     assert {*frame["reason"]} == {"no list"}
 
 
@@ -171,11 +171,11 @@ STATUSES = st.lists(
 
 def rate(answers: list[tuple[Status, str]]) -> tuple[Any, ...]:
     found = [
-        Decided(step="citation", item=f"claim:{n} {A}",
-                answer=Answer(status=status, label=label if status is Status.OK else None))
+        ItemAnswer(step="citation", item=f"claim:{n} {A}",
+                answer=JudgeAnswer(status=status, label=label if status is Status.OK else None))
         for n, (status, label) in enumerate(answers)
     ]  # fmt: skip
-    frame = PROTOCOL.figures(framed({"x": found}), judge())
+    frame = PROTOCOL.compute_figures(framed({"x": found}), judge())
     rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
     row = rows["valid_rate"]
     share = row["numerator"] / row["n_items"] if row["n_items"] else None

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.rubrics import STYLE_FIGURES, RubricEntry, load_rubric
 from tasks.configuration.words import load_words_to_watch
-from tasks.extraction.shape import style_figures
-from tasks.judges.decisions import Answer
+from tasks.extraction.shape import measure_styles
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckPoints, GradeItems
 from tasks.models.attachments import Attachment
-from tasks.protocols.case import Case, Decided
+from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.own_rubric import OwnRubric
 from tasks.warehouse.rows import Status
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report, values
@@ -39,7 +39,7 @@ def protocol(**changes: Any) -> OwnRubric:
 def judge(grades: dict[str, str] | None = None, point: str = "supported") -> Told:
     said = GRADES if grades is None else grades
 
-    def graded(request: GradeItems) -> list[Answer]:
+    def graded(request: GradeItems) -> list[JudgeAnswer]:
         return [ok(said[i.id]) if i.id in said else failed() for i in request.items]
 
     return Told({GradeItems: graded, CheckPoints: lambda r: [ok(point)] * len(r.points)})
@@ -68,7 +68,7 @@ def test_the_score_is_the_weighted_mean_of_what_each_item_is_worth_by_hand() -> 
 def test_an_open_item_is_in_no_mean_and_leaves_the_figure_open() -> None:
     by = judge({"a": "1", "b": "0.5"})
     mine = protocol()
-    frame = mine.figures(framed({"x": decided(mine, case(), by)}), by)
+    frame = mine.compute_figures(framed({"x": decided(mine, case(), by)}), by)
     rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
     score = rows["rubric_score"]
     assert score["numerator"] / score["n_items"] == pytest.approx((1.5 + 0.75 + 2 + 1) / 7)
@@ -104,14 +104,14 @@ def test_what_is_counted_needs_no_judge_and_says_what_it_counted() -> None:
     assert found["a"].status is Status.NOT_ASSESSED
     assert found["a"].reason == "not_assessed: the judge told cannot grade the items of a rubric"
     assert figures(nobody)["assessed_share"] == 0.2
-    assert mine.assesses(nobody)
-    assert not protocol(items=ITEM_ROWS[:3]).assesses(nobody)
+    assert mine.supports(nobody)
+    assert not protocol(items=ITEM_ROWS[:3]).supports(nobody)
 
 
 def test_a_dimension_that_nobody_could_judge_is_null_with_the_reason() -> None:
     nobody = Told({})
     mine = protocol()
-    frame = mine.figures(framed({"x": decided(mine, case(), nobody)}), nobody)
+    frame = mine.compute_figures(framed({"x": decided(mine, case(), nobody)}), nobody)
     [row] = [r for r in frame.iter_rows(named=True) if r["metric"] == "rubric_two"]
     assert (row["numerator"], row["n_items"]) == (None, 0)
     assert row["reason"] == "not_assessed: the judge told cannot decide its items"
@@ -141,7 +141,7 @@ def test_the_example_runs_without_a_model_and_says_what_it_left_out() -> None:
 
 
 def test_every_style_figure_that_a_rubric_may_name_is_one() -> None:
-    [found] = style_figures(["Rain is wet."], load_words_to_watch())
+    [found] = measure_styles(["Rain is wet."], load_words_to_watch())
     assert {*STYLE_FIGURES} <= found.keys()
 
 
@@ -154,8 +154,8 @@ def test_whatever_its_items_say_is_part_of_its_version_and_its_title_is_not() ->
 
 
 def test_verdicts_of_items_that_the_rubric_does_not_have_are_in_no_figure() -> None:
-    stray = [Decided(step="items", item="gone", answer=ok("1")),
-             Decided(step="items", item="gone_too", answer=failed())]  # fmt: skip
+    stray = [ItemAnswer(step="items", item="gone", answer=ok("1")),
+             ItemAnswer(step="items", item="gone_too", answer=failed())]  # fmt: skip
     mine, by = protocol(), judge()
     known = decided(mine, case(), by)
     assert values(mine, framed({"x": [*known, *stray]}), by) == values(
@@ -176,7 +176,7 @@ def score(items: list[tuple[str | None, float]]) -> float | None:
             for n, (_, w) in enumerate(items)]  # fmt: skip
     mine = OwnRubric("mine", RubricEntry.model_validate({"title": "T", "items": rows}))
     found = [
-        Decided(step="items", item=f"i{n}", answer=failed() if grade is None else ok(grade))
+        ItemAnswer(step="items", item=f"i{n}", answer=failed() if grade is None else ok(grade))
         for n, (grade, _) in enumerate(items)
     ]
     return values(mine, framed({"x": found}), judge())["x", "rubric_score"]

@@ -58,7 +58,7 @@ def verdicts(row: dict[str, str]) -> pl.DataFrame:
 def test_overall_is_pooled_over_21_10_and_8_criteria(row: dict[str, str]) -> None:
     judged = framed({f"x{number}": [] for number in range(N_ARTICLES)})
     judged = judged.model_copy(update={"verdicts": verdicts(row)})
-    frame = PROTOCOL.figures(judged, ScriptedJudge())
+    frame = PROTOCOL.compute_figures(judged, ScriptedJudge())
     scores = frame.filter(pl.col("metric") == "writing_overall")
     [entry] = [metric for metric in PROTOCOL.metrics if metric.name == "writing_overall"]
     overall = aggregate(entry.aggregate, scores, {})

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import ScorePair
 from tasks.protocols.case import Case
 from tasks.protocols.race import BOTH_ZERO, EMPTY, NO_WEIGHT, Race
 from tasks.warehouse.rows import Article
-from tasks.warehouse.rubrics import BundleSettings, Rubric, rubric_bundle
+from tasks.warehouse.rubrics import BundleSettings, Rubric, make_rubric_bundle
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report, values
 
 PROTOCOL = Race(load_protocol("race"))
@@ -34,7 +34,7 @@ def case(*, own: bool = True) -> Case:
     weights = BundleSettings(dimension_weights={"insight": 0.6, "readability": 0.4})
     return Case(
         article=ARTICLE, report=report("Rain falls [2]."), query="Why does it rain?",
-        rubric=rubrics, bundle=rubric_bundle(rubrics, weights, "published") if own else None,
+        rubric=rubrics, bundle=make_rubric_bundle(rubrics, weights, "published") if own else None,
     )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ SCORES = {item: (ours, theirs) for item, _, _, ours, theirs in OWN}
 def judge(scores: dict[str, tuple[str, str]] | None = None) -> Told:
     """Scores by criterion; others fail, or all are 5 against 5."""
 
-    def scored(request: ScorePair) -> list[Answer]:
+    def scored(request: ScorePair) -> list[JudgeAnswer]:
         return [
             answer
             for criterion in request.criteria
@@ -60,7 +60,9 @@ def judge(scores: dict[str, tuple[str, str]] | None = None) -> Told:
 
 def figures(by: Any, of: Case, protocol: Race = PROTOCOL) -> dict[str, dict[str, Any]]:
     judged = framed({"x": decided(protocol, of, by)}, [of])
-    return {row["metric"]: row for row in protocol.figures(judged, by).iter_rows(named=True)}
+    return {
+        row["metric"]: row for row in protocol.compute_figures(judged, by).iter_rows(named=True)
+    }
 
 
 def test_figures_are_the_report_s_share_of_both_totals_by_hand() -> None:
@@ -133,7 +135,7 @@ def test_figures_are_shares_of_what_was_decided_in_any_order(
 def test_a_score_without_its_counterpart_is_no_pair() -> None:
     """A failed answer about the reference must not count as a reference worth 0."""
 
-    def half(request: ScorePair) -> list[Answer]:
+    def half(request: ScorePair) -> list[JudgeAnswer]:
         return [answer for _ in request.criteria for answer in (ok("4"), failed())]
 
     found = figures(Told({ScorePair: half}), case())
@@ -157,7 +159,7 @@ def test_where_no_criterion_has_weight_the_figure_says_so(of_criteria: bool) -> 
     )
     weights = BundleSettings(dimension_weights=dict.fromkeys(("insight", "readability"),
                                                              float(of_criteria)))  # fmt: skip
-    bundle = rubric_bundle(rubrics, weights, "published")
+    bundle = make_rubric_bundle(rubrics, weights, "published")
     found = figures(judge(SCORES), of.model_copy(update={"rubric": rubrics, "bundle": bundle}))
     overall = found["race_overall"]
     assert (overall["numerator"], overall["reason"]) == (None, NO_WEIGHT)
@@ -170,7 +172,7 @@ def test_both_orders_are_asked_for_where_wanted_and_averaged() -> None:
     both = Race(entry.model_copy(update=parameters))
     assert both.version != PROTOCOL.version
 
-    def by_place(request: ScorePair) -> list[Answer]:
+    def by_place(request: ScorePair) -> list[JudgeAnswer]:
         """Whichever stands first gets 8, the other 4."""
         ours, theirs = ("8", "4") if request.report_first else ("4", "8")
         return [answer for _ in request.criteria for answer in (ok(ours), ok(theirs))]
@@ -184,5 +186,5 @@ def test_both_orders_are_asked_for_where_wanted_and_averaged() -> None:
 
 
 def test_a_judge_that_cannot_score_is_not_asked() -> None:
-    assert not PROTOCOL.assesses(OfflineJudge())
-    assert PROTOCOL.assesses(judge())
+    assert not PROTOCOL.supports(OfflineJudge())
+    assert PROTOCOL.supports(judge())

@@ -12,7 +12,7 @@ from tasks.judges.recorded import (
     read_verifiability,
     read_writing,
 )
-from tasks.protocols.case import Judged
+from tasks.protocols.case import JudgedReports
 from tasks.protocols.wiki_fact import WikiFact
 from tasks.protocols.wiki_writing import WikiWriting
 from tests.scripted_judge import ScriptedJudge
@@ -27,8 +27,8 @@ pytestmark = [
 CATEGORIES = {"ww": "well_written", "bc": "broad_coverage", "n": "neutral"}
 
 
-def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> Judged:
-    return Judged(
+def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> JudgedReports:
+    return JudgedReports(
         reports=pl.DataFrame(
             [{"assignment": "x", "state": "done", "pairs_reliable": True, "pairs_reason": None}],
             schema_overrides={"pairs_reason": pl.String},
@@ -66,7 +66,7 @@ def test_writing_is_2_of_39() -> None:
     verdicts = read_writing(RECORDED / "writing.json")
     steps = [CATEGORIES[verdict.item.split("_")[0]] for verdict in verdicts]
     protocol = WikiWriting(load_protocol("wiki_writing"))
-    found = shares(protocol.figures(judged(verdicts, steps), ScriptedJudge()))
+    found = shares(protocol.compute_figures(judged(verdicts, steps), ScriptedJudge()))
     assert found["writing_overall"] == (2.0, 39)
     assert round(2 / 39, 4) == 0.0513
     assert found["writing_well_written"] == (1.0, 21)
@@ -77,7 +77,7 @@ def test_writing_is_2_of_39() -> None:
 def wiki_fact(verdicts: list[RecordedVerdict]) -> dict[str, tuple[float | None, int]]:
     protocol = WikiFact(load_protocol("wiki_fact"))
     steps = [verdict.step for verdict in verdicts]
-    return shares(protocol.figures(judged(verdicts, steps), ScriptedJudge()))
+    return shares(protocol.compute_figures(judged(verdicts, steps), ScriptedJudge()))
 
 
 def test_verifiability_covers_30_of_72_facts_and_contradicts_in_19_of_135_claims() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckPoints, ExtractKeyPoints, RateReport, VerifySupport
 from tasks.protocols.research_gym import ResearchGym
@@ -113,7 +113,7 @@ def test_a_claim_is_held_against_all_its_pages_together() -> None:
         (("half blue door",), ("a blue door",)),
         (("green roof",), ("the red tower", "a blue door")),
     }
-    assert asked[2].together == "the red tower\n\na blue door"
+    assert asked[2].joined_pages == "the red tower\n\na blue door"
 
 
 def test_claims_that_cite_the_same_pages_are_asked_together_and_one_page_once() -> None:
@@ -178,8 +178,8 @@ def test_a_page_of_nothing_but_addresses_is_no_page(text: str) -> None:
 @pytest.mark.parametrize("status", [Status.BLOCKED, Status.NOT_ASSESSED])
 def test_a_claim_that_its_judge_cannot_answer_is_in_no_figure(status: Status) -> None:
     class Silent(ScriptedJudge):
-        async def verify_support(self, request: VerifySupport) -> Sequence[Answer]:
-            return [Answer(status=status, reason="too much")] * len(request.claims)
+        async def verify_support(self, request: VerifySupport) -> Sequence[JudgeAnswer]:
+            return [JudgeAnswer(status=status, reason="too much")] * len(request.claims)
 
     found = rows(case((), [("red tower", [A])], {A: "red tower"}), Silent())
     for metric in ("citation_precision", "citation_precision_strict"):
@@ -241,7 +241,7 @@ def test_a_judge_that_decides_a_part_gives_that_part_and_says_what_it_cannot() -
     judge = ScriptedJudge()
     for able in (CheckPoints, VerifySupport, RateReport):
         judge.decides = frozenset({able})
-        assert PROTOCOL.assesses(judge)
+        assert PROTOCOL.supports(judge)
         found = figures(case(["red tower"], CLAIMS, PAGES), judge)
         valued = {metric for metric, (value, _, _) in found.items() if value is not None}
         assert "citation_recall" in valued  # rests on the claims alone
@@ -251,7 +251,7 @@ def test_a_judge_that_decides_a_part_gives_that_part_and_says_what_it_cannot() -
         for metric, (value, _, reason) in found.items():
             assert (value is None) == str(reason).startswith("not_assessed: the judge"), metric
     judge.decides = frozenset()
-    assert not PROTOCOL.assesses(judge)
+    assert not PROTOCOL.supports(judge)
 
 
 def test_the_offline_judge_gives_recall_and_support_and_no_ratings() -> None:

@@ -8,10 +8,10 @@ import pytest
 from tasks.judges.decisions import Judge
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
-from tasks.pending.key_points import unpointed
-from tasks.protocols.registry import protocol
+from tasks.pending.key_points import find_pending_key_points
+from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Article, Report, content_sha
-from tasks.warehouse.rubrics import KeyPoint, PointSet, points_sha
+from tasks.warehouse.rubrics import KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
@@ -36,7 +36,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 def plans(warehouse: Warehouse, judge: Judge) -> dict[str, CellPlan]:
-    found = plan_cells(warehouse, EDITION, protocol("research_gym"), judge)
+    found = plan_cells(warehouse, EDITION, get_protocol("research_gym"), judge)
     return {plan.agent: plan for plan in found}
 
 
@@ -47,7 +47,7 @@ def write_points(warehouse: Warehouse, source: str, *texts: str, input_sha: str 
     ]
     found = PointSet.model_validate(
         {"edition": EDITION, "assignment": ASSIGNMENT, "source": source, "extractor_version": "1",
-         "input_sha": input_sha, "output_sha": points_sha(points), "n_points": len(points),
+         "input_sha": input_sha, "output_sha": hash_key_points(points), "n_points": len(points),
          "n_found": 0, "n_spans": 0, "n_verbatim": 0}
     )  # fmt: skip
     of = {"edition": EDITION, "assignment": ASSIGNMENT}
@@ -82,19 +82,21 @@ def test_pages_that_are_cut_only_together_are_part_of_the_keys_of_those_cells(
 def test_an_assignment_waits_for_key_points_until_it_has_some_or_is_known_to_have_none(
     warehouse: Warehouse,
 ) -> None:
-    assert [item.assignment for item in unpointed(warehouse, EDITION)] == [ASSIGNMENT]
-    assert [item.text_sha for item in unpointed(warehouse, EDITION, ["apart"])] == ["t"]
-    assert unpointed(warehouse, EDITION, ["nobody"]) == []
+    assert [item.assignment for item in find_pending_key_points(warehouse, EDITION)] == [ASSIGNMENT]
+    assert [item.text_sha for item in find_pending_key_points(warehouse, EDITION, ["apart"])] == [
+        "t"
+    ]
+    assert find_pending_key_points(warehouse, EDITION, ["nobody"]) == []
     for source in ("judge", "published"):
         write_points(warehouse, source)
-        assert unpointed(warehouse, EDITION) == []
+        assert find_pending_key_points(warehouse, EDITION) == []
 
 
 def test_only_what_was_made_of_another_text_is_made_again(warehouse: Warehouse) -> None:
     write_points(warehouse, "judge", "red tower", input_sha="another text")
-    assert len(unpointed(warehouse, EDITION)) == 1
+    assert len(find_pending_key_points(warehouse, EDITION)) == 1
     write_points(warehouse, "published", "red tower", input_sha="another text")
-    assert unpointed(warehouse, EDITION) == []
+    assert find_pending_key_points(warehouse, EDITION) == []
 
 
 def test_nothing_is_made_where_there_is_no_report_or_no_article(warehouse: Warehouse) -> None:
@@ -102,9 +104,9 @@ def test_nothing_is_made_where_there_is_no_report_or_no_article(warehouse: Wareh
     reports = warehouse.rows(Report, "true")
     empty = [report.model_copy(update={"text": "", "status": "empty"}) for report in reports]
     warehouse.write(Change(Report, empty, replacing=of))
-    assert unpointed(warehouse, EDITION) == []
+    assert find_pending_key_points(warehouse, EDITION) == []
     warehouse.write(Change(Report, reports, replacing=of))
     (article,) = warehouse.rows(Article, "true")
     bare = article.model_copy(update={"text": "", "text_sha": content_sha("")})
     warehouse.write(Change(Article, [bare], replacing=of))
-    assert unpointed(warehouse, EDITION) == []
+    assert find_pending_key_points(warehouse, EDITION) == []

@@ -8,8 +8,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.judges.decisions import Answer
-from tasks.protocols.case import Decided, Judged
+from tasks.judges.decisions import JudgeAnswer
+from tasks.protocols.case import ItemAnswer, JudgedReports
 from tasks.protocols.research_gym_figures import SUPPORT_WORTH
 from tasks.warehouse.rows import Status
 from tests.scripted_judge import ScriptedJudge
@@ -26,14 +26,14 @@ UNDECIDED = (Status.JUDGE_ERROR, Status.UNPARSABLE, Status.BLOCKED, Status.NOT_A
 Figures = dict[str, tuple[float | None, int]]
 
 
-def decided(step: str, n: int, label: str | None, status: Status = Status.OK) -> Decided:
+def decided(step: str, n: int, label: str | None, status: Status = Status.OK) -> ItemAnswer:
     item = {"key_point": f"point:{n}", "citation": f"claim:{n}"}.get(step)
     item = item or ("clarity", "insight")[n % 2]
-    return Decided(step=step, item=item, answer=Answer(status=status, label=label))
+    return ItemAnswer(step=step, item=item, answer=JudgeAnswer(status=status, label=label))
 
 
 @st.composite
-def verdicts(draw: st.DrawFn) -> list[Decided]:
+def verdicts(draw: st.DrawFn) -> list[ItemAnswer]:
     """Of all steps, each item once, some without an answer."""
     found = []
     for step, labels in LABELS.items():
@@ -45,7 +45,7 @@ def verdicts(draw: st.DrawFn) -> list[Decided]:
     return found
 
 
-def figures(**reports: Sequence[Decided]) -> dict[str, Figures]:
+def figures(**reports: Sequence[ItemAnswer]) -> dict[str, Figures]:
     """Of several reports of one agent at once, by their names."""
     parts = []
     for name, said in reports.items():
@@ -59,9 +59,9 @@ def figures(**reports: Sequence[Decided]) -> dict[str, Figures]:
             ]
         )
     frames = [pl.concat(of_kind) for of_kind in zip(*parts, strict=True)]
-    every = Judged(reports=frames[0], verdicts=frames[1], claims=frames[2])
+    every = JudgedReports(reports=frames[0], verdicts=frames[1], claims=frames[2])
     found: dict[str, Figures] = {name: {} for name in reports}
-    for row in PROTOCOL.figures(every, ScriptedJudge()).iter_rows(named=True):
+    for row in PROTOCOL.compute_figures(every, ScriptedJudge()).iter_rows(named=True):
         value = None if row["numerator"] is None else row["numerator"] / row["n_items"]
         found[row["assignment"]][row["metric"]] = (value, row["n_items"])
     return found
@@ -70,7 +70,7 @@ def figures(**reports: Sequence[Decided]) -> dict[str, Figures]:
 @settings(max_examples=25, deadline=None)
 @given(verdicts(), verdicts(), st.sampled_from(UNDECIDED), st.randoms(use_true_random=False))
 def test_figures_are_shares_that_only_decided_items_make_in_any_order(
-    said: list[Decided], other: list[Decided], status: Status, lot: random.Random
+    said: list[ItemAnswer], other: list[ItemAnswer], status: Status, lot: random.Random
 ) -> None:
     shuffled = list(said)
     lot.shuffle(shuffled)
@@ -86,7 +86,7 @@ def test_figures_are_shares_that_only_decided_items_make_in_any_order(
         assert (now <= before + 1e-12) if metric.startswith("kpc") else (now >= before - 1e-12)
 
 
-def _better(said: list[Decided], lot: random.Random) -> list[Decided]:
+def _better(said: list[ItemAnswer], lot: random.Random) -> list[ItemAnswer]:
     """One decided item with the best label instead of its own."""
     able = [n for n, d in enumerate(said) if d.answer.status is Status.OK]
     if not able:
@@ -94,11 +94,11 @@ def _better(said: list[Decided], lot: random.Random) -> list[Decided]:
     place = lot.choice(able)
     one = said[place]
     answer = one.answer.model_copy(update={"label": BEST[one.step]})
-    changed = Decided(step=one.step, item=one.item, answer=answer)
+    changed = ItemAnswer(step=one.step, item=one.item, answer=answer)
     return [*said[:place], changed, *said[place + 1 :]]
 
 
-def _check_range(said: list[Decided], found: Figures) -> None:
+def _check_range(said: list[ItemAnswer], found: Figures) -> None:
     for metric, (value, n_items) in found.items():
         assert (value is None) == (n_items == 0), metric
         assert value is None or 0 <= value <= 1, metric
@@ -108,7 +108,7 @@ def _check_range(said: list[Decided], found: Figures) -> None:
     assert (found["kpr"][0] or 0) + (found["kpc"][0] or 0) <= 1 + 1e-9
 
 
-def _check_same(said: list[Decided], before: Figures, now: Figures) -> None:
+def _check_same(said: list[ItemAnswer], before: Figures, now: Figures) -> None:
     """An undecided item more changes no value, but those that are about there being any."""
     there = {d.step for d in said}
     about = {"citation_evaluated_share", "citation_recall", "citation_recall_published"}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tasks.benchmarks.drgym import read_drgym
-from tasks.judges.decisions import Answer
-from tasks.metrics.shares import mean
-from tasks.protocols.case import Decided
+from tasks.judges.decisions import JudgeAnswer
+from tasks.metrics.ratios import mean
+from tasks.protocols.case import ItemAnswer
 from tasks.warehouse.rows import Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.gym import PROTOCOL, case, judged
@@ -35,11 +35,11 @@ def test_published_labels_average_to_what_their_counts_say(path: Path) -> None:
     for question, labelled in published.items():
         labels = labelled["labels"]
         decided = [
-            Decided(step="key_point", item=f"point:{number}",
-                    answer=Answer(status=Status.OK, label=label.lower()))
+            ItemAnswer(step="key_point", item=f"point:{number}",
+                    answer=JudgeAnswer(status=Status.OK, label=label.lower()))
             for number, label in labels.items()
         ]  # fmt: skip
-        frame = PROTOCOL.figures(judged(case(list(labels)), decided), ScriptedJudge())
+        frame = PROTOCOL.compute_figures(judged(case(list(labels)), decided), ScriptedJudge())
         found = {row["metric"]: row for row in frame.iter_rows(named=True)}
         counted = (found["kpr"]["numerator"], found["kpc"]["numerator"], found["kpr"]["n_items"])
         assert counted == expected[question]

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems, RateKeywords
-from tasks.protocols.case import Case, Decided, Usage
+from tasks.protocols.case import Case, ItemAnswer, ReportUsage
 from tasks.protocols.rigorous import Rigorous
-from tasks.protocols.rigorous_evidence import link_counts, page_key
+from tasks.protocols.rigorous_evidence import count_links, page_key
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BundleSettings
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, values
@@ -42,7 +42,7 @@ def told(
 ) -> Told:
     """Grades and rates as it is told; a null is an answer that never came."""
 
-    def answer(label: str | None) -> Answer:
+    def answer(label: str | None) -> JudgeAnswer:
         return failed() if label is None else ok(label)
 
     return Told(
@@ -59,12 +59,14 @@ def figures(
     """Metric → value, and metric → the whole row."""
     judge = judge or told()
     judged = framed({of.report.assignment: decided(protocol, of, judge)}, [of])
-    rows = {row["metric"]: row for row in protocol.figures(judged, judge).iter_rows(named=True)}
+    rows = {
+        row["metric"]: row for row in protocol.compute_figures(judged, judge).iter_rows(named=True)
+    }
     return {metric: v for (_, metric), v in values(protocol, judged, judge).items()}, rows
 
 
 def test_every_figure_is_what_the_formulas_give() -> None:
-    usage = Usage(output_tokens=5_000, searches=7, reasoning_steps=3)
+    usage = ReportUsage(output_tokens=5_000, searches=7, reasoning_steps=3)
     opened = ["https://rfc.org/rfc1", "https://www.rfc.org/rfc1/#a", "https://b.org"]
     found, rows = figures(case(text=TEXT, opened=opened, usage=usage))
     integrated = QUALITY * (1 - DRIFT) * BOOST
@@ -163,12 +165,12 @@ def test_pages_meet_without_query_fragment_scheme_www_and_slash() -> None:
     for url in ("http://WWW.rfc.org/rfc1", "https://rfc.org/rfc1/?a=b", "https://rfc.org/rfc1#x"):
         assert page_key(url) == "https://rfc.org/rfc1"
     assert page_key("no address") is None
-    assert link_counts(["https://a.org/1", "http://www.a.org/1/"], ["https://a.org/1?x"] * 2) == (
+    assert count_links(["https://a.org/1", "http://www.a.org/1/"], ["https://a.org/1?x"] * 2) == (
         1, 1, 1, 1,
     )  # fmt: skip
     elsewhere = ["https://a.org/2", "https://a.org/3", "https://b.org"]
-    assert link_counts(["https://a.org/1"], elsewhere) == (1, 0, 2, 3)
-    assert link_counts([], ["https://a.org/1"]) == (0, 0, 0, 1)
+    assert count_links(["https://a.org/1"], elsewhere) == (1, 0, 2, 3)
+    assert count_links([], ["https://a.org/1"]) == (0, 0, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_an_unjudged_item_changes_no_share() -> None:
 def test_the_offline_judge_counts_and_assesses_nothing_else() -> None:
     of = case(text=TEXT)
     judge = OfflineJudge()
-    assert PROTOCOL.assesses(judge)
+    assert PROTOCOL.supports(judge)
     found, rows = figures(of, judge)
     assert {name for name, value in found.items() if value is not None} == {
         "rigorous_focus_frequency", "rigorous_deviation_frequency", "rigorous_trust_boost",
@@ -231,7 +233,7 @@ def test_what_is_not_there_is_null_with_its_reason() -> None:
         "searches": "not_assessed: the agent does not say how often it searched",
     }
     assert found["rigorous_trust_boost"] == 1
-    found, rows = figures(case(text=TEXT, usage=Usage(output_tokens=0)))
+    found, rows = figures(case(text=TEXT, usage=ReportUsage(output_tokens=0)))
     assert rows["rigorous_per_token"]["reason"] == "the report took no tokens"
     found, rows = figures(case(text=TEXT, opened=[]))
     assert found["rigorous_retrieval_index"] is None
@@ -317,7 +319,7 @@ def test_a_ternary_rubric_gives_what_lies_between() -> None:
     assert found["rigorous_quality"] == pytest.approx(0.75)
 
 
-def _steps(found: Sequence[Decided]) -> set[str]:
+def _steps(found: Sequence[ItemAnswer]) -> set[str]:
     return {d.step for d in found}
 
 

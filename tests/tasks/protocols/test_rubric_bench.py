@@ -12,21 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems
-from tasks.protocols.case import Case, Decided
-from tasks.protocols.rubric_bench import RubricBench, batches
+from tasks.protocols.case import Case, ItemAnswer
+from tasks.protocols.rubric_bench import RubricBench, split_batches
 from tasks.warehouse.rows import Status
-from tasks.warehouse.rubrics import Blocked, BundleSettings, Rubric, rubric_bundle
+from tasks.warehouse.rubrics import BlockedSource, BundleSettings, Rubric, make_rubric_bundle
 from tests.servers.gemini import GeminiServer
 from tests.tasks.judges.recording import at_server
 from tests.tasks.models.scripted import MemoryLedger
 from tests.tasks.models.test_attachments import kept
 from tests.tasks.protocols.framed import Told, decided, failed, framed, report
 
-BLOCKED = Blocked(title="The source", authors=("Wu",), urls=("https://blocked.org",))
+BLOCKED = BlockedSource(title="The source", authors=("Wu",), urls=("https://blocked.org",))
 DIMENSIONS = ("info_recall", "analysis", "presentation")
 Figures = dict[str, tuple[float | None, int, int]]
 """By metric: numerator, items, open items."""
@@ -54,16 +54,16 @@ def rubric(**texts: Sequence[str]) -> tuple[Rubric, ...]:
 
 
 def case(items: tuple[Rubric, ...], text: str = "A report.", **more: Any) -> Case:
-    bundle = rubric_bundle(items, BundleSettings(language="en", blocked=BLOCKED), "published")
+    bundle = make_rubric_bundle(items, BundleSettings(language="en", blocked=BLOCKED), "published")
     return Case(report=report(text), query="Why?", rubric=items, bundle=bundle, **more)
 
 
 def judge(labels: Mapping[str, str | None], evidence: Mapping[str, str] | None = None) -> Told:
     """Gives items these scores, with this evidence; those with none fail."""
 
-    def graded(request: GradeItems) -> list[Answer]:
+    def graded(request: GradeItems) -> list[JudgeAnswer]:
         return [
-            Answer(status=Status.OK, label=label, evidence=(evidence or {}).get(item.id))
+            JudgeAnswer(status=Status.OK, label=label, evidence=(evidence or {}).get(item.id))
             if (label := labels.get(item.id)) is not None
             else failed()
             for item in request.items
@@ -74,7 +74,7 @@ def judge(labels: Mapping[str, str | None], evidence: Mapping[str, str] | None =
 
 def figures(of: Case, by: Told, protocol: RubricBench | None = None) -> Figures:
     mine = protocol or bench()
-    frame = mine.figures(framed({"x": decided(mine, of, by)}), by)
+    frame = mine.compute_figures(framed({"x": decided(mine, of, by)}), by)
     return {
         row["metric"]: (row["numerator"], row["n_items"], row["n_open"])
         for row in frame.iter_rows(named=True)
@@ -109,11 +109,11 @@ def test_of_two_items_of_one_text_both_count_and_in_the_published_way_only_the_s
 
 
 def test_what_the_judge_refused_is_in_no_figure_but_the_one_that_counts_it() -> None:
-    def refusing(request: GradeItems) -> list[Answer]:
+    def refusing(request: GradeItems) -> list[JudgeAnswer]:
         return [
-            Answer(status=Status.BLOCKED)
+            JudgeAnswer(status=Status.BLOCKED)
             if item.id == SEVEN[1].item
-            else Answer(status=Status.OK, label=SCORES[item.id])
+            else JudgeAnswer(status=Status.OK, label=SCORES[item.id])
             for item in request.items
         ]
 
@@ -141,7 +141,7 @@ def test_the_first_batch_is_asked_alone_and_the_others_together() -> None:
     class Slow(Told):
         under_way = 0
 
-        async def decide(self, request: Any) -> Sequence[Answer]:
+        async def decide(self, request: Any) -> Sequence[JudgeAnswer]:
             self.under_way += 1
             await asyncio.sleep(0)
             at_once.append(self.under_way)
@@ -155,7 +155,7 @@ def test_the_first_batch_is_asked_alone_and_the_others_together() -> None:
 
 def test_told_apart_by_their_texts_two_of_one_text_are_never_in_one_batch() -> None:
     items = rubric(info_recall=("a", "b", "a", "c", "a"))
-    texts = [[i.text for i in batch] for batch in batches(items, 3, apart=True)]
+    texts = [[i.text for i in batch] for batch in split_batches(items, 3, apart=True)]
     assert texts == [["a", "b", "c"], ["a"], ["a"]]
     by = judge(dict.fromkeys((item.item for item in items), "1"))
     decided(bench(compat_echo=True), case(items), by)
@@ -208,7 +208,7 @@ def test_what_is_cut_is_said_in_every_verdict_and_counted() -> None:
 
 
 def test_the_offline_judge_cannot_assess_it_and_settings_are_part_of_its_version() -> None:
-    assert not bench().assesses(OfflineJudge())
+    assert not bench().supports(OfflineJudge())
     versions = {bench(**p).version for p in ({}, {"chunk_size": 49}, {"max_chars": 9},
                                              {"compat_echo": True})}  # fmt: skip
     assert len(versions) == 4
@@ -243,7 +243,7 @@ def test_after_a_crash_only_the_batches_without_an_answer_are_bought() -> None:
         at_server(GeminiServer(), crashing, ledger)
     assert len(ledger.calls) == 1
     server = GeminiServer()
-    found: list[Decided] = at_server(server, lambda judge: protocol.judge(of, judge), ledger)
+    found: list[ItemAnswer] = at_server(server, lambda judge: protocol.judge(of, judge), ledger)
     assert len(server.log.entries) == 3
     assert {d.answer.status for d in found} == {Status.OK}
     assert len({d.answer.call_id for d in found if d.step == "info_recall"}) == 4

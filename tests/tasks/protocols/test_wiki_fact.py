@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import Answer, VerifyAgainstPage, VerifyClaims
-from tasks.protocols.case import Case, Decided, Judged
-from tasks.protocols.redirects import redirects_of
-from tasks.protocols.wiki_fact import WikiFact, leaked_claims
+from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports
+from tasks.protocols.redirects import collect_redirects
+from tasks.protocols.wiki_fact import WikiFact, find_leaked_claims
 from tasks.warehouse.rows import (
     Article,
     Citation,
@@ -84,11 +84,11 @@ def redirected(of: Case, **final_urls: str) -> Case:
     return of.model_copy(update={"pages": tuple(pages)})
 
 
-def judged(of: Case, decided: Sequence[Decided]) -> Judged:
+def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
     assert of.extraction
-    leaked = leaked_claims(of.reference.url, of.citations, redirects_of(of.pages))
+    leaked = find_leaked_claims(of.reference.url, of.citations, collect_redirects(of.pages))
     cited = {citation.number for citation in of.citations}
-    return Judged(
+    return JudgedReports(
         reports=pl.DataFrame(
             {
                 "assignment": ["x"],
@@ -144,7 +144,7 @@ def figures(of: Case, judge: ScriptedJudge | None = None) -> dict[str, tuple[flo
     """metric → (value, items), as scored after judging the case."""
     judge = judge or ScriptedJudge()
     decided = asyncio.run(PROTOCOL.judge(of, judge))
-    frame = PROTOCOL.figures(judged(of, decided), judge)
+    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
     return {
         row["metric"]: (
             None if row["numerator"] is None else row["numerator"] / row["n_items"],
@@ -252,7 +252,7 @@ def test_an_ok_page_without_text_is_no_evidence() -> None:
 def test_a_page_that_was_never_fetched_is_open_not_wrong() -> None:
     of = case([], [("red tower", ["https://a.org"])])
     decided = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))
-    frame = PROTOCOL.figures(judged(of, decided), ScriptedJudge())
+    frame = PROTOCOL.compute_figures(judged(of, decided), ScriptedJudge())
     strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
     assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (None, 0, 1)
 
@@ -260,13 +260,13 @@ def test_a_page_that_was_never_fetched_is_open_not_wrong() -> None:
 @pytest.mark.parametrize("status", [Status.BLOCKED, Status.NOT_ASSESSED])
 def test_a_claim_that_its_judge_could_not_answer_is_in_no_figure(status: Status) -> None:
     class Silent(ScriptedJudge):
-        async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
-            return [Answer(status=status, reason="too much")] * len(request.claims)
+        async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
+            return [JudgeAnswer(status=status, reason="too much")] * len(request.claims)
 
     pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": None}
     of = case([], [("red tower", list(pages)), ("blue door", ["https://b.org"])], pages)
     decided = asyncio.run(PROTOCOL.judge(of, Silent()))
-    frame = PROTOCOL.figures(judged(of, decided), Silent())
+    frame = PROTOCOL.compute_figures(judged(of, decided), Silent())
     strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
     assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (0.0, 1, 0)
 
@@ -284,7 +284,7 @@ def test_a_judges_failure_is_in_no_denominator_and_stays_open() -> None:
     judge = ScriptedJudge(failing=frozenset({"blue door"}))
     assert figures(of, judge)["coverage_wiki"] == (1.0, 1)
     decided = asyncio.run(PROTOCOL.judge(of, judge))
-    frame = PROTOCOL.figures(judged(of, decided), judge)
+    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
     row = frame.row(by_predicate=pl.col("metric") == "coverage_wiki", named=True)
     assert row["n_open"] == 1
 
@@ -292,7 +292,7 @@ def test_a_judges_failure_is_in_no_denominator_and_stays_open() -> None:
 def test_pairs_that_cannot_be_trusted_give_null_with_the_reason() -> None:
     of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "x"}, reliable=False)
     decided = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))
-    frame = PROTOCOL.figures(judged(of, decided), ScriptedJudge())
+    frame = PROTOCOL.compute_figures(judged(of, decided), ScriptedJudge())
     for metric in ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share"):
         row = frame.row(by_predicate=pl.col("metric") == metric, named=True)
         assert (row["numerator"], row["reason"]) == (None, "no list")
@@ -304,7 +304,7 @@ def test_a_judge_that_cannot_see_contradiction_gives_no_conflict_figures() -> No
     of = case(["red tower"], [("not red tower", ["https://a.org"])], {"https://a.org": "red tower"})
     decided = asyncio.run(PROTOCOL.judge(of, judge))
     assert {d.step for d in decided} == {"coverage", "citation"}
-    frame = PROTOCOL.figures(judged(of, decided), judge)
+    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
     for metric in ("wiki_conflict", "ref_conflict"):
         row = frame.row(by_predicate=pl.col("metric") == metric, named=True)
         assert row["numerator"] is None

@@ -8,8 +8,8 @@ import polars as pl
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import CompareArticles
-from tasks.judges.registry import judge as judge_named
-from tasks.protocols.case import Case, Judged
+from tasks.judges.registry import load_judge as judge_named
+from tasks.protocols.case import Case, JudgedReports
 from tasks.protocols.wiki_writing import WikiWriting
 from tasks.warehouse.rows import Article, Report
 from tests.scripted_judge import ScriptedJudge
@@ -42,10 +42,10 @@ def test_the_reference_comes_first_and_neither_shows_its_citations() -> None:
     assert request.second == "A longer text."
 
 
-def judged(labels: Sequence[str | None], items: Sequence[str]) -> Judged:
+def judged(labels: Sequence[str | None], items: Sequence[str]) -> JudgedReports:
     steps = ["well_written"] * 21 + ["broad_coverage"] * 8 + ["neutral"] * 10
     statuses = ["ok" if label else "judge_error" for label in labels]
-    return Judged(
+    return JudgedReports(
         reports=pl.DataFrame({"assignment": ["x"], "state": ["done"]}),
         verdicts=pl.DataFrame(
             {
@@ -60,8 +60,10 @@ def judged(labels: Sequence[str | None], items: Sequence[str]) -> Judged:
     )
 
 
-def figures(protocol: WikiWriting, found: Judged) -> dict[str, tuple[float | None, int, int]]:
-    frame = protocol.figures(found, ScriptedJudge())
+def figures(
+    protocol: WikiWriting, found: JudgedReports
+) -> dict[str, tuple[float | None, int, int]]:
+    frame = protocol.compute_figures(found, ScriptedJudge())
     return {
         r["metric"]: (r["numerator"], r["n_items"], r["n_open"])
         for r in frame.iter_rows(named=True)
@@ -131,4 +133,4 @@ def test_another_order_is_another_version() -> None:
 
 
 def test_the_offline_judge_does_not_assess_writing() -> None:
-    assert not PROTOCOL.assesses(judge_named("offline"))
+    assert not PROTOCOL.supports(judge_named("offline"))

@@ -8,16 +8,16 @@ import pytest
 from tasks.publishing.changes import (
     AFTER,
     BEFORE,
-    Begun,
+    ComparisonStart,
     SiteChanges,
-    begin_anew,
-    begun_before,
     check_changes_folder,
-    figure_changes,
-    file_changes,
-    keep_begun,
-    keep_changes,
-    read_changes,
+    clear_comparison,
+    compare_figures,
+    compare_files,
+    load_changes,
+    load_unfinished,
+    save_changes,
+    save_start,
 )
 from tasks.site.mark import UnwritableSite
 
@@ -33,7 +33,7 @@ def board(*rows: dict[str, object]) -> pl.DataFrame:
 
 def test_a_board_that_stayed_as_it_was_has_no_changes() -> None:
     same = board({}, {"metric": "wiki_conflict", "value": None})
-    assert figure_changes(same, same) == ()
+    assert compare_figures(same, same) == ()
 
 
 def test_new_gone_and_other_figures_are_told_with_what_they_rest_on() -> None:
@@ -43,7 +43,7 @@ def test_new_gone_and_other_figures_are_told_with_what_they_rest_on() -> None:
         {"metric": "evaluated_share"},
         {"judge": "local", "value": 0.2, "n_items": 1, "n_reports": 1, "provisional": True},
     )
-    found = {(each.metric, each.judge): each for each in figure_changes(before, after)}
+    found = {(each.metric, each.judge): each for each in compare_figures(before, after)}
     assert set(found) == {
         ("ref_acc", "offline"), ("leakage_rate", "offline"), ("ref_acc", "local")
     }  # fmt: skip
@@ -57,7 +57,7 @@ def test_new_gone_and_other_figures_are_told_with_what_they_rest_on() -> None:
 
 
 def test_a_figure_that_rests_on_more_items_is_a_change_though_its_value_is_the_same() -> None:
-    [change] = figure_changes(board({}), board({"n_items": 9}))
+    [change] = compare_figures(board({}), board({"n_items": 9}))
     assert (change.items_before, change.items_after) == (4, 9)
 
 
@@ -70,7 +70,7 @@ def test_files_that_are_new_gone_or_differ_are_named_and_others_are_not(tmp_path
             path = tmp_path / folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-    changes, n_files = file_changes(tmp_path / BEFORE, tmp_path / AFTER)
+    changes, n_files = compare_files(tmp_path / BEFORE, tmp_path / AFTER)
     assert [(each.path, each.change) for each in changes] == [
         ("index.html", "differs"),
         ("pages/gone.html", "gone"),
@@ -80,48 +80,48 @@ def test_files_that_are_new_gone_or_differ_are_named_and_others_are_not(tmp_path
 
 
 def test_what_was_kept_of_changes_is_read_as_it_was(tmp_path: Path) -> None:
-    assert read_changes(tmp_path) is None
+    assert load_changes(tmp_path) is None
     changes = SiteChanges(
-        figures=figure_changes(board({}), board({"value": None})), files=(), n_files=7
+        figures=compare_figures(board({}), board({"value": None})), files=(), n_files=7
     )
-    keep_changes(tmp_path, changes)
-    assert read_changes(tmp_path) == changes
+    save_changes(tmp_path, changes)
+    assert load_changes(tmp_path) == changes
 
 
-def begun(folder: Path, *rows: dict[str, object]) -> Begun:
+def begun(folder: Path, *rows: dict[str, object]) -> ComparisonStart:
     """A run has begun: its site and figures before are there."""
     (folder / BEFORE).mkdir()
-    found = Begun(edition="e", judge="local", figures=board(*rows).to_dicts())
-    keep_begun(folder, found)
+    found = ComparisonStart(edition="e", judge="local", figures=board(*rows).to_dicts())
+    save_start(folder, found)
     return found
 
 
 def test_what_an_ended_run_began_with_is_kept_for_the_one_that_goes_on(tmp_path: Path) -> None:
-    assert begun_before(tmp_path, "e", "local") is None
+    assert load_unfinished(tmp_path, "e", "local") is None
     kept = begun(tmp_path, {"value": 0.1 + 0.2}, {"metric": "wiki_conflict", "value": None})
-    found = begun_before(tmp_path, "e", "local")
+    found = load_unfinished(tmp_path, "e", "local")
     assert found == kept
     assert found is not None
     assert found.board.equals(kept.board)
-    assert figure_changes(found.board, kept.board) == ()
-    assert begun_before(tmp_path, "f", "local") is None
-    assert begun_before(tmp_path, "e", "offline") is None
-    keep_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1, complete=False))
-    assert begun_before(tmp_path, "e", "local") == kept
+    assert compare_figures(found.board, kept.board) == ()
+    assert load_unfinished(tmp_path, "f", "local") is None
+    assert load_unfinished(tmp_path, "e", "offline") is None
+    save_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1, complete=False))
+    assert load_unfinished(tmp_path, "e", "local") == kept
     check_changes_folder(tmp_path)
 
 
 def test_a_run_after_a_finished_one_begins_anew(tmp_path: Path) -> None:
     begun(tmp_path, {})
-    keep_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1))
-    assert begun_before(tmp_path, "e", "local") is None
-    begin_anew(tmp_path)
+    save_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1))
+    assert load_unfinished(tmp_path, "e", "local") is None
+    clear_comparison(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
 
 
 def test_an_edition_without_figures_can_be_begun_with(tmp_path: Path) -> None:
-    nothing = Begun(edition="e", judge="local", figures=[])
-    assert [change.before for change in figure_changes(nothing.board, board({}))] == [None]
+    nothing = ComparisonStart(edition="e", judge="local", figures=[])
+    assert [change.before for change in compare_figures(nothing.board, board({}))] == [None]
 
 
 def test_a_folder_with_other_files_is_refused_and_an_earlier_comparison_is_not(
@@ -135,5 +135,5 @@ def test_a_folder_with_other_files_is_refused_and_an_earlier_comparison_is_not(
     with pytest.raises(UnwritableSite, match="holds other files"):
         check_changes_folder(tmp_path)
     (tmp_path / "thesis.txt").rename(tmp_path / "before" / "thesis.txt")
-    with pytest.raises(UnwritableSite, match=r"no site that Evergreen wrote.*--publish"):
+    with pytest.raises(UnwritableSite, match=r"not a site by Evergreen.*--publish"):
         check_changes_folder(tmp_path)

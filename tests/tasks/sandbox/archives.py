@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 from fastapi import FastAPI
 
 from tasks.configuration.sandbox import SandboxSettings
-from tasks.sandbox.bans import Copies
-from tasks.sandbox.calls import Calls, Served
-from tasks.sandbox.index import Builder, Built
-from tasks.sandbox.page import ServedPage, in_turn
+from tasks.sandbox.access import AccessRules, Sandbox
+from tasks.sandbox.bans import CopyDetector
+from tasks.sandbox.index import BuildResult, IndexBuilder
+from tasks.sandbox.page import ServedPage, iterate_async
 from tasks.sandbox.search import SearchIndex, open_index
-from tasks.sandbox.service import application
+from tasks.sandbox.service import create_app
 from tests.tasks.agents.archives import BREAD, KEEPERS, LIGHTHOUSE, WRECK
 
 HOSTS = ("wikipedia.org", "wikiwand.com")
@@ -53,10 +53,10 @@ def settings(**changed: Any) -> SandboxSettings:
 
 async def build(
     folder: Path, pages: Iterable[ServedPage] = PAGES, how: SandboxSettings | None = None
-) -> Built:
-    copies = Copies({"harrow": ARTICLE}, 8, 0.3)
-    return await Builder(folder, how or settings(), copies, HOSTS).build(
-        in_turn(pages), lambda: None
+) -> BuildResult:
+    copies = CopyDetector({"harrow": ARTICLE}, 8, 0.3)
+    return await IndexBuilder(folder, how or settings(), copies, HOSTS).build(
+        iterate_async(pages), lambda: None
     )
 
 
@@ -69,7 +69,7 @@ async def opened(
 
 def served_from(
     folder: Path,
-    served: Served,
+    served: AccessRules,
     how: SandboxSettings | None = None,
     log: Callable[[str], None] | None = None,
     pages: Sequence[ServedPage] = PAGES,
@@ -82,7 +82,7 @@ def served_from(
 
     async def make() -> FastAPI:
         index = await opened(folder, pages, how)
-        return application(Calls(index, served, how or settings(), log), host)
+        return create_app(Sandbox(index, served, how or settings(), log), host)
 
     return make
 

@@ -16,7 +16,7 @@ from warcio.warcwriter import WARCWriter
 
 from tasks.configuration.web import ReadingBounds
 from tasks.sandbox import corpus
-from tasks.sandbox.corpus import corpus_name, corpus_pages
+from tasks.sandbox.corpus import corpus_name, read_corpus
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.page import ServedPage
 
@@ -28,7 +28,7 @@ def read(path: Path, no_day: list[str] | None = None) -> tuple[list[ServedPage],
     async def run() -> list[ServedPage]:
         bounds = ReadingBounds(workers=1, seconds=20)
         told = [] if no_day is None else no_day
-        return [page async for page in corpus_pages(path, bounds, left_out.append, told.append)]
+        return [page async for page in read_corpus(path, bounds, left_out.append, told.append)]
 
     return asyncio.run(run()), left_out
 
@@ -72,9 +72,9 @@ def test_a_folder_is_read_file_by_file_by_name(tmp_path: Path) -> None:
         (b"[" * 100_000, "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[1]", "not a JSON object"),
-        (b'{"text": "x"}', "`url` is no http(s) address: ''"),
-        (b'{"url": "javascript:alert(1)", "text": "x"}', "no http(s) address: 'javascript"),
-        (b'{"url": 5, "text": "x"}', "no http(s) address"),
+        (b'{"text": "x"}', "`url` is not an http(s) URL: ''"),
+        (b'{"url": "javascript:alert(1)", "text": "x"}', "not an http(s) URL: 'javascript"),
+        (b'{"url": 5, "text": "x"}', "not an http(s) URL"),
         (b'{"url": "https://a.example/"}', "`text` is empty"),
         (b'{"url": "https://a.example/", "text": [1]}', "`text` is empty"),
     ],
@@ -125,7 +125,7 @@ def test_an_export_says_where_a_page_led_and_when_it_was_fetched(tmp_path: Path)
 def test_a_line_without_end_is_left_out_unread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus, "MOST_LINE_BYTES", 1000)
+    monkeypatch.setattr(corpus, "MAX_LINE_BYTES", 1000)
     long = json.dumps({"url": "https://a.example/long", "text": "x" * 5000}).encode()
     (tmp_path / "c.jsonl").write_bytes(long + b"\n" + lines(FULL))
     pages, left_out = read(tmp_path)
@@ -157,9 +157,9 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> N
 
 
 def test_a_folder_without_a_corpus_says_what_was_expected(tmp_path: Path) -> None:
-    with pytest.raises(SandboxError, match=r"there is no corpus; expected a file, or a folder"):
+    with pytest.raises(SandboxError, match=r"is not a corpus; expected a file, or a folder"):
         read(tmp_path)
-    with pytest.raises(SandboxError, match="there is no corpus"):
+    with pytest.raises(SandboxError, match="is not a corpus"):
         read(tmp_path / "missing")
 
 
@@ -203,7 +203,7 @@ def test_the_answers_of_a_warc_file_are_pages(tmp_path: Path) -> None:
     assert pages[0].title == "The lamp"
     assert "first lit in 1875" in pages[0].text
     assert pages[0].day == date(2025, 6, 7)
-    assert left_out[0] == "c.warc.gz: urn:uuid:5: no http(s) address"
+    assert left_out[0] == "c.warc.gz: urn:uuid:5: not an http(s) URL"
     assert "c.warc.gz: https://a.example/gone: HTTP 404" in left_out
     assert [line for line in left_out if "/picture: " in line]
     assert len(left_out) == 3

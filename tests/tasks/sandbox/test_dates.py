@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sandbox.dates import read_day
+from tasks.sandbox.dates import parse_day
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from tasks.sandbox.dates import read_day
     ],
 )
 def test_a_day_is_read_in_the_forms_that_corpora_have(said: str | int, day: date) -> None:
-    assert read_day(said) == day
+    assert parse_day(said) == day
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_a_day_is_read_in_the_forms_that_corpora_have(said: str | int, day: date
      "0001-01-01T00:00:00+10:00", "9" * 5000, 10**30, -(10**30)],
 )  # fmt: skip
 def test_what_is_no_day_is_none(said: str | int) -> None:
-    assert read_day(said) is None
+    assert parse_day(said) is None
 
 
 @given(st.text(max_size=60) | st.integers())
 def test_nothing_stops_it(said: str | int) -> None:
-    read_day(said)
+    parse_day(said)

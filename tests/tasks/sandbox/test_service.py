@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tasks.sandbox.bans import ban_of
-from tasks.sandbox.calls import Served
+from tasks.sandbox.access import AccessRules
+from tasks.sandbox.bans import make_ban
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     BAKERY,
@@ -26,7 +26,7 @@ from tests.tasks.sandbox.archives import (
     settings,
 )
 
-BANS = {"harrow": ban_of("harrow", [WIKI]), "bread": ban_of("", ["bread.example"])}
+BANS = {"harrow": make_ban("harrow", [WIKI]), "bread": make_ban("", ["bread.example"])}
 ALL = "lighthouse bread Calliope Dahl"
 
 
@@ -40,7 +40,7 @@ def client(
     folder: Path, how: dict[str, Any] | None = None, **served: Any
 ) -> Iterator[httpx.Client]:
     log, host = served.pop("log", None), served.pop("host", "127.0.0.1")
-    given = Served(name="e", bans=BANS, **served)
+    given = AccessRules(name="e", bans=BANS, **served)
     make = served_from(folder, given, settings(**(how or {})), log, host=host)
     with (
         serving_application(make) as address,

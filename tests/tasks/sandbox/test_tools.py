@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tasks.sandbox.bans import ban_of
-from tasks.sandbox.calls import Served
+from tasks.sandbox.access import AccessRules
+from tasks.sandbox.bans import make_ban
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     BAKERY,
@@ -28,7 +28,7 @@ ALL = "lighthouse bread Calliope Dahl"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    served = Served(name="e", bans={"harrow": ban_of("harrow", [WIKI])})
+    served = AccessRules(name="e", bans={"harrow": make_ban("harrow", [WIKI])})
     folder = tmp_path_factory.mktemp("index") / "i"
     with serving_application(served_from(folder, served, pages=(*PAGES, LONG))) as address:
         yield address

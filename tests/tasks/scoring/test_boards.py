@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from flows.display.leaderboard import ranked
-from tasks.protocols.registry import PROTOCOLS, protocol
-from tasks.scoring.boards import BOARDS, boards_of, leading
+from flows.display.leaderboard import rank_agents
+from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.scoring.boards import BOARDS, select_boards, select_leading_metrics
 
 
 def rows(**values: float | None) -> pl.DataFrame:
@@ -18,32 +18,32 @@ def rows(**values: float | None) -> pl.DataFrame:
 
 def test_sensitivity_is_shown_only_where_there_is_any() -> None:
     counted = rows(integrated=None, integrated_eps1=None, focus_frequency=0.5)
-    assert [board.title for board in boards_of(counted)] == ["Rigorous Bench"]
+    assert [board.title for board in select_boards(counted)] == ["Rigorous Bench"]
     judged = rows(integrated=0.3, integrated_eps1=0.2)
-    assert [board.title for board in boards_of(judged)] == [
+    assert [board.title for board in select_boards(judged)] == [
         "Rigorous Bench", "Rigorous Bench: sensitivity to what is unspecified by the paper",
     ]  # fmt: skip
 
 
 def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None:
-    known = {metric.name for name in PROTOCOLS for metric in protocol(name).metrics}
+    known = {metric.name for name in PROTOCOLS for metric in get_protocol(name).metrics}
     for board in BOARDS:
         assert {*board.columns, *board.ranked_by, board.counted_by} <= known
         assert len({*board.columns.values()}) == len(board.columns)
 
 
 def test_equals_have_one_rank_and_who_has_no_figure_to_rank_by_has_none() -> None:
-    (board,) = boards_of(rows(integrated=None))
+    (board,) = select_boards(rows(integrated=None))
     figures = [("b", 0.2), ("a", None), ("c", 0.4), ("d", 0.2)]
     scored = pl.DataFrame(
         [(agent, "rigorous_integrated", value) for agent, value in figures],
         schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64},
         orient="row",
     )
-    assert ranked(scored, board) == [("1", "c"), ("2", "b"), ("2", "d"), ("–", "a")]
+    assert rank_agents(scored, board) == [("1", "c"), ("2", "b"), ("2", "d"), ("–", "a")]
 
 
 def test_what_a_protocol_s_board_shows_leads_elsewhere_too() -> None:
     metrics = ["rigorous_searches", "rigorous_integrated", "rigorous_drift_eps1"]
-    assert leading("rigorous", metrics) == ["rigorous_integrated"]
-    assert leading("somebody_s_own", metrics) == metrics
+    assert select_leading_metrics("rigorous", metrics) == ["rigorous_integrated"]
+    assert select_leading_metrics("somebody_s_own", metrics) == metrics

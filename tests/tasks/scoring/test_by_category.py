@@ -10,14 +10,14 @@ import pytest
 from tasks.imports.questions import import_answers, import_questions
 from tasks.imports.wlc import import_edition
 from tasks.judging.cells import plan_cells
-from tasks.pending.extractions import unextracted
-from tasks.pending.status import edition_status
-from tasks.protocols.registry import PROTOCOLS, protocol
+from tasks.pending.extractions import find_pending_extractions
+from tasks.pending.status import count_stages
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.rows import leaderboard_rows
+from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.warehouse.truths import QuestionCategory, TruthClaim, TruthSettings, ground_truth
+from tasks.warehouse.truths import QuestionCategory, TruthClaim, TruthSettings, make_ground_truth
 from tasks.warehouse.writer import Change
 from tests.flows.llm_runs import ROOT, SAMPLE
 from tests.scripted_judge import ScriptedJudge
@@ -38,10 +38,12 @@ def scored(
 ) -> tuple[float | None, float | None, bool]:
     """Headline, mean over questions and whether it is provisional, of claim_f1."""
     truths = [
-        ground_truth("e", f"q{n}", category, "published", (TruthClaim(value="A"),), TruthSettings())
+        make_ground_truth(
+            "e", f"q{n}", category, "published", (TruthClaim(value="A"),), TruthSettings()
+        )
         for n, (category, _) in enumerate(values)
     ]
-    version = f"{SCORER_VERSION}/{protocol('claim_discovery').version}"
+    version = f"{SCORER_VERSION}/{get_protocol('claim_discovery').version}"
     scores = [
         Score(
             edition="e", protocol="claim_discovery", agent="a", assignment=f"q{n}", judge="j",
@@ -51,7 +53,7 @@ def scored(
         for n, (_, value) in enumerate(values)
     ]  # fmt: skip
     warehouse.write(Change(type(truths[0]), truths), Change(Score, scores))
-    [row] = leaderboard_rows(warehouse, "e", [protocol("claim_discovery")])
+    [row] = build_leaderboard_rows(warehouse, "e", [get_protocol("claim_discovery")])
     return row.value, row.macro, row.provisional
 
 
@@ -98,7 +100,7 @@ def test_each_protocol_plans_only_the_kinds_it_judges(warehouse: Warehouse, tmp_
     import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
     import_answers(warehouse, write_answers(tmp_path / "a.json", perfect()), "live", "a")
     counted = {
-        (edition, name): len(plan_cells(warehouse, edition, protocol(name), ScriptedJudge()))
+        (edition, name): len(plan_cells(warehouse, edition, get_protocol(name), ScriptedJudge()))
         for edition in ("sample", "live")
         for name in PROTOCOLS
         if name in ("wiki_fact", "wiki_writing", "claim_discovery")
@@ -107,12 +109,12 @@ def test_each_protocol_plans_only_the_kinds_it_judges(warehouse: Warehouse, tmp_
         ("sample", "wiki_fact"): 3, ("sample", "wiki_writing"): 3, ("sample", "claim_discovery"): 0,
         ("live", "wiki_fact"): 0, ("live", "wiki_writing"): 0, ("live", "claim_discovery"): 9,
     }  # fmt: skip
-    assert unextracted(warehouse, "live") == []
-    stages = {row.stage: row for row in edition_status(warehouse, "live", ScriptedJudge())}
+    assert find_pending_extractions(warehouse, "live") == []
+    stages = {row.stage: row for row in count_stages(warehouse, "live", ScriptedJudge())}
     assert stages["verdicts claim_discovery"].pending == 9
     assert "verdicts wiki_fact" not in stages
     assert (stages["facts"].pending, stages["claims"].pending) == (0, 0)
-    wiki = {row.stage for row in edition_status(warehouse, "sample", ScriptedJudge())}
+    wiki = {row.stage for row in count_stages(warehouse, "sample", ScriptedJudge())}
     assert "verdicts claim_discovery" not in wiki
 
 
@@ -121,12 +123,12 @@ def test_a_changed_truth_or_answer_is_another_cell(warehouse: Warehouse, tmp_pat
     import_answers(warehouse, write_answers(tmp_path / "a.json", perfect()), "live", "a")
 
     def cells() -> dict[str, str]:
-        plans = plan_cells(warehouse, "live", protocol("claim_discovery"), ScriptedJudge())
+        plans = plan_cells(warehouse, "live", get_protocol("claim_discovery"), ScriptedJudge())
         return {plan.assignment: plan.cell_id for plan in plans}
 
     before = cells()
     settings = TruthSettings(question="Another?")
-    truth = ground_truth("live", "geo", "scifacts-geo", "published", (TruthClaim(value="A"),),
+    truth = make_ground_truth("live", "geo", "scifacts-geo", "published", (TruthClaim(value="A"),),
                          settings)  # fmt: skip
     warehouse.write(Change(type(truth), [truth]))
     answer = [{"key": "mat", "preds": [[]]}]

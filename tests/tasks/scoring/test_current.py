@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.editions.names import LeaderboardBehind
-from tasks.protocols.registry import protocol
+from tasks.editions.names import OutdatedLeaderboard
+from tasks.protocols.registry import get_protocol
 from tasks.scoring.current import check_current
-from tasks.scoring.rows import leaderboard_rows, with_statistics
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -28,8 +28,8 @@ def scored(warehouse: Warehouse, value: float, judge: str = "offline") -> None:
 
 
 def ranked(warehouse: Warehouse) -> None:
-    rows = leaderboard_rows(warehouse, "sample", [protocol("race")])
-    whole, _ = with_statistics(warehouse, "sample", rows)
+    rows = build_leaderboard_rows(warehouse, "sample", [get_protocol("race")])
+    whole, _ = add_statistics(warehouse, "sample", rows)
     warehouse.write(Change(LeaderboardRow, whole, replacing={"edition": "sample"}))
 
 
@@ -47,16 +47,16 @@ def test_scores_that_nobody_ranked_are_named_with_the_command_that_does(
     warehouse: Warehouse,
 ) -> None:
     scored(warehouse, 0.5)
-    with pytest.raises(LeaderboardBehind, match=r"behind its scores \(race\)"):
+    with pytest.raises(OutdatedLeaderboard, match=r"behind its scores \(race\)"):
         check_current(warehouse, "sample")
     ranked(warehouse)
     scored(warehouse, 0.6)
     command = "`evergreen evaluate --edition sample --protocol race`, then publish"
-    with pytest.raises(LeaderboardBehind, match=command):
+    with pytest.raises(OutdatedLeaderboard, match=command):
         check_current(warehouse, "sample")
 
 
 def test_the_command_has_nobody_judge_who_has_not(warehouse: Warehouse) -> None:
     scored(warehouse, 0.5, "local")
-    with pytest.raises(LeaderboardBehind, match="--protocol race --judge local`"):
+    with pytest.raises(OutdatedLeaderboard, match="--protocol race --judge local`"):
         check_current(warehouse, "sample")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import Aggregate, aggregate
-from tasks.metrics.clustered import items_of
-from tasks.scoring.standings import Pair, Standing, standings
+from tasks.metrics.cluster_sums import build_score_matrix
+from tasks.scoring.standings import Pair, Standing, compute_standings
 
 SCHEMA = {"agent": pl.String, "assignment": pl.String, "value": pl.Float64,
           "numerator": pl.Float64, "n_items": pl.Int64, "n_open": pl.Int64,
@@ -38,7 +38,7 @@ def scores(**agents: Sequence[float | None]) -> pl.DataFrame:
 
 
 def stand(frame: pl.DataFrame, how: MetricEntry | None = None, **more: Any) -> Any:
-    return standings(frame, how or metric(), more.pop("category_of", {}),
+    return compute_standings(frame, how or metric(), more.pop("category_of", {}),
                      more.pop("article_of", {}), **more)  # fmt: skip
 
 
@@ -65,8 +65,8 @@ def test_the_figure_that_is_drawn_again_is_the_leaderboard_s(
         orient="row",
     )
     # Two assignments of one article, one without an article.
-    made = items_of(frame, how, CATEGORIES, {"x0": "A", "x1": "A", "x2": "B", "x3": "C"})
-    whole = made.sums(np.asarray(made.counted.any(axis=1)), range(len(made.agents))).whole()
+    made = build_score_matrix(frame, how, CATEGORIES, {"x0": "A", "x1": "A", "x2": "B", "x3": "C"})
+    whole = made.sums(np.asarray(made.has_value.any(axis=1)), range(len(made.agents))).overall()
     for agent, figure in zip(made.agents, whole, strict=True):
         valued = frame.filter(pl.col("agent") == agent, pl.col("value").is_not_null())
         expected = aggregate(how, valued, CATEGORIES)

@@ -6,8 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tasks.site.charts import HEAT, bars, heatmap, profile, ranking, scatter
-from tasks.site.content import Cell, Entry
+from tasks.site.charts import (
+    HEAT,
+    draw_bars,
+    draw_heatmap,
+    draw_profile,
+    draw_ranking,
+    draw_scatter,
+)
+from tasks.site.content import BoardEntry, FigureCell
 from tests.tasks.site.texts import PIECES
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -17,15 +24,15 @@ SHAPES = {
 names = st.lists(st.sampled_from(PIECES) | st.text(max_size=30), min_size=1, max_size=4)
 
 
-def entries(*values: float | None) -> list[Entry]:
+def entries(*values: float | None) -> list[BoardEntry]:
     return [
-        Entry(
+        BoardEntry(
             f"a{n}",
             f"Agent {n}",
             "x",
             1,
             1,
-            (Cell(v, v and v - 0.1, v and v + 0.1),),
+            (FigureCell(v, v and v - 0.1, v and v + 0.1),),
             1,
             None,
             "free",
@@ -55,7 +62,7 @@ def words(root: etree._Element) -> list[str]:
 def test_names_from_outside_are_words_in_a_picture(found: list[str]) -> None:
     sections = [(name, 2) for name in found]
     facts = ["found", "not found"] * len(found)
-    root = drawn(heatmap(dict.fromkeys(found, facts), sections, found[0]))
+    root = drawn(draw_heatmap(dict.fromkeys(found, facts), sections, found[0]))
     for word in (*words(root), root.get("aria-label")):
         assert not re.search("[\u0000-\u0008\u202a-\u202e\u2028\u2029]", word or "")
 
@@ -64,14 +71,14 @@ def test_names_that_begin_alike_stay_apart() -> None:
     alike = [f"{'Same long beginning of a name ' * 3}{n}" for n in range(3)]
     cells = {name: ["found"] for name in alike}
     rows = [{"name": name, "value": n, "low": None, "high": None} for n, name in enumerate(alike)]
-    for picture in (heatmap(cells, [("Lead", 1)], "x"), bars(rows, "Share", "x", "b")):
+    for picture in (draw_heatmap(cells, [("Lead", 1)], "x"), draw_bars(rows, "Share", "x", "b")):
         shown = [word for word in words(drawn(picture)) if word.startswith("Same long")]
         assert len(set(shown)) == 3
 
 
 def test_every_fact_of_every_agent_is_drawn() -> None:
     facts = [*HEAT, *HEAT]
-    picture = heatmap({"a": facts, "b": facts[::-1]}, [("Lead", 3), ("Rest", 5)], "x")
+    picture = draw_heatmap({"a": facts, "b": facts[::-1]}, [("Lead", 3), ("Rest", 5)], "x")
     root = drawn(picture)
     for colour in HEAT.values():
         assert len(root.findall(f".//{SVG}path[@fill='{colour}']")) >= 2
@@ -79,25 +86,27 @@ def test_every_fact_of_every_agent_is_drawn() -> None:
 
 
 def test_a_ranking_names_all_that_have_a_figure_and_the_first() -> None:
-    root = drawn(ranking(entries(0.5, 0.25, None), "Coverage", "share"))
+    root = drawn(draw_ranking(entries(0.5, 0.25, None), "Coverage", "share"))
     assert [w for w in words(root) if w.startswith("Agent")] == ["Agent 0", "Agent 1"]
     assert "Agent 0 is first with 50.0" in str(root.get("aria-label"))
 
 
 def test_without_figures_there_is_no_picture() -> None:
-    assert ranking(entries(None, None), "Coverage", "share") is None
-    assert profile([("Coverage", Cell(None))], {"Coverage": []}, "Agent") is None
+    assert draw_ranking(entries(None, None), "Coverage", "share") is None
+    assert draw_profile([("Coverage", FigureCell(None))], {"Coverage": []}, "Agent") is None
 
 
 def test_two_pictures_of_a_page_share_no_id() -> None:
     found = [
-        ranking(entries(0.5), "Coverage", "share"),
-        scatter([{"x": x, "y": x, "series": "a"} for x in (1, 2)], "x", "y", "d", "s"),
-        profile([("Coverage", Cell(0.5))], {"Coverage": [0.2]}, "Agent"),
+        draw_ranking(entries(0.5), "Coverage", "share"),
+        draw_scatter([{"x": x, "y": x, "series": "a"} for x in (1, 2)], "x", "y", "d", "s"),
+        draw_profile([("Coverage", FigureCell(0.5))], {"Coverage": [0.2]}, "Agent"),
     ]  # fmt: skip
     ids = [e.get("id") for picture in found for e in drawn(picture).iter() if e.get("id")]
     assert len(set(ids)) == len(ids)
 
 
 def test_the_same_figures_give_the_same_picture() -> None:
-    assert ranking(entries(0.5, 0.25), "c", "share") == ranking(entries(0.5, 0.25), "c", "share")
+    assert draw_ranking(entries(0.5, 0.25), "c", "share") == draw_ranking(
+        entries(0.5, 0.25), "c", "share"
+    )

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.site import folder as folders
-from tasks.site.folder import SiteFolder, file_name
+from tasks.site.folder import SiteFolder, safe_file_name
 from tasks.site.mark import MARK, UnwritableSite, check_target
 
 
@@ -32,7 +32,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 @given(st.text(max_size=100))
 def test_a_file_name_is_safe_everywhere_whatever_it_is_of(name: str) -> None:
-    made = file_name(name)
+    made = safe_file_name(name)
     assert 0 < len(made) <= 69
     assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
     assert made.strip(".-") == made
@@ -40,17 +40,17 @@ def test_a_file_name_is_safe_everywhere_whatever_it_is_of(name: str) -> None:
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_two_names_never_share_a_file(one: str, other: str) -> None:
-    assert one == other or file_name(one) != file_name(other)
+    assert one == other or safe_file_name(one) != safe_file_name(other)
 
 
 def test_a_name_made_to_look_like_another_ones_file_has_its_own() -> None:
-    assert file_name(file_name("Été")) != file_name("Été")
+    assert safe_file_name(safe_file_name("Été")) != safe_file_name("Été")
 
 
 def test_a_plain_name_stays_readable() -> None:
-    assert file_name("gemini_3_pro") == "gemini_3_pro"
-    assert file_name("Blix (Magic!)").startswith("blix-magic-")
-    assert file_name("..").startswith("x-")
+    assert safe_file_name("gemini_3_pro") == "gemini_3_pro"
+    assert safe_file_name("Blix (Magic!)").startswith("blix-magic-")
+    assert safe_file_name("..").startswith("x-")
 
 
 def test_the_mark_lists_every_file_with_its_size_and_sha(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_site_that_cannot_be_put_in_its_place_is_told_and_the_old_one_stays(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", stubborn)
-    with pytest.raises(UnwritableSite, match="could not be put in its place"):
+    with pytest.raises(UnwritableSite, match="could not be moved to its place"):
         write(tmp_path / "site", a="new")
     monkeypatch.undo()
     assert contents(tmp_path / "site") == before
@@ -182,7 +182,7 @@ def test_a_site_that_holds_something_of_ones_own_is_refused_and_stays(tmp_path: 
 def test_a_mark_of_another_program_makes_no_site(tmp_path: Path, mark: str) -> None:
     (tmp_path / MARK).write_text(mark)
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(UnwritableSite, match="nothing that Evergreen wrote"):
+    with pytest.raises(UnwritableSite, match="Evergreen did not write it"):
         write(tmp_path, a="one")
     assert contents(tmp_path) == {MARK: mark, "thesis.txt": "years of work"}
 

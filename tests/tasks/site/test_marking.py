@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.site.marking import passages
+from tasks.site.marking import find_passages
 from tests.tasks.site.texts import hostile
 
 TEXT = "# Old Mill\n\nIt is old [1]. It is a mill [2]. *It* grinds.\n\n- Its owner is dead.\n"
@@ -14,7 +14,7 @@ TEXT = "# Old Mill\n\nIt is old [1]. It is a mill [2]. *It* grinds.\n\n- Its own
 def said(text: str, *claims: tuple[int, int | None, str]) -> list[tuple[str, tuple[int, ...], str]]:
     return [
         (text[p.start : p.end], tuple(number for number, _, _ in p.claims), p.tone)
-        for p in passages("Old Mill", text, claims)
+        for p in find_passages("Old Mill", text, claims)
     ]
 
 
@@ -46,7 +46,7 @@ def test_a_mark_of_a_source_belongs_to_the_sentence_before_it() -> None:
 @given(hostile, st.lists(st.integers(0, 200), max_size=8))
 def test_passages_are_apart_in_order_and_hold_each_claim_once(text: str, places: list[int]) -> None:
     claims = [(n, place, "supported") for n, place in enumerate(places)]
-    found = passages("Title", text, claims)
+    found = find_passages("Title", text, claims)
     for before, after in pairwise(found):
         assert before.end <= after.start
     assert all(0 <= p.start < p.end <= len(text) and text[p.start : p.end].strip() for p in found)

@@ -3,13 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.site.report_parts import Parts, parts_of
-from tasks.warehouse.explained import Decision, ExplainedClaim, ExplainedFact, ExplainedReport
+from tasks.site.report_parts import ReportParts, split_report
+from tasks.warehouse.explanations import (
+    ExplainedClaim,
+    ExplainedFact,
+    ExplainedReport,
+    ExplainedVerdict,
+)
 
 
-def decision(n_chars: int) -> Decision:
-    return Decision("j", "wiki_fact", "coverage", "i", "ok", "consistent", None, "", "e" * n_chars,
-                    "m", "sha", 1, "call", 1, None)  # fmt: skip
+def decision(n_chars: int) -> ExplainedVerdict:
+    return ExplainedVerdict("j", "wiki_fact", "coverage", "i", "ok", "consistent", None, "",
+                            "e" * n_chars, "m", "sha", 1, "call", 1, None)  # fmt: skip
 
 
 def report(claims: list[int], facts: list[int], text: str = "") -> ExplainedReport:
@@ -30,23 +35,23 @@ def report(claims: list[int], facts: list[int], text: str = "") -> ExplainedRepo
 
 
 def test_what_is_short_stands_with_the_text_and_facts_on_one_page() -> None:
-    parts = parts_of(report([10, 10], [10, 10]))
-    assert parts == Parts("r", (), (0,))
-    assert (parts.claim(1), parts.fact(1)) == ("r.html#claim-1", "r-facts.html#fact-1")
+    parts = split_report(report([10, 10], [10, 10]))
+    assert parts == ReportParts("r", (), (0,))
+    assert (parts.claim_href(1), parts.fact_href(1)) == ("r.html#claim-1", "r-facts.html#fact-1")
 
 
 def test_a_long_text_leaves_no_room_for_its_claims() -> None:
-    parts = parts_of(report([10], [], "word " * 200), most=1_000)
+    parts = split_report(report([10], [], "word " * 200), most=1_000)
     assert (parts.claims, parts.facts) == ((0,), ())
-    assert parts.claim(0) == "r-claims.html#claim-0"
+    assert parts.claim_href(0) == "r-claims.html#claim-0"
 
 
 def test_further_pages_are_numbered() -> None:
-    parts = parts_of(report([900, 900, 900], [900, 900]), most=1_600)
-    assert [parts.claim(n) for n in range(3)] == [
+    parts = split_report(report([900, 900, 900], [900, 900]), most=1_600)
+    assert [parts.claim_href(n) for n in range(3)] == [
         "r-claims.html#claim-0", "r-claims-2.html#claim-1", "r-claims-3.html#claim-2",
     ]  # fmt: skip
-    assert parts.fact(1) == "r-facts-2.html#fact-1"
+    assert parts.fact_href(1) == "r-facts-2.html#fact-1"
 
 
 sizes = st.lists(st.integers(0, 3_000), max_size=30)
@@ -56,7 +61,7 @@ sizes = st.lists(st.integers(0, 3_000), max_size=30)
 def test_pages_are_in_order_and_only_a_single_item_is_longer_than_a_page(
     claims: list[int], facts: list[int], most: int
 ) -> None:
-    parts = parts_of(report(claims, facts), most)
+    parts = split_report(report(claims, facts), most)
     for starts, held in ((parts.claims, claims), (parts.facts, facts)):
         assert list(starts) == sorted(set(starts))
         ends = (*starts[1:], len(held))

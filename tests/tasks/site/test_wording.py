@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.site import wording
-from tasks.site.wording import MARKS, decision_mark
-from tasks.warehouse.explained import OUTCOMES
+from tasks.site.wording import MARKS, choose_mark
+from tasks.warehouse.explanations import OUTCOMES
 from tasks.warehouse.rows import Status
 
 
@@ -20,32 +20,42 @@ def test_every_outcome_of_a_claim_has_a_mark_of_its_own_words() -> None:
 
 
 def test_nothing_is_shown_as_a_dash() -> None:
-    for shown in (wording.number(None), wording.figure(None), wording.ranks(None, None),
-                  wording.dollars(None), wording.moment(None), wording.day(None)):  # fmt: skip
+    for shown in (
+        wording.format_number(None),
+        wording.format_figure(None),
+        wording.format_ranks(None, None),
+        wording.format_dollars(None),
+        wording.format_moment(None),
+        wording.format_day(None),
+    ):
         assert shown == "–"
-    assert wording.interval(None, 0.5) == ""
-    assert (wording.figure(0.0), wording.number(0), wording.dollars(0.0)) == ("0.0", "0", "$0.00")
+    assert wording.format_interval(None, 0.5) == ""
+    assert (wording.format_figure(0.0), wording.format_number(0), wording.format_dollars(0.0)) == (
+        "0.0",
+        "0",
+        "$0.00",
+    )
 
 
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        (wording.number(1234567), "1,234,567"),
-        (wording.number(0.125), "0.12"),
-        (wording.figure(0.2239), "22.4"),
-        (wording.figure(1234.5, "number"), "1,234.50"),
-        (wording.interval(0.209, 0.24), "20.9–24.0"),
-        (wording.interval(-0.05, 0.1), "-5.0 to 10.0"),
-        (wording.ranks(2, 4), "2–4"),
-        (wording.ranks(1, 1), "1"),
-        (wording.items(1), "1 item"),
-        (wording.items(1200), "1,200 items"),
-        (wording.dollars(0.0123), "$0.0123"),
-        (wording.dollars(12.3), "$12.30"),
-        (wording.moment(datetime(2026, 11, 2, 4, 5, tzinfo=UTC)), "2026-11-02 04:05 UTC"),
-        (wording.size(12_345), "12 kB"),
-        (wording.size(3_400_000), "3.4 MB"),
-        (wording.size(1), "1 kB"),
+        (wording.format_number(1234567), "1,234,567"),
+        (wording.format_number(0.125), "0.12"),
+        (wording.format_figure(0.2239), "22.4"),
+        (wording.format_figure(1234.5, "number"), "1,234.50"),
+        (wording.format_interval(0.209, 0.24), "20.9–24.0"),
+        (wording.format_interval(-0.05, 0.1), "-5.0 to 10.0"),
+        (wording.format_ranks(2, 4), "2–4"),
+        (wording.format_ranks(1, 1), "1"),
+        (wording.format_items(1), "1 item"),
+        (wording.format_items(1200), "1,200 items"),
+        (wording.format_dollars(0.0123), "$0.0123"),
+        (wording.format_dollars(12.3), "$12.30"),
+        (wording.format_moment(datetime(2026, 11, 2, 4, 5, tzinfo=UTC)), "2026-11-02 04:05 UTC"),
+        (wording.format_size(12_345), "12 kB"),
+        (wording.format_size(3_400_000), "3.4 MB"),
+        (wording.format_size(1), "1 kB"),
     ],
 )
 def test_figures_are_said_so(shown: str, words: str) -> None:
@@ -55,7 +65,7 @@ def test_figures_are_said_so(shown: str, words: str) -> None:
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_a_larger_share_is_never_shown_smaller(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert float(wording.figure(low)) <= float(wording.figure(high))
+    assert float(wording.format_figure(low)) <= float(wording.format_figure(high))
 
 
 @given(
@@ -67,7 +77,7 @@ def test_a_larger_share_is_never_shown_smaller(one: float, other: float) -> None
 def test_only_what_was_decided_looks_decided(
     status: Status, label: str | None, score: float | None, step: str
 ) -> None:
-    mark = decision_mark(status, label, score, step)
+    mark = choose_mark(status, label, score, step)
     if status != Status.OK:
         assert mark.tone in ("open", "none")
         assert mark.sign not in "✓✗○"
@@ -76,13 +86,13 @@ def test_only_what_was_decided_looks_decided(
 
 def test_a_reason_begins_with_words() -> None:
     said = "not_assessed: the judge offline cannot see contradiction"
-    assert wording.reason(said) == "not assessed: the judge offline cannot see contradiction"
+    assert wording.format_reason(said) == "not assessed: the judge offline cannot see contradiction"
     for other in ("the report cites no URL", "my_own: reason", ""):
-        assert wording.reason(other) == other
-    assert wording.reason(None) == ""
+        assert wording.format_reason(other) == other
+    assert wording.format_reason(None) == ""
 
 
 def test_open_answers_are_told_from_final_ones() -> None:
     for status in Status:
-        tone = decision_mark(status, None, None, "coverage").tone
+        tone = choose_mark(status, None, None, "coverage").tone
         assert (tone == "open") == (status in (Status.JUDGE_ERROR, Status.UNPARSABLE))

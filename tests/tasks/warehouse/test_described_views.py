@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.warehouse.calls import Call
-from tasks.warehouse.explained import report_id
+from tasks.warehouse.explanations import report_id
 from tasks.warehouse.jobs import CollectionCost, Job, JobState
 from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
-from tasks.warehouse.rows import ImportIssue, Report, Status, storable
+from tasks.warehouse.rows import ImportIssue, Report, Status, replace_surrogates
 from tasks.warehouse.snapshot import export_edition, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -23,7 +23,7 @@ from tests.tasks.citing import ASSIGNMENT, EDITION, judge_all, page, write_editi
 GOOD, WALL, NEVER = "https://good.org", "https://wall.org", "https://never.org"
 KEY = {"edition": EDITION, "agent": "a", "assignment": ASSIGNMENT}
 # Names and titles hold no NUL, which a lake keeps but cannot be asked for (Postgres has none).
-ANY_TEXT = st.text(st.characters(exclude_characters="\0"), max_size=12).map(storable)
+ANY_TEXT = st.text(st.characters(exclude_characters="\0"), max_size=12).map(replace_surrogates)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from tasks.warehouse import lake_maintenance
-from tasks.warehouse.lake_maintenance import Step
+from tasks.warehouse.lake_maintenance import CompactionStep
 
 
 class Refusing:
@@ -28,18 +28,18 @@ class Refusing:
 @pytest.mark.parametrize(
     ("times", "calls", "expected"),
     [
-        (2, 3, Step("files put together", "facts", 7)),
-        (99, 5, Step("files put together", "facts", 0, "Another one has compacted it")),
+        (2, 3, CompactionStep("files merged", "facts", 7)),
+        (99, 5, CompactionStep("files merged", "facts", 0, "Another one has compacted it")),
     ],
 )
 def test_what_is_refused_is_tried_again_and_then_left_to_the_next_one(
-    times: int, calls: int, expected: Step, monkeypatch: pytest.MonkeyPatch
+    times: int, calls: int, expected: CompactionStep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
     monkeypatch.setattr("tasks.warehouse.lake_maintenance.time.sleep", waited.append)
-    turns: Any = SimpleNamespace(committing=nullcontext)
+    locks: Any = SimpleNamespace(commit_lock=nullcontext)
     connection: Any = Refusing(times)
-    step = lake_maintenance._done(turns, connection, "files put together", "merge()", "facts", 2)
+    step = lake_maintenance._run_step(locks, connection, "files merged", "merge()", "facts", 2)
     assert step == expected
     assert connection.calls == calls
     assert waited == [0, 1, 2, 3, 4][:calls]

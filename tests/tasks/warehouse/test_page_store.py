@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
-from tasks.warehouse.page_store import PageStore, packed_path
+from tasks.warehouse.page_store import PageStore, page_path
 
 
 def kept(store: PageStore, *pieces: bytes) -> str:
-    with store.receive() as page:
+    with store.create() as page:
         for piece in pieces:
             page.write(piece)
         return page.keep()
@@ -32,14 +32,14 @@ def test_what_comes_in_pieces_is_given_back_whole(
 def test_the_same_bytes_are_one_file_and_the_same_bytes_of_it(tmp_path: Path) -> None:
     store = PageStore(tmp_path)
     first = kept(store, b"a page")
-    before = packed_path(tmp_path, first).read_bytes()
+    before = page_path(tmp_path, first).read_bytes()
     assert kept(store, b"a ", b"page") == first
-    assert packed_path(tmp_path, first).read_bytes() == before
+    assert page_path(tmp_path, first).read_bytes() == before
     assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 1
 
 
 def test_a_page_that_is_not_kept_leaves_nothing(tmp_path: Path) -> None:
-    with PageStore(tmp_path).receive() as page:
+    with PageStore(tmp_path).create() as page:
         page.write(b"half a page")
     assert list(tmp_path.rglob("*")) == []
 
@@ -47,22 +47,22 @@ def test_a_page_that_is_not_kept_leaves_nothing(tmp_path: Path) -> None:
 def test_what_a_killed_run_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
     store = PageStore(tmp_path)
     sha = kept(store, b"a page")
-    left = store.receive()
+    left = store.create()
     left.write(b"half a page")
-    store.sweep()
+    store.remove_partial_files()
     assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == [f"{sha}.gz"]
 
 
 def test_missing_cut_and_changed_bytes_are_told_apart_and_name_the_file(tmp_path: Path) -> None:
     store = PageStore(tmp_path)
     sha = kept(store, b"a page of some length" * 50)
-    path = packed_path(tmp_path, sha)
+    path = page_path(tmp_path, sha)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DamagedWarehouse, match=f"{sha}.gz cannot be unpacked"):
         store.get(sha)
     path.write_bytes(gzip.compress(b"another page"))
-    with pytest.raises(DamagedWarehouse, match="is not what it was"):
+    with pytest.raises(DamagedWarehouse, match="has changed since it was kept"):
         store.get(sha)
     path.unlink()
     with pytest.raises(DamagedWarehouse, match="missing"):
@@ -72,4 +72,4 @@ def test_missing_cut_and_changed_bytes_are_told_apart_and_name_the_file(tmp_path
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(UnwritableWarehouse, match="could not be kept"):
-        PageStore(tmp_path / "file").receive()
+        PageStore(tmp_path / "file").create()

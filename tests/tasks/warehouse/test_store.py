@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -14,14 +15,15 @@ from tasks.warehouse.errors import (
     ForeignWarehouse,
     LostWarehouse,
     NewerWarehouse,
+    OlderWarehouse,
     UnwritableWarehouse,
     WarehouseBusy,
     WarehouseError,
 )
-from tasks.warehouse.reading import query, reading
+from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.rows import Edition, Report, Status, content_sha, storable
-from tasks.warehouse.snapshot import export_edition, latest_manifests
+from tasks.warehouse.rows import Edition, Report, Status, content_sha, replace_surrogates
+from tasks.warehouse.snapshot import export_edition, load_latest_manifests
 from tasks.warehouse.store import get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.writer import Change, arrow_schema
@@ -213,6 +215,22 @@ def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
 
 
 @pytest.mark.file_only
+@pytest.mark.parametrize("kind", ["text", "empty", "folder"])
+@pytest.mark.parametrize("opened", [open_warehouse, open_for_reading])
+def test_what_cannot_be_a_warehouse_gets_no_lock_file(
+    opened: Any, kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "README.md"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text("# Read me\n" if kind == "text" else "")
+    with pytest.raises(DamagedWarehouse, match=r"README\.md is not a readable warehouse"):
+        opened(path).__enter__()
+    assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
+
+
+@pytest.mark.file_only
 def test_a_foreign_database_is_refused_and_left_as_it_is(path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE customers (name VARCHAR)")
@@ -223,13 +241,26 @@ def test_a_foreign_database_is_refused_and_left_as_it_is(path: Path) -> None:
 
 
 @pytest.mark.file_only
-def test_a_newer_schema_is_refused(path: Path) -> None:
+@pytest.mark.parametrize("opened", [open_warehouse, open_for_reading])
+@pytest.mark.parametrize(
+    ("version", "error", "says"),
+    [
+        (99, NewerWarehouse, "update Evergreen"),
+        (11, OlderWarehouse, "make it anew in another file"),
+    ],
+)
+def test_another_schema_is_refused_and_left_as_it_is(
+    path: Path, version: int, error: type[Exception], says: str, opened: Any
+) -> None:
     with open_warehouse(path):
         pass
     with duckdb.connect(str(path)) as connection:
-        connection.execute("UPDATE warehouse_info SET schema_version = 99")
-    with pytest.raises(NewerWarehouse, match="99"), open_warehouse(path):
-        pass
+        connection.execute(f"UPDATE warehouse_info SET schema_version = {version}")
+    with pytest.raises(error, match=f"schema version {version}; .*{says}"):
+        opened(path).__enter__()
+    with duckdb.connect(str(path)) as connection:
+        found = connection.execute("SELECT schema_version FROM warehouse_info").fetchone()
+    assert found == (version,)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -248,7 +279,7 @@ def test_an_export_holds_the_editions_rows_and_replaces_the_one_before(path: Pat
         )
         for _ in range(4):
             export_edition(warehouse, "e")
-        [(folder, manifest)] = latest_manifests(path)
+        [(folder, manifest)] = load_latest_manifests(path)
         assert manifest.rows["editions"] == manifest.rows["reports"] == 1
         assert manifest.warehouse_id == warehouse.id
         kept = [p for p in folder.parent.iterdir() if p.name != "latest"]
@@ -259,15 +290,15 @@ def test_an_export_holds_the_editions_rows_and_replaces_the_one_before(path: Pat
 def test_reading_while_another_holds_it_answers_from_the_export_and_says_so(path: Path) -> None:
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(Report, [report("x")]))
-        with pytest.raises(WarehouseError, match="no export yet"):
-            query(path, "SELECT 1")
+        with pytest.raises(WarehouseError, match="no snapshot yet"):
+            run_query(path, "SELECT 1")
         export_edition(warehouse, "e")
         warehouse.write(Change(Report, [report("y")]))
-        frame, notice = query(path, "SELECT assignment FROM reports")
+        frame, notice = run_query(path, "SELECT assignment FROM reports")
     assert frame["assignment"].to_list() == ["x"]
     assert notice
-    assert "last export" in notice
-    frame, notice = query(path, "SELECT assignment FROM reports ORDER BY 1")
+    assert "reading its snapshot" in notice
+    frame, notice = run_query(path, "SELECT assignment FROM reports ORDER BY 1")
     assert frame["assignment"].to_list() == ["x", "y"]
     assert notice is None
 
@@ -288,11 +319,11 @@ def test_sql_that_does_more_than_read_is_refused(path: Path, statement: str) -> 
     with open_warehouse(path):
         pass
     with pytest.raises(WarehouseError):
-        query(path, statement)
+        run_query(path, statement)
 
 
 def test_reading_a_warehouse_that_is_not_there_says_what_to_do(path: Path) -> None:
-    with pytest.raises(WarehouseError, match="evergreen demo"), reading(path):
+    with pytest.raises(WarehouseError, match="evergreen demo"), open_for_reading(path):
         pass
     assert not path.exists()
 
@@ -301,7 +332,7 @@ def test_reading_a_warehouse_that_is_not_there_says_what_to_do(path: Path) -> No
 def test_whatever_stands_in_a_text_it_is_stored_replaced_and_found(
     tmp_path: Path, text: str
 ) -> None:
-    names = [storable(f"{text}{number}") for number in range(20)]
+    names = [replace_surrogates(f"{text}{number}") for number in range(20)]
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         warehouse.write(Change(Edition, [edition(name) for name in names]))
         again = Edition(edition=names[0], source="again")

@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from tasks.configuration.web import (
-    Allowed,
-    Bounds,
+    AllowedAddresses,
     JinaReader,
-    Manners,
+    PageLimits,
+    RequestPolicy,
     WaybackMachine,
     WebSettings,
 )
 from tasks.warehouse.page_store import PageStore
 from tasks.warehouse.pages import FetchSource
-from tasks.web.fetching import fetching
-from tasks.web.page import Fetched, Wanted
+from tasks.web.fetcher import open_fetcher
+from tasks.web.page import FetchResult, PageRequest
 
 LOOPBACK = "127.0.0.1"
-MANNERS = Manners(
+MANNERS = RequestPolicy(
     at_once=8, per_host=4, seconds_between=0, tries=2, first_wait_seconds=0.01,
     longest_wait_seconds=2,
 )  # fmt: skip
-BOUNDS = Bounds(
+BOUNDS = PageLimits(
     connect_seconds=20, read_seconds=20, total_seconds=40, most_bytes=300_000, most_redirects=4
 )
 
@@ -45,7 +45,7 @@ def web_settings(
         operator_env="EVERGREEN_OPERATOR",
         manners=MANNERS.model_copy(update=dict(manners or {})),
         bounds=BOUNDS.model_copy(update=dict(bounds or {})),
-        allowed=Allowed(hosts=tuple(hosts), **(allowed or {})),
+        allowed=AllowedAddresses(hosts=tuple(hosts), **(allowed or {})),
         **{
             "jina": JinaReader(url="https://jina.example.org/"),
             "wayback": WaybackMachine(url="https://wayback.example.org/available"),
@@ -65,7 +65,7 @@ class Outcome:
 
     store: PageStore
     folder: Path
-    fetched: dict[str, Fetched] = field(default_factory=dict)
+    fetched: dict[str, FetchResult] = field(default_factory=dict)
     error: BaseException | None = None
 
     def content(self, url: str) -> bytes:
@@ -79,7 +79,7 @@ class Outcome:
 
 
 def fetch(
-    pages: Iterable[Wanted | str],
+    pages: Iterable[PageRequest | str],
     settings: WebSettings,
     *,
     source: FetchSource = "direct",
@@ -93,17 +93,18 @@ def fetch(
     outcome = Outcome(PageStore(folder), folder)
     weakref.finalize(outcome, shutil.rmtree, folder, True)
     wanted = [
-        page if isinstance(page, Wanted) else Wanted(url=page, addresses=(page,)) for page in pages
+        page if isinstance(page, PageRequest) else PageRequest(url=page, addresses=(page,))
+        for page in pages
     ]
 
-    async def keep(page: Wanted, fetched: Fetched) -> None:
+    async def keep(page: PageRequest, fetched: FetchResult) -> None:
         assert page.url not in outcome.fetched, "handed on twice"
         outcome.fetched[page.url] = fetched
 
     async def run() -> None:
         async with (
             asyncio.timeout(most_seconds),
-            fetching(settings, outcome.store, source, lookup) as fetcher,
+            open_fetcher(settings, outcome.store, source, lookup) as fetcher,
         ):
             await fetcher.fetch_all(wanted, keep, answered_before)
 

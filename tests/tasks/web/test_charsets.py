@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.web.charsets import decoded
+from tasks.web.charsets import decode_page
 
 RUSSIAN = (
     "Озеро Тихое расположено в 47 км к северу от города. Впервые описано в 1784 году экспедицией."
@@ -61,22 +61,22 @@ def html(text: str, encoding: str, meta: str | None = None) -> bytes:
 def test_a_page_reads_as_it_was_written(
     text: str, encoding: str, header: str | None, meta: str | None
 ) -> None:
-    assert text in decoded(html(text, encoding, meta), header)
+    assert text in decode_page(html(text, encoding, meta), header)
 
 
 def test_a_page_cut_in_the_middle_of_a_letter_keeps_its_encoding() -> None:
     content = html(RUSSIAN, "utf-8")[: -len("</p></body></html>") - 1]
-    assert RUSSIAN[:-2] in decoded(content, "text/html; charset=utf-8")
+    assert RUSSIAN[:-2] in decode_page(content, "text/html; charset=utf-8")
 
 
 def test_a_single_wrong_byte_does_not_change_the_encoding() -> None:
     content = html(RUSSIAN * 20, "utf-8").replace(b"<p>", b"<p>\xff")
-    assert RUSSIAN in decoded(content, "text/html; charset=utf-8")
+    assert RUSSIAN in decode_page(content, "text/html; charset=utf-8")
 
 
 def test_a_text_does_not_name_its_own_encoding() -> None:
     content = '<meta charset="cp1251"> Größe'.encode()
-    assert "Größe" in decoded(content, "text/plain", is_html=False)
+    assert "Größe" in decode_page(content, "text/plain", is_html=False)
 
 
 CHARSETS = ("utf-8", "cp932", "hz", "utf-7", "rot13", "idna", "punycode", "unicode_escape")
@@ -87,10 +87,10 @@ CHARSETS = ("utf-8", "cp932", "hz", "utf-7", "rot13", "idna", "punycode", "unico
     st.none() | st.sampled_from(CHARSETS).map("text/html; charset={}".format),
 )
 def test_any_bytes_make_a_text_that_utf_8_can_hold(content: bytes, header: str | None) -> None:
-    decoded(content, header).encode()
+    decode_page(content, header).encode()
 
 
 @given(st.text(max_size=100), st.sampled_from([codecs.BOM_UTF8]))
 def test_what_is_utf_8_by_its_mark_is_read_as_it_is(text: str, mark: bytes) -> None:
     content = text.encode("utf-8", "ignore")
-    assert decoded(mark + content, "text/html; charset=cp1251") == content.decode()
+    assert decode_page(mark + content, "text/html; charset=cp1251") == content.decode()

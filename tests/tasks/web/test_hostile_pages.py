@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds
-from tasks.web.page import Material, ReadPage
+from tasks.web.page import FetchedContent, ReadPage
 from tasks.web.reading import read_page
 from tests.rigs.saved_pages import page
 
@@ -84,7 +84,7 @@ BEGINNINGS = st.sampled_from(
 def test_any_bytes_with_any_header_make_a_page(
     beginning: bytes, rest: bytes, content_type: str, status: int, source: Any
 ) -> None:
-    material = Material(
+    material = FetchedContent(
         source=source, url="https://x.example/a", final_url="https://x.example/",
         http_status=status, headers={"content-type": content_type}, content=beginning + rest,
     )  # fmt: skip

@@ -9,8 +9,8 @@ import pytest
 
 from tasks.warehouse.page_store import PageStore
 from tasks.web.errors import HostsBusy
-from tasks.web.fetching import fetching
-from tasks.web.page import Fetched, Wanted
+from tasks.web.fetcher import open_fetcher
+from tasks.web.page import FetchResult, PageRequest
 from tests.servers.web_pages import CUT, Asked, Site, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, loopback, web_settings
 
@@ -130,8 +130,8 @@ def test_a_host_that_asks_for_more_than_we_wait_is_left_alone_and_its_pages_stay
         assert (first.outcome, first.http_status) == ("fetched", 429)
         assert set(outcome.fetched) == {urls[0], *others}
         assert isinstance(outcome.error, HostsBusy)
-        assert "4 pages were not asked for" in str(outcome.error)
-        assert "asks to be left alone for 3,600 s (HTTP 429)" in str(outcome.error)
+        assert "4 pages were not fetched" in str(outcome.error)
+        assert "asks to wait 3,600 s (HTTP 429)" in str(outcome.error)
         assert len(site.asked) == 6
 
 
@@ -142,7 +142,7 @@ def test_a_page_whose_other_spelling_is_on_a_host_that_answers_comes_from_there(
 
     with serving_pages(handler) as site:
         [first], (one, two) = urls_of(site, "limited", 1), urls_of(site, "other", 2)
-        both = Wanted(url=f"{first}x", addresses=(f"{first}x", one))
+        both = PageRequest(url=f"{first}x", addresses=(f"{first}x", one))
         outcome = fetch(
             [first, both, two], web_settings(places([first, one]), manners={"per_host": 1})
         )
@@ -188,16 +188,16 @@ def test_a_run_that_is_cancelled_leaves_whole_pages_only(tmp_path: Path, large: 
         yield 0.2 if int(asked.path[1:]) % 2 else 5.0
         yield whole[-5:]
 
-    async def run(site: Site, settings_for: list[str]) -> list[Fetched]:
-        done: list[Fetched] = []
+    async def run(site: Site, settings_for: list[str]) -> list[FetchResult]:
+        done: list[FetchResult] = []
 
-        async def keep(wanted: Wanted, fetched: Fetched) -> None:
+        async def keep(wanted: PageRequest, fetched: FetchResult) -> None:
             done.append(fetched)
 
         bounds = {"most_bytes": 2_000_000}
         settings = web_settings(places(settings_for), bounds=bounds, manners={"per_host": 8})
-        pages = [Wanted(url=url, addresses=(url,)) for url in settings_for]
-        async with fetching(settings, PageStore(tmp_path), "direct", loopback) as fetcher:
+        pages = [PageRequest(url=url, addresses=(url,)) for url in settings_for]
+        async with open_fetcher(settings, PageStore(tmp_path), "direct", loopback) as fetcher:
             work = asyncio.create_task(fetcher.fetch_all(pages, keep))
             await asyncio.to_thread(running.wait)
             await asyncio.sleep(0.6)
@@ -221,15 +221,17 @@ def test_what_the_caller_raises_ends_the_run(tmp_path: Path) -> None:
 
     calls: list[str] = []
 
-    async def refuse(wanted: Wanted, fetched: Fetched) -> None:
+    async def refuse(wanted: PageRequest, fetched: FetchResult) -> None:
         calls.append(wanted.url)
         if len(calls) == 1:
             raise Full
 
     async def run(site: Site, urls: list[str]) -> None:
         settings = web_settings(places(urls), manners={"at_once": 2})
-        async with fetching(settings, PageStore(tmp_path), "direct", loopback) as fetcher:
-            await fetcher.fetch_all([Wanted(url=url, addresses=(url,)) for url in urls], refuse)
+        async with open_fetcher(settings, PageStore(tmp_path), "direct", loopback) as fetcher:
+            await fetcher.fetch_all(
+                [PageRequest(url=url, addresses=(url,)) for url in urls], refuse
+            )
 
     with serving_pages(lambda asked: [0.05, answer(b"page")]) as site:
         urls = urls_of(site, "any", 40)

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.configuration.web import ReadingBounds
 from tasks.web.page import ReadPage
-from tasks.web.reading import read_page, reader_version
+from tasks.web.reading import get_reader_version, read_page
 from tests.rigs.made_pdfs import PDF_NAMES, PROSE, made, made_pdfs, paragraphs
 from tests.rigs.saved_pages import Layout, bare, layouts, page
 
@@ -267,6 +267,6 @@ def test_an_answer_of_jina_without_a_page_is_no_page(answer: str) -> None:
 
 def test_all_pages_of_one_version_name_the_same_reader() -> None:
     assert {read(b"x").reader, read(b"", content_type=HTML).reader, read(made([])).reader} == {
-        reader_version()
+        get_reader_version()
     }
-    assert "readable text 1 (" in reader_version()
+    assert "readable text 1 (" in get_reader_version()

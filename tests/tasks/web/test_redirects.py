@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from tasks.web.connecting import GuardedClient
-from tasks.web.hosts import Turns
-from tasks.web.page import Wanted
-from tasks.web.trail import Trail
-from tasks.web.visiting import Visitor
+from tasks.web.connections import GuardedClient
+from tasks.web.fetch_record import FetchRecord
+from tasks.web.hosts import HostThrottle
+from tasks.web.page import PageRequest
+from tasks.web.redirects import RedirectFollower
 from tests.servers.web_pages import CUT, KEEP, Asked, Site, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, loopback, web_settings
 from tests.tasks.web.hostile import HOSTILE
@@ -143,13 +143,13 @@ def test_another_spelling_is_asked_where_the_first_is_no_page() -> None:
 
     with serving_pages(handler) as site:
 
-        def wanted(key: str, *paths: str) -> Wanted:
-            return Wanted(url=site.url(key), addresses=tuple(site.url(path) for path in paths))
+        def wanted(key: str, *paths: str) -> PageRequest:
+            return PageRequest(url=site.url(key), addresses=tuple(site.url(path) for path in paths))
 
         pages = [
             wanted("/a", "/wrong", "/right"),
             wanted("/b", "/wrong", "/wronger"),
-            Wanted(url=site.url("/c"), addresses=("http://10.0.0.1/", site.url("/right"))),
+            PageRequest(url=site.url("/c"), addresses=("http://10.0.0.1/", site.url("/right"))),
             wanted("/d", "/1", "/2", "/3", "/right"),
             wanted("/e", "/right", "/wrong"),
         ]  # fmt: skip
@@ -165,7 +165,7 @@ def test_another_spelling_is_asked_where_the_first_is_no_page() -> None:
 def test_tries_are_counted_over_all_spellings_but_each_has_one() -> None:
     with serving_pages(lambda asked: [CUT]) as site:
         key, *others = (site.url(path) for path in ("/b", "/c", "/d", "/e"))
-        page = Wanted(url=key, addresses=(key, *others))
+        page = PageRequest(url=key, addresses=(key, *others))
         fetched = fetch([page], web_settings([site.place], manners={"tries": 2})).fetched[key]
         assert (fetched.outcome, fetched.asked_url, fetched.tries) == ("failed", key, 4)
         assert site.targets() == ["/b", "/b", "/c", "/d"]
@@ -178,9 +178,9 @@ def test_headers_of_our_own_go_to_the_first_address_only() -> None:
     async def visit(site: Site) -> None:
         settings = web_settings([site.place])
         async with GuardedClient(settings, loopback) as client:
-            visitor = Visitor(client, Turns(1, 1, 0), settings.bounds)
-            trail = Trail("direct", site.url("/1"))
-            async with visitor.visit(trail, headers={"Authorization": "Bearer key"}) as answer:
+            follower = RedirectFollower(client, HostThrottle(1, 1, 0), settings.bounds)
+            record = FetchRecord("direct", site.url("/1"))
+            async with follower.open(record, headers={"Authorization": "Bearer key"}) as answer:
                 assert await answer.text() == "here"
 
     with serving_pages(handler) as site:

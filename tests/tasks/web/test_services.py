@@ -11,7 +11,7 @@ import pytest
 
 from tasks.configuration.web import JinaReader, WaybackMachine, WebSettings
 from tasks.web.errors import ServiceUnusable
-from tasks.web.page import Wanted
+from tasks.web.page import PageRequest
 from tests.servers.web_pages import CUT, Asked, Site, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, web_settings
 
@@ -109,8 +109,8 @@ def test_a_key_that_a_redirect_or_an_echo_would_leak_stays_here(
         ([answer(b"", 401)], KEY, "does not accept the key in TEST_JINA_KEY"),
         ([answer(b"", 401)], "", "asks for a key: set TEST_JINA_KEY"),
         ([answer(b"", 402)], KEY, "no quota left"),
-        ([answer(b"", 429)], KEY, "asks to be left alone for a while"),
-        ([answer(b"", 429, retry_after="3600")], KEY, "asks to be left alone for 3,600 s"),
+        ([answer(b"", 429)], KEY, "asks to wait a while"),
+        ([answer(b"", 429, retry_after="3600")], KEY, "asks to wait 3,600 s"),
     ],
 )
 def test_a_service_that_refuses_us_stops_the_run_and_blames_no_page(
@@ -188,7 +188,7 @@ def found(place: str = "http://PLACE") -> dict[str, object]:
 def test_the_snapshot_nearest_to_the_report_is_kept_as_the_page_was() -> None:
     page = answer(b"as it was", content_type="text/html", memento_datetime="then")
     with serving_pages(archive(found(), lambda asked: [page])) as site:
-        wanted = Wanted(url=CITED, addresses=(CITED,), around=date(2024, 1, 5))
+        wanted = PageRequest(url=CITED, addresses=(CITED,), cited_on=date(2024, 1, 5))
         outcome = fetch([wanted], wayback(site), source="wayback")
         fetched = outcome.fetched[CITED]
         assert (fetched.source, fetched.outcome, fetched.asked_url) == ("wayback", "fetched", CITED)

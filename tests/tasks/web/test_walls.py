@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds
 from tasks.web.reading import read_page
-from tasks.web.walls import Seen, of_text, signals_of, wall_of
+from tasks.web.walls import PageEvidence, classify_text, decide_wall, find_signals
 from tests.rigs.saved_pages import Answer, near_misses, walls
 
 BOUNDS = ReadingBounds()
@@ -29,36 +29,38 @@ def test_an_honest_page_that_looks_like_a_wall_stays_ok(answer: Answer) -> None:
 
 def test_one_signal_is_noted_but_gives_no_status() -> None:
     story = "The bridge of Tolvane was opened in 1931 by the mayor of the town. " * 20
-    assert of_text("https://x.example/", "Page not found", story) == (
+    assert classify_text("https://x.example/", "Page not found", story) == (
         "ok",
         ("soft_404: title: page not found",),
     )
-    status, signals = of_text("https://x.example/", "Bridges", story + "You have been blocked.")
+    status, signals = classify_text(
+        "https://x.example/", "Bridges", story + "You have been blocked."
+    )
     assert (status, signals) == ("ok", ("bot_wall: words: you have been blocked",))
 
 
 def test_the_same_words_weigh_more_in_a_page_that_says_little_else() -> None:
     words = "The requested URL was not found on this server."
-    assert of_text("", "Bridges", words)[0] == "soft_404"
-    assert of_text("", "Bridges", words + " The bridge was opened in 1931." * 9)[0] == "ok"
+    assert classify_text("", "Bridges", words)[0] == "soft_404"
+    assert classify_text("", "Bridges", words + " The bridge was opened in 1931." * 9)[0] == "ok"
 
 
 def test_a_page_whose_text_is_its_title_is_empty() -> None:
-    assert of_text("", "Astrolabe | Museum", "Astrolabe | Museum\n======\n")[0] == "empty"
-    assert of_text("", "Astrolabe | Museum", "Astrolabe | Museum\nBrass, 1086.")[0] == "ok"
+    assert classify_text("", "Astrolabe | Museum", "Astrolabe | Museum\n======\n")[0] == "empty"
+    assert classify_text("", "Astrolabe | Museum", "Astrolabe | Museum\nBrass, 1086.")[0] == "ok"
 
 
 def test_links_do_not_count_as_what_a_page_says() -> None:
     menu = "\n".join(f"* [Section {n}](https://x.example/{n})" for n in range(99))
     wall = "Verify you are human by completing the action below."
-    assert of_text("", None, f"{menu}\n{wall}")[0] == "bot_wall"
+    assert classify_text("", None, f"{menu}\n{wall}")[0] == "bot_wall"
 
 
 def test_the_text_of_a_picture_counts_as_what_a_page_says() -> None:
     picture = (
         "![Image 1: A satellite picture of Kentucky of May 23, with clouds](https://x.example/i)"
     )
-    assert of_text("", "map.png", f"map.png\n===\n{picture}")[0] == "ok"
+    assert classify_text("", "map.png", f"map.png\n===\n{picture}")[0] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -74,23 +76,23 @@ def test_the_text_of_a_picture_counts_as_what_a_page_says() -> None:
     ],
 )
 def test_where_redirects_led_is_a_signal(url: str, final_url: str, wall: str | None) -> None:
-    found = {signal.wall for signal in signals_of(Seen(url=url, final_url=final_url))}
+    found = {signal.wall for signal in find_signals(PageEvidence(url=url, final_url=final_url))}
     assert found - {"empty"} == ({wall} if wall else set())
 
 
 def test_headers_of_an_honest_answer_are_no_signal() -> None:
     headers = {"server": "cloudflare", "cf-ray": "9", "x-iinfo": "1", "x-datadome": "protected"}
-    assert signals_of(Seen(http_status=200, headers=headers)) == ()
-    assert wall_of(signals_of(Seen(http_status=403, headers=headers))) == "bot_wall"
+    assert find_signals(PageEvidence(http_status=200, headers=headers)) == ()
+    assert decide_wall(find_signals(PageEvidence(http_status=403, headers=headers))) == "bot_wall"
 
 
 @given(st.text(max_size=300), st.none() | st.text(max_size=60), st.text(max_size=60))
 def test_any_text_has_a_status_and_signals_in_order(text: str, title: str | None, url: str) -> None:
-    status, signals = of_text(url, title, text)
-    assert (status, signals) == of_text(url, title, text)
+    status, signals = classify_text(url, title, text)
+    assert (status, signals) == classify_text(url, title, text)
     assert len(signals) == len(set(signals))
 
 
 @given(st.text(alphabet=st.characters(categories=["L"]), min_size=200, max_size=400))
 def test_letters_alone_are_never_a_wall(text: str) -> None:
-    assert of_text("", "Astrolabe", text)[0] == "ok"
+    assert classify_text("", "Astrolabe", text)[0] == "ok"

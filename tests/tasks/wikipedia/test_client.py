@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.wikipedia.client import MediaWiki, batches
+from tasks.wikipedia.client import MediaWiki, split_batches
 from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
 from tests.servers.http import Response, json_response
 from tests.tasks.wikipedia.conftest import OPERATOR, Scripted, SimulatedClock, scripted, with_wiki
@@ -177,7 +177,9 @@ def test_a_list_is_read_to_its_end() -> None:
     ]  # fmt: skip
 
     async def members(wiki: MediaWiki) -> list[int]:
-        return [m["pageid"] async for m in wiki.listing("categorymembers", cmtitle="Category:X")]
+        return [
+            m["pageid"] async for m in wiki.list_entries("categorymembers", cmtitle="Category:X")
+        ]
 
     with scripted(*parts) as (script, api):
         assert with_wiki(api, members) == [1, 2, 3]
@@ -188,7 +190,7 @@ def test_a_list_that_goes_on_for_ever_is_noticed() -> None:
     part = {"continue": {"cmcontinue": "a"}, "query": {"categorymembers": [{"pageid": 1}]}}
 
     async def members(wiki: MediaWiki) -> list[Any]:
-        return [m async for m in wiki.listing("categorymembers")]
+        return [m async for m in wiki.list_entries("categorymembers")]
 
     with scripted(part, part, part) as (_, api), pytest.raises(WikiRefused, match="never end"):
         with_wiki(api, members)
@@ -202,7 +204,7 @@ def test_the_parts_of_a_page_are_put_together() -> None:
                               "categories": [{"title": "B"}]}]}},
     ]  # fmt: skip
     with scripted(*parts) as (_, api):
-        pages = with_wiki(api, lambda wiki: wiki.pages([7], prop="categories"))
+        pages = with_wiki(api, lambda wiki: wiki.fetch_pages([7], prop="categories"))
     assert pages[7]["length"] == 5
     assert [category["title"] for category in pages[7]["categories"]] == ["A", "B"]
 
@@ -221,18 +223,18 @@ def test_a_title_is_found_under_the_name_it_was_asked_by() -> None:
     }
     asked = ["talk:owl_x", "Talk:Gone", "Talk:<>"]
     with scripted(answer) as (_, api):
-        found = with_wiki(api, lambda wiki: wiki.titled(asked, prop="info"))
+        found = with_wiki(api, lambda wiki: wiki.fetch_by_title(asked, prop="info"))
     assert {title: page["pageid"] for title, page in found.items()} == {"talk:owl_x": 8}
 
 
 def test_redirects_in_a_circle_end() -> None:
     circle = [{"from": "A", "to": "B"}, {"from": "B", "to": "A"}]
     with scripted({"query": {"redirects": circle}}) as (_, api):
-        assert with_wiki(api, lambda wiki: wiki.titled(["A"])) == {}
+        assert with_wiki(api, lambda wiki: wiki.fetch_by_title(["A"])) == {}
 
 
 @given(st.lists(st.integers(), max_size=200), st.integers(1, 60))
 def test_batches_hold_everything_once_and_in_order(items: list[int], size: int) -> None:
-    parts = batches(items, size)
+    parts = split_batches(items, size)
     assert [item for part in parts for item in part] == items
     assert all(0 < len(part) <= size for part in parts)

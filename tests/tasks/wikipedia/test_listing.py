@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.wikipedia.listing import FirstRevision, Looked, Member, Window, look_inside
+from tasks.wikipedia.listing import (
+    CategoryMember,
+    DatedMembers,
+    FirstRevision,
+    Window,
+    find_first_revisions,
+)
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 MARGIN = 6
@@ -19,25 +25,25 @@ def day(number: int) -> datetime:
 
 def looked_at(
     created: list[int | None], window: Window, margin: int = MARGIN
-) -> tuple[Looked, list[int]]:
+) -> tuple[DatedMembers, list[int]]:
     """What is found of pages created on these days (None: gone), and the ids asked for."""
-    members = [Member(page_id, f"Page {page_id}", START) for page_id in range(len(created))]
+    members = [CategoryMember(page_id, f"Page {page_id}", START) for page_id in range(len(created))]
     asked: list[int] = []
 
-    async def ask(member: Member) -> FirstRevision | None:
+    async def ask(member: CategoryMember) -> FirstRevision | None:
         asked.append(member.page_id)
         await asyncio.sleep(0)
         number = created[member.page_id]
         return None if number is None else FirstRevision(member.page_id, day(number))
 
-    return asyncio.run(look_inside(members, window, ask, margin)), asked
+    return asyncio.run(find_first_revisions(members, window, ask, margin)), asked
 
 
-def found_inside(looked: Looked, window: Window) -> list[int]:
+def found_inside(looked: DatedMembers, window: Window) -> list[int]:
     return sorted(
         page_id
         for page_id, first in looked.first.items()
-        if first is not None and window.place(first.at) == 0
+        if first is not None and window.position(first.at) == 0
     )
 
 
@@ -118,6 +124,6 @@ def test_a_category_with_hardly_anything_in_it_is_no_error(days: list[int | None
 def test_the_window_holds_its_first_moment_and_not_its_last() -> None:
     window = Window(day(1), day(2))
     second = timedelta(seconds=1)
-    assert [window.place(at) for at in (day(1) - second, day(1), day(2) - second, day(2))] == [
+    assert [window.position(at) for at in (day(1) - second, day(1), day(2) - second, day(2))] == [
         -1, 0, 0, 1,
     ]  # fmt: skip

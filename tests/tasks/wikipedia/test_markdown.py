@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tasks.extraction.blocks import is_reference_heading, outline
-from tasks.extraction.prose import without_apparatus
+from tasks.extraction.blocks import is_reference_heading, parse_outline
+from tasks.extraction.prose import strip_apparatus
 from tasks.wikipedia.dom import UnreadableHtml
 from tasks.wikipedia.markdown import to_markdown
 from tests.tasks.wikipedia.rendered_pages import (
@@ -72,7 +72,7 @@ def test_remarks_headed_notes_in_bold_are_kept_and_survive_the_judges_cleaning()
     html = "<h2>Tracks</h2><p>Ten.</p><p><b>Notes</b></p><ul><li>All in lower case.</li></ul>"
     text = to_markdown(html, "T")
     assert text.endswith("Ten.\n\nNotes\n\n- All in lower case.")
-    assert without_apparatus(text) == text
+    assert strip_apparatus(text) == text
 
 
 def test_a_numbered_remark_makes_no_list() -> None:
@@ -242,4 +242,4 @@ def test_no_marker_of_a_citation_is_left(number: int, word: str) -> None:
 
 @given(HTML)
 def test_the_judges_cleaning_finds_no_section_of_references(html: str) -> None:
-    assert not outline(to_markdown(html, "T"), "T").references
+    assert not parse_outline(to_markdown(html, "T"), "T").references

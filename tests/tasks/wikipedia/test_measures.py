@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.configuration.topics import UNKNOWN, category_of
+from tasks.configuration.topics import UNKNOWN, find_category
 from tasks.configuration.wikipedia import CollectionRules, load_wikipedia
-from tasks.wikipedia.measures import Assessment, Measures, assessment, measured
+from tasks.wikipedia.measures import Assessment, Measures, measure_page, parse_assessment
 
 RULES: CollectionRules = load_wikipedia().rules
 LONG = "word " * 400
@@ -27,7 +27,7 @@ def page(text: str, title: str = "Owl", **more: Any) -> dict[str, Any]:
 
 
 def of(text: str, **more: Any) -> Measures:
-    return measured(page(text, **more), RULES)
+    return measure_page(page(text, **more), RULES)
 
 
 def test_pages_outside_are_counted_once_whatever_form_their_address_has() -> None:
@@ -62,7 +62,7 @@ def test_headings_links_and_words_are_counted_in_the_wikitext() -> None:
     ],
 )
 def test_what_is_no_article_says_why(given: dict[str, Any], unfit: str | None) -> None:
-    assert measured(given, RULES).unfit == unfit
+    assert measure_page(given, RULES).exclusion == unfit
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_what_is_no_article_says_why(given: dict[str, Any], unfit: str | None) -
     ],
 )  # fmt: skip
 def test_the_talk_page_says_topic_and_day(talk: str, topic: str | None, on: date | None) -> None:
-    assert assessment(talk) == Assessment(topic, on)
+    assert parse_assessment(talk) == Assessment(topic, on)
 
 
 @given(st.text(alphabet="{}|[]<>=GA topic\n123'", max_size=200))
 def test_no_wikitext_is_an_error(text: str) -> None:
-    assessment(text)
-    found = measured(page(text), RULES)
+    parse_assessment(text)
+    found = measure_page(page(text), RULES)
     assert found.revision_at == datetime(2025, 6, 1, tzinfo=UTC)
     assert min(found.words, found.headings, found.links, found.reference_urls) >= 0
 
@@ -103,4 +103,4 @@ def test_no_wikitext_is_an_error(text: str) -> None:
      ("MTransportsic", UNKNOWN), ("", UNKNOWN), (None, UNKNOWN)],
 )  # fmt: skip
 def test_topics_have_a_main_category(topic: str | None, category: str) -> None:
-    assert category_of(topic) == category
+    assert find_category(topic) == category

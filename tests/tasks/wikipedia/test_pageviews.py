@@ -24,7 +24,7 @@ def views(
         client = PoliteClient(WikiRequests(), OPERATOR, clock=SimulatedClock())
         service = PageViews(f"{address.removesuffix('/w/api.php')}/views", "en.wikipedia", client)
         try:
-            return await service.views(title, FIRST, until)
+            return await service.count_views(title, FIRST, until)
         finally:
             await client.close()
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extraction.urls import normalise_url
-from tasks.wikipedia.references import ReferenceUrl, copied_url, reference_urls
+from tasks.wikipedia.references import ReferenceUrl, find_original_url, find_reference_urls
 from tests.tasks.wikipedia.rendered_pages import LEGACY, PARSOID
 
 WAYBACK = "https://web.archive.org/web/20200101000000/"
@@ -21,12 +21,12 @@ def listed(*entries: str) -> str:
 
 
 def found(html: str) -> list[tuple[str, str | None]]:
-    return [(reference.url, reference.archive_url) for reference in reference_urls(html)]
+    return [(reference.url, reference.archive_url) for reference in find_reference_urls(html)]
 
 
 def test_a_citation_with_its_copy_is_one_reference() -> None:
     copy = f"{WAYBACK}https://example.org/ship"
-    assert reference_urls(LEGACY) == (
+    assert find_reference_urls(LEGACY) == (
         ReferenceUrl("https://example.org/ship", "https://example.org/ship", copy),
     )
 
@@ -110,11 +110,11 @@ def test_a_book_on_archive_org_is_no_copy() -> None:
     ],
 )
 def test_the_address_of_a_copy_may_name_the_page(copy: str, page: str | None) -> None:
-    assert copied_url(copy) == page
+    assert find_original_url(copy) == page
 
 
 def test_a_page_without_references_has_none() -> None:
-    assert reference_urls("") == reference_urls("<p>x</p>") == ()
+    assert find_reference_urls("") == find_reference_urls("<p>x</p>") == ()
 
 
 URLS = st.sampled_from(
@@ -130,7 +130,7 @@ ENTRIES = st.lists(st.lists(st.one_of(URLS, st.text(max_size=20)), max_size=6), 
 @given(ENTRIES)
 def test_each_page_comes_once_under_its_own_key(entries: list[list[str]]) -> None:
     escaped = [[url.replace("&", "&amp;").replace('"', "&quot;") for url in e] for e in entries]
-    references = reference_urls(listed(*("".join(map(link, entry)) for entry in escaped)))
+    references = find_reference_urls(listed(*("".join(map(link, entry)) for entry in escaped)))
     keys = [reference.normalised for reference in references]
     assert len(keys) == len(set(keys))
     assert keys == [normalise_url(reference.url) for reference in references]
@@ -141,4 +141,4 @@ def test_each_page_comes_once_under_its_own_key(entries: list[list[str]]) -> Non
 
 @given(st.text())
 def test_any_text_can_be_searched_for_references(html: str) -> None:
-    assert reference_urls(html) == ()
+    assert find_reference_urls(html) == ()

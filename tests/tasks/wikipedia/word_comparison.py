@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from unicodedata import normalize
 
-from tasks.wikipedia.dom import Element, parse
+from tasks.wikipedia.dom import Element, parse_html
 from tasks.wikipedia.noise import is_missing_template
 
 GAP = "missingtemplatehere"
@@ -51,7 +51,7 @@ class Compared:
 
 def with_gaps(html: str) -> str:
     """The HTML with a sign in place of each missing template."""
-    tree = parse(html)
+    tree = parse_html(html)
     for link in tree.css("a.new"):
         element = Element(link)
         if is_missing_template(element.attributes, element.classes):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.backup.manifest import dated_backups
-from tasks.warehouse.lock import own
+from tasks.backup.manifest import find_backups
+from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
@@ -28,7 +28,7 @@ def test_a_backup_is_made_verified_and_restored(
 ) -> None:
     backups = tmp_path / "backups"
     code, said, remarks = evergreen("backup", "--to", backups, "--warehouse", warehouse)
-    (made,) = dated_backups(backups)
+    (made,) = find_backups(backups)
     assert code == 0
     assert said.startswith(f"{made}: ")
     assert "), 1 pages, 0 files" in said
@@ -40,16 +40,16 @@ def test_a_backup_is_made_verified_and_restored(
 
     new = tmp_path / "new.duckdb"
     code, said, remarks = evergreen("restore", backups, "--warehouse", new)
-    assert (code, said.startswith(f"{new} is what {made} holds: ")) == (0, True)
-    assert "Brought back: 1 pages, 0 files" in remarks
+    assert (code, said.startswith(f"{new} is restored from {made}: ")) == (0, True)
+    assert "Restored: 1 pages, 0 files" in remarks
     assert contents(new) == contents(warehouse)
 
     code, _, remarks = evergreen("restore", backups, "--warehouse", new)
     assert code == 1
-    assert "say --replace" in remarks
+    assert "use --replace" in remarks
     code, _, remarks = evergreen("restore", backups, "--replace", "--warehouse", new)
     assert code == 0
-    assert f"What was there before: {new}.replaced-" in remarks
+    assert f"Previous warehouse: {new}.replaced-" in remarks
 
 
 def test_older_backups_make_room(evergreen: Evergreen, warehouse: Path, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_older_backups_make_room(evergreen: Evergreen, warehouse: Path, tmp_path
     assert code == 0
     assert "New in it: 0 pages, 0 files." in remarks
     assert "Removed: " in remarks
-    assert len(dated_backups(tmp_path / "backups")) == 1
+    assert len(find_backups(tmp_path / "backups")) == 1
 
 
 def test_as_json_it_is_the_manifest(evergreen: Evergreen, warehouse: Path, tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_a_warehouse_that_has_lost_pages_is_told_with_exit_code_1(
     code, said, remarks = evergreen("backup", "--to", file, "--warehouse", warehouse)
     assert code == 1
     assert str(file) in said, "what is there is backed up"
-    assert "Of the pages and files that the warehouse's tables name it has lost 1, or" in remarks
-    assert f"the backup goes without: pages/{page.name[:2]}/{page.name}." in remarks
+    assert "missing or damaged: 1; the backup" in remarks
+    assert f"the backup does not have them: pages/{page.name[:2]}/{page.name}." in remarks
     assert evergreen("backup", "verify", file)[0] == 0
 
 
@@ -91,13 +91,13 @@ def test_a_damaged_backup_is_refused_naming_the_file(
     evergreen: Evergreen, warehouse: Path, tmp_path: Path
 ) -> None:
     evergreen("backup", "--to", tmp_path / "backups", "--warehouse", warehouse)
-    (made,) = dated_backups(tmp_path / "backups")
+    (made,) = find_backups(tmp_path / "backups")
     file = made / "tables" / "facts.parquet"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     for command in (("backup", "verify", made), ("restore", made, "--warehouse", tmp_path / "n")):
         code, said, remarks = evergreen(*command)
         assert (code, said) == (1, "")
-        assert f"{file} is not what it was" in remarks
+        assert f"{file} was changed after the backup" in remarks
 
 
 def test_a_backup_waits_for_who_owns_the_warehouse_and_says_for_whom(
@@ -106,10 +106,10 @@ def test_a_backup_waits_for_who_owns_the_warehouse_and_says_for_whom(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held = own(warehouse)
+    held = lock_warehouse(warehouse)
     held.__enter__()
     monkeypatch.setattr(
-        "tasks.warehouse.lock.time.sleep", lambda seconds: held.__exit__(None, None, None)
+        "tasks.warehouse.file_lock.time.sleep", lambda seconds: held.__exit__(None, None, None)
     )
     code, _, remarks = evergreen("backup", "--to", tmp_path / "b.tar", "--warehouse", warehouse)
     assert code == 0

@@ -5,13 +5,13 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from tasks.doctor.server import LONG, Server, check_server
+from tasks.doctor.server import LONG, PrefectServer, check_server
 from tests import patient
 
 
 def test_a_real_server_is_understood(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LONG, "RUNNING", timedelta(days=-1))
-    server = Server(api)
+    server = PrefectServer(api)
     found = {each.check: each for each in check_server(server)}
     assert found["server"].status == "ok", found["server"].finding
     flow = patient.post(f"{api}/flows/", json={"name": "of the doctor's test"}).json()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.warehouse.lock import own
+from tasks.warehouse.file_lock import lock_warehouse
 from tests.flows.cli.test_exit_codes import ROOT, warehouse
 
 __all__ = ["warehouse"]
@@ -21,7 +21,7 @@ def test_a_command_that_is_interrupted_says_so_by_its_exit_code(
     warehouse: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     # A shell shows a process that a signal ended as 128 and the signal's number: 143.
-    with own(warehouse):
+    with lock_warehouse(warehouse):
         waiting = subprocess.Popen(
             [sys.executable, "-m", "flows", "backup", "--to", str(tmp_path / "backups"),
              "--warehouse", str(warehouse)],

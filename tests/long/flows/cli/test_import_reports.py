@@ -30,7 +30,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Import:
     def call(path: Path, *options: str) -> tuple[int, str]:
         said = Console(width=200, record=True, file=(tmp_path / "said").open("w"))
         for module in (console, reports_cli):
-            monkeypatch.setattr(module, "REMARKS", said)
+            monkeypatch.setattr(module, "STDERR", said)
         where = ["--edition", "sample", "--warehouse", str(warehouse)]
         done = CliRunner().invoke(app, ["import", "reports", str(path), *where, *options])
         if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -62,7 +62,7 @@ def test_guesses_are_shown_and_wait_for_consent(run: Import, tmp_path: Path) -> 
     assert "left out: idx-3.pdf: Seven_Bridges_of_Königsberg is a guess, by number" in said
     assert "left out: holiday.docx: no assignment has a name like it" in said
     assert "sample: 4 files of mine: 1 new, 0 changed, 0 unchanged, 0 not read, 3 left out." in said
-    assert "Agree to the guesses with --yes" in said
+    assert "Accept the guesses with --yes" in said
     assert stored(tmp_path) == {"Mercury_(planet)"}
 
 

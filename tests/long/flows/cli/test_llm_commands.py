@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import judge_entry
+from tasks.judges.registry import load_judge_entry
 from tasks.judging.check import check_judge_live
 from tasks.models.errors import Misconfigured
 from tests import patient
@@ -106,7 +106,7 @@ def test_a_key_can_come_from_a_prefect_secret_block(
 
     async def kept_and_used() -> str:
         await Secret(value="a-kept-key").save("evergreen-test-key", overwrite=True)
-        entry = judge_entry("gemini")[1].model_copy(update={"key_block": "evergreen-test-key"})
+        entry = load_judge_entry("gemini")[1].model_copy(update={"key_block": "evergreen-test-key"})
         assert isinstance(entry, LlmJudgeEntry)
         return await check_judge_live("gemini", entry)
 
@@ -119,10 +119,10 @@ def test_a_key_can_come_from_a_prefect_secret_block(
 def test_a_block_that_is_not_there_is_named(
     api: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = judge_entry("gemini")[1].model_copy(update={"key_block": "nowhere"})
+    entry = load_judge_entry("gemini")[1].model_copy(update={"key_block": "nowhere"})
     assert isinstance(entry, LlmJudgeEntry)
     with at_hand(GeminiServer(), "gemini"):
         monkeypatch.delenv("EVERGREEN_TEST_KEY")
         monkeypatch.setenv("PREFECT_API_URL", api)
-        with pytest.raises(Misconfigured, match="make a Prefect Secret block 'nowhere'"):
+        with pytest.raises(Misconfigured, match="create a Prefect Secret block 'nowhere'"):
             asyncio.run(check_judge_live("gemini", entry))

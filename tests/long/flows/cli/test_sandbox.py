@@ -19,9 +19,9 @@ from typing import IO
 import pytest
 from filelock import FileLock
 
-from tasks.agents.agent import Answer, Question
+from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.command.client import CommandClient, read
-from tasks.agents.kinds import Place
+from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
 from tests import patient
 from tests.flows.cli.test_sandbox import ROOT, invoked, sample, warehouse
@@ -61,7 +61,7 @@ def running(
             process.send_signal(signal.SIGINT)
             _, remarks = process.communicate(timeout=30)
         assert process.returncode == 0, remarks
-        assert remarks.endswith("Ended.\n")
+        assert remarks.endswith("Stopped.\n")
         assert "Traceback" not in remarks
         assert remarked in remarks
 
@@ -132,7 +132,7 @@ def test_ctrl_c_while_the_index_is_built_says_how_to_go_on(warehouse: Path) -> N
         one.send_signal(signal.SIGINT)
         _, remarks = one.communicate(timeout=60)
     assert one.returncode == 130
-    assert remarks.strip() == "Stopped. What is built is kept; run again to go on."
+    assert remarks.strip() == "Interrupted. The built part is kept; run again to resume."
 
 
 def test_clients_that_are_slow_or_stay_do_not_disturb_its_end(warehouse: Path) -> None:
@@ -148,12 +148,12 @@ def test_clients_that_are_slow_or_stay_do_not_disturb_its_end(warehouse: Path) -
 
 def test_whoever_listens_to_all_the_world_without_a_key_is_warned(warehouse: Path) -> None:
     options = ("--edition", "e", "--host", "0.0.0.0")
-    said = "Everybody who reaches 0.0.0.0 can read these texts"
+    said = "Anybody who can reach 0.0.0.0 can read these texts"
     with running(warehouse, *options, remarked=said) as (address, _):
         assert patient.get(f"{address}/health", trust_env=False).status_code == 200
 
 
-def ask(place: Place, banned: tuple[str, ...] = ()) -> Answer:
+def ask(place: AgentFolders, banned: tuple[str, ...] = ()) -> JobAnswer:
     """The baseline's report on the lighthouse, searched over the sandbox."""
     entry = CommandAsk(
         kind="command",
@@ -161,14 +161,15 @@ def ask(place: Place, banned: tuple[str, ...] = ()) -> Answer:
         environment=("EVERGREEN_SANDBOX",),
     )
     client = CommandClient("sandbox_baseline", entry, place)
-    question = Question(job="j", edition="e", assignment="harrow", title="Harrow Point Lighthouse",
-                        kind="write_article", prompt="Write it.", banned=banned)  # fmt: skip
+    question = JobRequest(job="j", edition="e", assignment="harrow",
+                          title="Harrow Point Lighthouse", kind="write_article",
+                          prompt="Write it.", banned=banned)  # fmt: skip
 
-    async def run() -> Answer:
+    async def run() -> JobAnswer:
         seen = await client.start(question)
         while not seen.ended:
             await asyncio.sleep(0.1)
-            seen = await client.look("j")
+            seen = await client.poll("j")
         return read(seen.raw or "")
 
     return asyncio.run(run())
@@ -179,7 +180,7 @@ def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_ther
 ) -> None:
     with running(warehouse, "--edition", "e") as (address, _):
         monkeypatch.setenv("EVERGREEN_SANDBOX", address)
-        answer = ask(Place(tmp_path / "work", None))
+        answer = ask(AgentFolders(tmp_path / "work", None))
     assert (answer.outcome, answer.error) == ("report", None)
     cited = set(re.findall(r"^\[\d+\] .* (https://\S+)$", answer.text, re.MULTILINE))
     assert len(cited) >= 2

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from flows.runtime import recovery as resuming
-from tasks.warehouse.location import location
+from tasks.warehouse.location import parse_location
 from tasks.warehouse.store import open_warehouse
 from tests import patient
 from tests.conftest import PREFECT_HOME
@@ -28,9 +28,11 @@ from tests.long.flows.deployed_runs import DEADLINE_SECONDS, run_of, state_of, u
 @pytest.fixture
 def deployment(api: str, tmp_path: Path) -> UUID:
     """A deployment that nobody serves, so that only the watch changes its runs."""
-    from flows.deployments import deployments
+    from flows.deployments import build_deployments
 
-    [made] = deployments(location(tmp_path / f"w{uuid4().hex[:8]}.duckdb"), ["evaluate"])
+    [made] = build_deployments(
+        parse_location(tmp_path / f"w{uuid4().hex[:8]}.duckdb"), ["evaluate"]
+    )
     found: UUID = made.apply()  # type: ignore[assignment]
     return found
 
@@ -47,7 +49,7 @@ def given(api: str, deployment: UUID, state: str, message: str = "") -> str:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resuming, "SILENT_SECONDS", 1.5)
-    monkeypatch.setattr(resuming, "LOOK_SECONDS", 0.3)
+    monkeypatch.setattr(resuming, "CHECK_SECONDS", 0.3)
 
 
 @contextmanager
@@ -118,7 +120,7 @@ def test_a_run_waits_and_says_for_whom_and_one_that_is_killed_goes_on_by_itself(
             assert f"pid {os.getpid()}" in waiting["message"]
             victim = until("process of the run", process_of(runner, api, run))
             victim.kill()
-            until("second try", lambda: "begun again" in log.read_text("utf-8"))
+            until("second try", lambda: "restarted" in log.read_text("utf-8"))
         state = until("end of the run", in_state(api, run, "COMPLETED", "FAILED"))
     assert (state["name"], state["message"]) == ("Completed", "sample is evaluated.")
     states = patient.get(f"{api}/flow_run_states/", params={"flow_run_id": run}).json()
@@ -134,7 +136,7 @@ def test_a_killed_run_that_is_left_can_be_retried_from_its_page(
             until("process of the run", process_of(runner, api, run)).kill()
             crashed = until("crash", in_state(api, run, "CRASHED"))
         assert "-9" in crashed["message"] or "SIGKILL" in crashed["message"]
-        time.sleep(2 * resuming.LOOK_SECONDS)
+        time.sleep(2 * resuming.CHECK_SECONDS)
         assert state_of(api, run)["type"] == "CRASHED", "nobody asked for more"
         # What the button Retry does.
         retry = {"state": {"type": "SCHEDULED", "name": "AwaitingRetry"}}
@@ -150,7 +152,7 @@ def watched(
     said: list[str] = []
 
     async def watch() -> None:
-        watching = asyncio.create_task(resuming.keep_resuming([deployment], most, said.append))
+        watching = asyncio.create_task(resuming.watch_runs([deployment], most, said.append))
         deadline = time.monotonic() + DEADLINE_SECONDS
         while awaited and not any(awaited in line for line in said):
             assert time.monotonic() < deadline, f"{awaited!r} was never said, but {said}"
@@ -167,8 +169,8 @@ def test_a_run_of_which_nothing_is_heard_is_crashed_and_begun_again(
     api: str, deployment: UUID
 ) -> None:
     run = given(api, deployment, "RUNNING")
-    said = watched(deployment, 0, awaited="begun again")
-    assert any("Nothing was heard" in line for line in said), said
+    said = watched(deployment, 0, awaited="restarted")
+    assert any("No heartbeat" in line for line in said), said
     assert state_of(api, run)["name"] == "AwaitingRetry"
 
 
@@ -181,8 +183,8 @@ def test_a_run_that_crashed_often_is_left_and_told_once(api: str, deployment: UU
         for each in ("RUNNING", "CRASHED"):
             body = {"state": {"type": each}, "force": True}
             patient.post(f"{api}/flow_runs/{run}/set_state", json=body).raise_for_status()
-    said = watched(deployment, 2, most=1, awaited="is left")
-    assert sum("is left" in line for line in said) == 1
+    said = watched(deployment, 2, most=1, awaited="is not restarted")
+    assert sum("is not restarted" in line for line in said) == 1
     assert state_of(api, run)["type"] == "CRASHED"
 
 
@@ -204,7 +206,7 @@ def test_a_run_that_was_just_heard_of_is_let_alone(
         from prefect.client.orchestration import get_client
 
         async with get_client() as client:
-            await resuming._mark_silent(client, [deployment], print)
+            await resuming._mark_silent_runs(client, [deployment], print)
         return bool(state_of(api, run)["type"] == "RUNNING")
 
     assert asyncio.run(heard())

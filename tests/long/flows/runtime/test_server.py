@@ -15,7 +15,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from flows.runtime.server import ServerRecord, is_served, log_tail, read_record
+from flows.runtime.server import ServerRecord, is_served, read_log_tail, read_record
 from tests import patient
 from tests.flows.runtime.test_server import ROOT
 
@@ -118,7 +118,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr + log_tail(home)
+    assert done.returncode == 0, done.stderr + read_log_tail(home)
     stored, run_id = done.stdout.splitlines()
     return Finished(home, json.loads(stored), run_id, done.stderr)
 
@@ -130,7 +130,7 @@ def shared(finished: Finished) -> Iterator[Shared]:
     hold = script(home, "with local_server(home):\n    time.sleep(300)")
     users = [subprocess.Popen(hold, env=environment()) for _ in range(2)]
     try:
-        assert eventually(lambda: answers(read_record(home)), 90), log_tail(home)
+        assert eventually(lambda: answers(read_record(home)), 90), read_log_tail(home)
         record = read_record(home)
         assert record is not None
         yield Shared(home, users, record)
@@ -148,7 +148,7 @@ def test_the_history_of_a_run_is_complete_when_it_ends(
 
 def test_a_run_with_a_failed_task_prints_nothing_of_its_own(finished: Finished) -> None:
     assert finished.noise == ""
-    assert log_tail(finished.home).endswith("ends:\n")
+    assert read_log_tail(finished.home).endswith("ends:\n")
 
 
 def test_the_history_is_still_there_after_the_server_was_killed_and_started_again(

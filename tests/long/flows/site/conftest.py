@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tasks.publishing.site import publish_site
-from tasks.warehouse.reading import reading
+from tasks.publishing.site import build_site
+from tasks.warehouse.reader import open_for_reading
 from tests.rigs.made_edition import EDITION, SMALL, make
 from tests.rigs.site_browser import chromium
 
@@ -18,8 +18,8 @@ def site(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample edition as the offline judge has judged it."""
     folder = tmp_path_factory.mktemp("sample")
     warehouse = Path(shutil.copy(sample, folder / "w.duckdb"))
-    with reading(warehouse) as source:
-        publish_site(source, "sample", folder / "site")
+    with open_for_reading(warehouse) as source:
+        build_site(source, "sample", folder / "site")
     return folder / "site"
 
 
@@ -27,8 +27,8 @@ def site(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A made-up edition with two boards and two judges; its warehouse stands beside the site."""
     folder = tmp_path_factory.mktemp("made")
-    with reading(make(folder / "w.duckdb", SMALL)) as source:
-        publish_site(source, EDITION, folder / "site")
+    with open_for_reading(make(folder / "w.duckdb", SMALL)) as source:
+        build_site(source, EDITION, folder / "site")
     return folder / "site"
 
 

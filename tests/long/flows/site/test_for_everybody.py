@@ -104,7 +104,7 @@ def tab_to(page: Page, wanted: str, most: int = 400) -> dict[str, Any]:
 def test_the_keyboard_alone_reaches_a_claims_evidence(site: Path, browser: Browser) -> None:
     with watched(browser, site, reduced_motion="reduce") as seen:
         page = seen.open("index.html")
-        assert tab_to(page, "Skip to the content")["href"] == "#main"
+        assert tab_to(page, "Skip to content")["href"] == "#main"
         page.keyboard.press("Enter")
         page.wait_for_function("document.activeElement.id === 'main'")
         tab_to(page, "Sample scholar")

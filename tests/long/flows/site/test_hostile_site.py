@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tasks.imports.wlc import import_edition
-from tasks.publishing.site import publish_site
-from tasks.site.harmless import web_address
-from tasks.warehouse.reading import reading
+from tasks.publishing.site import build_site
+from tasks.site.escaping import safe_url
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import evaluate
 from tests.long.flows.site.folders import NEEDS_CHROMIUM
@@ -61,8 +61,8 @@ def warehouse(api: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=["passages", "whole"])
 def hostile(request: Any, warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("site") / "site"
-    with reading(warehouse) as source:
-        publish_site(source, EDITION, target, snapshots=request.param)
+    with open_for_reading(warehouse) as source:
+        build_site(source, EDITION, target, snapshots=request.param)
     return target
 
 
@@ -122,7 +122,7 @@ def _is_harmless(link: dict[str, str | None]) -> bool:
     href = link["href"] or ""
     if ":" not in href.split("/")[0] and not href.startswith("//"):
         return link["protocol"] == "file:" and link["rel"] is None
-    return web_address(href) is not None and link["rel"] == "noopener nofollow ugc"
+    return safe_url(href) is not None and link["rel"] == "noopener nofollow ugc"
 
 
 def test_what_was_written_can_still_be_read(hostile: Path, browser: Browser) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tasks.protocols.registry import protocol
-from tasks.scoring.standings import standings
-from tasks.site.wording import figure, interval
-from tasks.warehouse.reading import reading
+from tasks.protocols.registry import get_protocol
+from tasks.scoring.standings import compute_standings
+from tasks.site.wording import format_figure, format_interval
+from tasks.warehouse.reader import open_for_reading
 from tests.long.flows.site.folders import NEEDS_CHROMIUM
 from tests.rigs.made_edition import CATEGORIES, EDITION, SECOND_JUDGES, SILENT, SMALL
 from tests.rigs.site_browser import watched
@@ -131,8 +131,8 @@ def test_figures_of_a_part_are_those_that_standings_gives(
 
 def _expected(warehouse: Path, category: str, window: str) -> dict[str, tuple[str, str]]:
     """Value and interval of every agent's coverage over the articles of a part."""
-    metric = next(m for m in protocol("wiki_fact").metrics if m.name == "coverage_wiki")
-    with reading(warehouse) as source:
+    metric = next(m for m in get_protocol("wiki_fact").metrics if m.name == "coverage_wiki")
+    with open_for_reading(warehouse) as source:
         rows = source.frame(
             "SELECT s.* FROM scores AS s JOIN articles AS a "
             "ON a.edition = s.edition AND a.article = s.assignment "
@@ -144,9 +144,11 @@ def _expected(warehouse: Path, category: str, window: str) -> dict[str, tuple[st
         )
     assert rows["assignment"].n_unique() in range(1, SMALL.articles)
     names = rows["assignment"].unique().to_list()
-    found = standings(rows, metric, dict.fromkeys(names, ""), {name: name for name in names})
+    found = compute_standings(
+        rows, metric, dict.fromkeys(names, ""), {name: name for name in names}
+    )
     return {
-        row.agent: (figure(row.value), interval(row.low, row.high) or "no interval")
+        row.agent: (format_figure(row.value), format_interval(row.low, row.high) or "no interval")
         for row in found.rows
     }
 

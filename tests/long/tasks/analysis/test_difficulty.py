@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.difficulty import correlations, difficulty, single_categories
+from tasks.analysis.difficulty import (
+    correlate_difficulty,
+    find_single_categories,
+    measure_difficulty,
+)
 from tasks.benchmarks.wlc import read_wlc
 from tests.tasks.analysis.test_difficulty import values_of
 
@@ -23,9 +27,9 @@ def test_the_published_articles_make_fifteen_categories_of_which_four_have_one()
     longest = max(columns["bytes"].values())
     values = {"made up": {article: 1 - n / longest for article, n in columns["bytes"].items()}}
     of = values_of({a.article: a.category for a in edition.articles}, values, **columns)
-    frame = difficulty(of)
-    assert (frame.height, frame["n_articles"].sum(), len(single_categories(of))) == (15, 69, 4)
-    by_name = {row["covariate"]: row for row in correlations(frame).iter_rows(named=True)}
+    frame = measure_difficulty(of)
+    assert (frame.height, frame["n_articles"].sum(), len(find_single_categories(of))) == (15, 69, 4)
+    by_name = {row["covariate"]: row for row in correlate_difficulty(frame).iter_rows(named=True)}
     assert by_name["bytes"]["r"] == pytest.approx(-1)
     assert {name: row["n_categories"] for name, row in by_name.items()} == {
         "views": 15, "links": 15, "bytes": 15, "statements": 0,

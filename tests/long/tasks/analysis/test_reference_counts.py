@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from tasks.judges.decisions import Answer, VerifyAgainstPage
+from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
 from tasks.judges.llm.judge import LlmJudge
 from tasks.warehouse.rows import Page, PageStatus, Status
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -59,11 +59,11 @@ SAME = {
 class Excerpting(ScriptedJudge):
     """Sees a quarter of one page, and refuses to judge one claim."""
 
-    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
+    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
         answers = await super().verify_against_page(request)
         share = 0.25 if request.url == LONG else None
         return [
-            Answer(status=Status.BLOCKED, reason="refused")
+            JudgeAnswer(status=Status.BLOCKED, reason="refused")
             if claim == "refusing"
             else answer.model_copy(update={"shown_share": share})
             for claim, answer in zip(request.claims, answers, strict=True)
@@ -138,8 +138,8 @@ def test_a_report_with_open_answers_is_in_neither_counts_nor_figures(warehouse: 
 
 def test_a_page_that_came_but_holds_nothing_to_read_counts_as_empty(tmp_path: Path) -> None:
     class Reading(ScriptedJudge):
-        async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[Answer]:
-            return [Answer(status=Status.UNFETCHABLE)] * len(request.claims)
+        async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
+            return [JudgeAnswer(status=Status.UNFETCHABLE)] * len(request.claims)
 
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         write_edition(warehouse, {"a": [("red tower", [GOOD])]}, [page(GOOD, "***")])

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tasks.archive.fetch import LostBytes, fetch_into, read_into
+from tasks.archive.fetch import LostBytes, archive_pages, read_archived_pages
 from tasks.configuration.web import ReadingBounds
-from tasks.imports.walls import find_walls
+from tasks.imports.walls import mark_walls
 from tasks.imports.wlc import import_edition
-from tasks.pending.pages import unfetched, unread
-from tasks.warehouse.page_store import PageStore, packed_path, pages_folder
+from tasks.pending.pages import find_pending_pages, find_unread_pages
+from tasks.warehouse.page_store import PageStore, page_path, pages_folder
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import Page, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.errors import HostsBusy
-from tasks.web.fetching import fetching
+from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders
 from tests.servers.web_pages import CUT, Asked, Site, Steps, answer, serving_pages
 from tests.tasks.annotated import SAMPLE
@@ -39,7 +39,7 @@ def a_text(text: str, **more: object) -> Page:
 
 
 def kept(warehouse: Warehouse, content: bytes) -> str:
-    with PageStore(pages_folder(warehouse.location)).receive() as page:
+    with PageStore(pages_folder(warehouse.location)).create() as page:
         page.write(content)
         return page.keep()
 
@@ -47,7 +47,9 @@ def kept(warehouse: Warehouse, content: bytes) -> str:
 def read(warehouse: Warehouse, *, again: bool = False) -> None:
     async def run() -> None:
         async with PageReaders(ReadingBounds(workers=1)) as readers:
-            await read_into(warehouse, EDITION, readers, unread(warehouse, EDITION, again=again))
+            await read_archived_pages(
+                warehouse, EDITION, readers, find_unread_pages(warehouse, EDITION, again=again)
+            )
 
     asyncio.run(run())
 
@@ -55,9 +57,9 @@ def read(warehouse: Warehouse, *, again: bool = False) -> None:
 def fetch(warehouse: Warehouse, site: Site, *, again: bool = False) -> None:
     async def run() -> None:
         store = PageStore(pages_folder(warehouse.location))
-        async with fetching(web_settings([site.place]), store, "direct", loopback) as fetcher:
-            wanted = unfetched(warehouse, EDITION, "direct", again=again)
-            await fetch_into(warehouse, EDITION, fetcher, wanted)
+        async with open_fetcher(web_settings([site.place]), store, "direct", loopback) as fetcher:
+            wanted = find_pending_pages(warehouse, EDITION, "direct", again=again)
+            await archive_pages(warehouse, EDITION, fetcher, wanted)
 
     asyncio.run(run())
 
@@ -79,12 +81,12 @@ def test_a_published_wall_stays_readable_when_the_page_is_asked_for_in_vain(tmp_
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         in_vain = a_fetch(ONE, outcome="failed", http_status=None, fetched_at=LATE)
         warehouse.write(Change(Page, [a_text(WALL, title="Just a moment...")]))
-        find_walls(warehouse, EDITION)
+        mark_walls(warehouse, EDITION)
         warehouse.write(Change(Fetch, [in_vain]))
         read(warehouse)
         page = the_page(warehouse)
         assert (page.status, page.text, page.source) == ("bot_wall", WALL, "published")
-        assert unread(warehouse, EDITION) == []
+        assert find_unread_pages(warehouse, EDITION) == []
 
 
 def test_where_redirects_led_is_known_also_when_the_text_came_in_another_way(
@@ -114,11 +116,11 @@ def test_a_page_whose_bytes_are_lost_keeps_no_other_from_being_read(tmp_path: Pa
             for number, sha in enumerate(shas)
         ]
         warehouse.write(Change(Fetch, fetches))
-        packed_path(pages_folder(warehouse.location), shas[3]).unlink()
+        page_path(pages_folder(warehouse.location), shas[3]).unlink()
         with pytest.raises(LostBytes, match=r"The bytes of 1 pages are lost; the first: .*missing"):
             read(warehouse)
         assert len(warehouse.rows(Page, "status = 'ok'")) == 29
-        assert [page.url for page in unread(warehouse, EDITION)] == ["https://a.org/03"]
+        assert [page.url for page in find_unread_pages(warehouse, EDITION)] == ["https://a.org/03"]
 
 
 def test_what_came_once_stays_when_it_is_asked_for_again_in_vain(tmp_path: Path) -> None:
@@ -149,11 +151,11 @@ def test_pages_of_a_host_that_wants_to_be_asked_later_are_asked_for_in_the_next_
         cite(warehouse, {AGENT: [site.url(f"/{number}") for number in range(6)]})
         with pytest.raises(HostsBusy):
             fetch(warehouse, site)
-        n_left = len(unfetched(warehouse, EDITION, "direct"))
+        n_left = len(find_pending_pages(warehouse, EDITION, "direct"))
         assert n_left == 6 - len(warehouse.rows(Fetch, "true"))
         fetch(warehouse, site)
         assert len(site.asked) == 6
-        assert unfetched(warehouse, EDITION, "direct") == []
+        assert find_pending_pages(warehouse, EDITION, "direct") == []
 
 
 def test_a_wall_stays_one_when_its_edition_is_imported_again_with_another_copy_of_it(
@@ -168,7 +170,7 @@ def test_a_wall_stays_one_when_its_edition_is_imported_again_with_another_copy_o
     (folder / file).write_text(json.dumps(published), "utf-8")
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
         import_edition(warehouse, folder, EDITION, ["sample_scholar"])
-        assert find_walls(warehouse, EDITION) == len(contents) == 3
+        assert mark_walls(warehouse, EDITION) == len(contents) == 3
         good, *walls = warehouse.rows(Page, "status = 'ok'")[:1] + warehouse.rows(
             Page, "status = 'bot_wall'"
         )

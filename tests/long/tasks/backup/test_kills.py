@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.backup.create import back_up
-from tasks.backup.manifest import BackupError, opened_backup
+from tasks.backup.creation import create_backup
+from tasks.backup.manifest import BackupError, open_backup
 from tasks.warehouse.tables import TABLES
 from tests.long.tasks.backup.test_manifest import original
 from tests.tasks.backed_up import checked, in_a_process
@@ -19,7 +19,7 @@ KILLED = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
     from tasks.backup import targets as backup_making
-    from tasks.backup.create import back_up
+    from tasks.backup.creation import create_backup
     at = int(sys.argv[3])
     def die(*said):
         global at
@@ -27,7 +27,7 @@ KILLED = textwrap.dedent("""
         if at < 0:
             os.kill(os.getpid(), signal.SIGKILL)
     backup_making.os.sync = die  # the last moment before and after it has its name
-    back_up(Path(sys.argv[1]), Path(sys.argv[2]), follow=lambda what, done, total: die())
+    create_backup(Path(sys.argv[1]), Path(sys.argv[2]), on_progress=lambda what, done, total: die())
     print("whole")
 """)
 
@@ -47,9 +47,9 @@ def kill_and_go_on(original: Path, place: Path, moment: str) -> None:
     killed = in_a_process(KILLED, original, place, MOMENTS[moment])
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert list(place.parent.rglob(".*making")), "it was killed before it began"
-    with pytest.raises(BackupError, match="is no backup"), opened_backup(place):
+    with pytest.raises(BackupError, match="is no backup"), open_backup(place):
         pass
-    back_up(original, place)
+    create_backup(original, place)
     checked(place)
     assert not list(place.parent.rglob(".*making")), "the next one leaves it"
 

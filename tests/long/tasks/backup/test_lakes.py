@@ -9,17 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import psycopg
 import pytest
 
-from tasks.backup.create import back_up
-from tasks.backup.manifest import BackupError, opened_backup, verify
-from tasks.backup.restore import Restored, restore
-from tasks.warehouse.lake import is_made
-from tasks.warehouse.lake_turns import LakeTurns
-from tasks.warehouse.location import DuckLake, Where
-from tasks.warehouse.migrate import migrate, migrations
+from tasks.backup.creation import create_backup
+from tasks.backup.manifest import BackupError, open_backup, verify
+from tasks.backup.restoration import RestoredWarehouse, restore_backup
+from tasks.warehouse.lake import lake_exists
+from tasks.warehouse.lake_locks import LakeLocks
+from tasks.warehouse.location import DuckLake, LocationLike
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES
@@ -47,19 +45,19 @@ def lake(postgres: RunningPostgres, tmp_path: Path) -> DuckLake:
     return lake_at(postgres, tmp_path / "shared" / "lake")
 
 
-def restored(backup: Path, to: Where, *, replace: bool = False) -> Restored:
-    with opened_backup(backup) as found:
-        return restore(found, to, replace=replace)
+def restored(backup: Path, to: LocationLike, *, replace: bool = False) -> RestoredWarehouse:
+    with open_backup(backup) as found:
+        return restore_backup(found, to, replace=replace)
 
 
 def test_a_file_becomes_a_lake_and_the_lake_a_file_again(lake: DuckLake, tmp_path: Path) -> None:
     file = tmp_path / "warehouse.duckdb"
     filled(file)
     before = contents(file)
-    back_up(file, tmp_path / "first.tar")
+    create_backup(file, tmp_path / "first.tar")
     assert restored(tmp_path / "first.tar", lake).copied == {"pages": 1, "files": 1}
     assert contents(lake) == before
-    back_up(lake, tmp_path / "second")
+    create_backup(lake, tmp_path / "second")
     restored(tmp_path / "second", tmp_path / "again.duckdb")
     assert contents(tmp_path / "again.duckdb") == before
 
@@ -74,34 +72,19 @@ def test_a_file_becomes_a_lake_and_the_lake_a_file_again(lake: DuckLake, tmp_pat
 def test_a_lake_is_replaced_between_the_commits_of_others(lake: DuckLake, tmp_path: Path) -> None:
     with open_warehouse(lake) as store:
         identity = store.id
-    back_up(lake, tmp_path / "b.tar")
+    create_backup(lake, tmp_path / "b.tar")
     waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     with (
-        closing(LakeTurns(lake, identity)) as other,
+        closing(LakeLocks(lake, identity)) as other,
         psycopg.connect(lake.catalog, autocommit=True) as catalog,
         ThreadPoolExecutor() as pool,
     ):
-        with other.committing():
+        with other.commit_lock():
             restoring = pool.submit(restored, tmp_path / "b.tar", lake, replace=True)
             while catalog.execute(waiting).fetchone() == (0,):
                 assert not restoring.done(), "it did not wait for its turn"
                 time.sleep(0.05)
         assert restoring.result().copied == {"pages": 0, "files": 0}
-
-
-def test_a_lake_of_an_older_backup_is_of_the_newest_schema(lake: DuckLake, tmp_path: Path) -> None:
-    old = tmp_path / "old.duckdb"
-    with duckdb.connect(str(old), config={"storage_compatibility_version": "latest"}) as connection:
-        for number, sql in migrations():
-            if number <= 2:  # whose table `calls` is another one than today's
-                connection.execute(sql)
-        connection.execute("INSERT INTO warehouse_info VALUES ('an id', 2, '2026-01-01')")
-        connection.execute("INSERT INTO editions VALUES ('e', 'wlc', NULL, '2026-01-01')")
-    back_up(old, tmp_path / "old.tar")
-    restored(tmp_path / "old.tar", lake)
-    with duckdb.connect(str(old)) as connection:
-        migrate(connection, old)
-    assert contents(lake) == contents(old)
 
 
 def test_a_backup_holds_one_moment_of_a_lake_that_others_write_to(
@@ -127,14 +110,14 @@ def test_a_backup_holds_one_moment_of_a_lake_that_others_write_to(
     try:
         assert writer.stdout
         assert writer.stdout.readline() == "begun\n"
-        made = back_up(lake, tmp_path / "backups")
+        made = create_backup(lake, tmp_path / "backups")
         assert writer.poll() is None
     finally:
         writer.kill()
         writer.wait()
     rows = made.manifest.tables
     assert rows["agents"].rows == N_ROWS + rows["editions"].rows - (N_ROWS + 1) > N_ROWS + 3
-    with opened_backup(tmp_path / "backups") as backup:
+    with open_backup(tmp_path / "backups") as backup:
         verify(backup)
     restored(tmp_path / "backups", tmp_path / "new.duckdb")
     with open_warehouse(tmp_path / "new.duckdb") as store:
@@ -148,20 +131,20 @@ def test_a_restore_into_a_lake_that_is_killed_changes_none_of_its_tables(
 ) -> None:
     file = tmp_path / "warehouse.duckdb"
     filled(file)
-    back_up(file, tmp_path / "b.tar")
+    create_backup(file, tmp_path / "b.tar")
     with open_warehouse(lake) as store:
         store.write(Change(Edition, [Edition(edition="there", source="test")]))
     before = contents(lake)
     code = textwrap.dedent("""
         import os, signal, sys
         from pathlib import Path
-        from tasks.backup.manifest import opened_backup
-        from tasks.backup.restore import restore
+        from tasks.backup.manifest import open_backup
+        from tasks.backup.restoration import restore_backup
         def die(what, done, total):
             if what == "tables" and done == total - 1:
                 os.kill(os.getpid(), signal.SIGKILL)
-        with opened_backup(Path(sys.argv[1])) as backup:
-            restore(backup, sys.argv[2], replace=True, follow=die)
+        with open_backup(Path(sys.argv[1])) as backup:
+            restore_backup(backup, sys.argv[2], replace=True, on_progress=die)
     """)
     killed = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "b.tar"), lake.url], cwd=ROOT, check=False
@@ -175,7 +158,7 @@ def test_a_restore_into_a_lake_that_is_killed_changes_none_of_its_tables(
 
 
 def test_nothing_is_made_of_a_lake_that_is_not_there(lake: DuckLake, tmp_path: Path) -> None:
-    assert not is_made(lake)
+    assert not lake_exists(lake)
     with pytest.raises(Exception, match="there is no warehouse yet"):
-        back_up(lake, tmp_path / "backups")
-    assert not is_made(lake), "looking for it has not made it"
+        create_backup(lake, tmp_path / "backups")
+    assert not lake_exists(lake), "looking for it has not made it"

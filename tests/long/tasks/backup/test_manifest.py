@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tasks.backup.create import back_up
-from tasks.backup.manifest import BackupError, dated_backups
+from tasks.backup.creation import create_backup
+from tasks.backup.manifest import BackupError, find_backups
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError
-from tasks.warehouse.location import DuckDBFile, location
-from tasks.warehouse.lock import own
-from tasks.warehouse.migrate import migrations
+from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.location import DuckDBFile, parse_location
+from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES
 from tests.tasks.backed_up import (
@@ -52,7 +52,7 @@ def test_a_restored_warehouse_equals_the_one_that_was_backed_up(
 ) -> None:
     before = contents(original)
     assert all(len(before[model.table]) >= N_ROWS for model in TABLES)
-    made = back_up(original, tmp_path / name)
+    made = create_backup(original, tmp_path / name)
     assert made.copied == {"pages": 1, "files": 1}
     result = restored(tmp_path / name, tmp_path / "new" / "other.duckdb")
     assert (result.kept_aside, result.copied) == (None, {"pages": 1, "files": 1})
@@ -60,12 +60,12 @@ def test_a_restored_warehouse_equals_the_one_that_was_backed_up(
 
 
 def test_the_manifest_says_what_is_in_it(original: Path, backups: Path) -> None:
-    made = back_up(original, backups)
+    made = create_backup(original, backups)
     manifest = checked(backups)
     assert manifest == made.manifest
     with open_warehouse(original) as store:
         assert manifest.warehouse_id == store.id
-    assert manifest.schema_version == migrations()[-1][0]
+    assert manifest.schema_version == SCHEMA_VERSION
     assert manifest.tables["facts"].rows == N_ROWS
     assert manifest.tables["editions"].rows == N_ROWS + 1
     assert set(manifest.tables) == {"warehouse_info", *(model.table for model in TABLES)}
@@ -75,12 +75,12 @@ def test_the_manifest_says_what_is_in_it(original: Path, backups: Path) -> None:
 
 
 def test_a_second_backup_copies_only_what_is_new(warehouse: Path, backups: Path) -> None:
-    first = back_up(warehouse, backups)
+    first = create_backup(warehouse, backups)
     with open_warehouse(warehouse) as store:
         keep_page(store, "https://example.org/2", b"Another page.")
-    second = back_up(warehouse, backups)
+    second = create_backup(warehouse, backups)
     assert (first.copied, second.copied) == ({"pages": 1, "files": 1}, {"pages": 1, "files": 0})
-    assert dated_backups(backups) == [first.place, second.place]
+    assert find_backups(backups) == [first.place, second.place]
     assert checked(backups) == second.manifest
     assert checked(first.place) == first.manifest
 
@@ -88,40 +88,40 @@ def test_a_second_backup_copies_only_what_is_new(warehouse: Path, backups: Path)
 def test_bytes_that_a_failing_machine_cut_off_are_copied_again(
     warehouse: Path, backups: Path
 ) -> None:
-    back_up(warehouse, backups)
+    create_backup(warehouse, backups)
     (page,) = (backups / "pages").rglob("*.gz")
     page.write_bytes(page.read_bytes()[:10])
-    assert back_up(warehouse, backups).copied == {"pages": 1, "files": 0}
+    assert create_backup(warehouse, backups).copied == {"pages": 1, "files": 0}
     checked(backups)
 
 
 def test_of_older_backups_only_so_many_stay(warehouse: Path, backups: Path) -> None:
-    made = [back_up(warehouse, backups).place for _ in range(2)]
-    last = back_up(warehouse, backups, keep=2)
+    made = [create_backup(warehouse, backups).place for _ in range(2)]
+    last = create_backup(warehouse, backups, keep=2)
     assert last.removed == made[:1]
-    assert dated_backups(backups) == [made[1], last.place]
+    assert find_backups(backups) == [made[1], last.place]
     assert sorted(p.name for p in backups.iterdir()) == [
         ".lock", made[1].name, last.place.name, "files", "pages",
     ]  # fmt: skip
     with pytest.raises(BackupError, match="one file"):
-        back_up(warehouse, backups / "b.tar", keep=2)
+        create_backup(warehouse, backups / "b.tar", keep=2)
 
 
 def test_a_folder_holds_the_backups_of_one_warehouse(warehouse: Path, backups: Path) -> None:
-    back_up(warehouse, backups)
+    create_backup(warehouse, backups)
     other = backups.parent / "other.duckdb"
     with open_warehouse(other):
         pass
     with pytest.raises(BackupError, match="holds backups of another warehouse"):
-        back_up(other, backups)
+        create_backup(other, backups)
 
 
 def test_a_file_is_never_written_over(warehouse: Path, tmp_path: Path) -> None:
     file = tmp_path / "b.tar"
-    back_up(warehouse, file)
+    create_backup(warehouse, file)
     before = file.read_bytes()
-    with pytest.raises(BackupError, match="never written over"):
-        back_up(warehouse, file)
+    with pytest.raises(BackupError, match="never overwritten"):
+        create_backup(warehouse, file)
     assert file.read_bytes() == before
 
 
@@ -130,7 +130,7 @@ def test_whatever_is_damaged_is_named_and_nothing_is_restored(
     original: Path, tmp_path: Path, name: str
 ) -> None:
     whole = tmp_path / name
-    back_up(original, whole)
+    create_backup(original, whole)
     parts = ["tables/facts.parquet", "pages.txt", "pages/", "files/"]
     for part in parts:
         broken = tmp_path / f"broken-{name}"
@@ -138,7 +138,7 @@ def test_whatever_is_damaged_is_named_and_nothing_is_restored(
         to = tmp_path / "new.duckdb"
         with pytest.raises(BackupError, match=part) as refused:
             restored(broken, to)
-        assert "not what it was" in str(refused.value)
+        assert "was changed after the backup" in str(refused.value)
         assert not to.exists()
         shutil.rmtree(broken) if broken.is_dir() else broken.unlink()
 
@@ -161,11 +161,11 @@ def damaged(whole: Path, broken: Path, part: str) -> None:
 
 
 def test_what_is_missing_or_cut_off_is_named(original: Path, tmp_path: Path) -> None:
-    place = back_up(original, tmp_path / "backups").place
+    place = create_backup(original, tmp_path / "backups").place
     (place / "tables" / "claims.parquet").unlink()
     with pytest.raises(BackupError, match=r"claims\.parquet .* is missing"):
         checked(place)
-    back_up(original, tmp_path / "b.tar")
+    create_backup(original, tmp_path / "b.tar")
     cut = tmp_path / "cut.tar"
     content = (tmp_path / "b.tar").read_bytes()
     for length in (0, 100, len(content) // 2):
@@ -178,13 +178,13 @@ def test_what_is_no_backup_or_of_a_later_version_is_refused(original: Path, tmp_
     for nothing in (tmp_path / "nowhere", tmp_path, Path(__file__)):
         with pytest.raises(BackupError, match="is no backup"):
             checked(nothing)
-    made = back_up(original, tmp_path / "backups")
+    made = create_backup(original, tmp_path / "backups")
     manifest = made.place / "manifest.json"
     as_it_was = manifest.read_text()
     for change, said in (
-        ({"schema_version": 99}, "schema version 99; this Evergreen knows up to"),
-        ({"format": 2}, "is of format 2"),
-        ({"format": 1, "tables": {"x; DROP": {}}}, "no manifest"),
+        ({"schema_version": 99}, "schema version 99; this Evergreen knows only"),
+        ({"format": 2}, "has format 2"),
+        ({"format": 1, "tables": {"x; DROP": {}}}, "is not a backup manifest"),
     ):
         changed = {**made.manifest.model_dump(mode="json"), **change}
         manifest.write_text(json.dumps(changed))
@@ -196,12 +196,12 @@ def test_what_is_no_backup_or_of_a_later_version_is_refused(original: Path, tmp_
 
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match="there is no warehouse yet"):
-        back_up(tmp_path / "none.duckdb", tmp_path / "backups")
+        create_backup(tmp_path / "none.duckdb", tmp_path / "backups")
     assert not (tmp_path / "backups").exists()
     (tmp_path / "damaged.duckdb").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedWarehouse):
-        back_up(tmp_path / "damaged.duckdb", tmp_path / "backups")
-    assert dated_backups(tmp_path / "backups") == []
+        create_backup(tmp_path / "damaged.duckdb", tmp_path / "backups")
+    assert find_backups(tmp_path / "backups") == []
 
 
 def test_the_warehouse_is_held_while_its_tables_are_written_and_no_longer(
@@ -211,31 +211,31 @@ def test_the_warehouse_is_held_while_its_tables_are_written_and_no_longer(
 
     def look(what: str, done: int, total: int) -> None:
         try:
-            with own(warehouse, wait_seconds=0):
+            with lock_warehouse(warehouse, wait_seconds=0):
                 held.setdefault(what, set()).add(False)
         except WarehouseBusy:
             held.setdefault(what, set()).add(True)
 
-    back_up(warehouse, backups, on_progress=look)
+    create_backup(warehouse, backups, on_progress=look)
     assert held == {"tables": {True}, "pages": {False}, "files": {False}}
 
 
 def test_a_place_that_cannot_be_written_is_named(original: Path) -> None:
     with pytest.raises(BackupError, match=r"/proc/backups: the backup could not be written"):
-        back_up(original, Path("/proc/backups"))
+        create_backup(original, Path("/proc/backups"))
 
 
 def test_no_name_in_a_backup_leads_out_of_the_warehouse(original: Path, tmp_path: Path) -> None:
-    made = back_up(original, tmp_path / "backups")
+    made = create_backup(original, tmp_path / "backups")
     name = "../../../../etc/passwd\n"
     listed = made.place / "files.txt"
     listed.write_text(name)
-    with pytest.raises(BackupError, match=r"files\.txt .* not what it was"):
+    with pytest.raises(BackupError, match=r"files\.txt was changed after the backup"):
         restored(made.place, tmp_path / "new.duckdb")
     manifest = json.loads((made.place / "manifest.json").read_text())
     manifest["stores"]["files"]["sha256"] = sha256(name.encode()).hexdigest()
     (made.place / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(BackupError, match=r"files\.txt .* no list"):
+    with pytest.raises(BackupError, match=r"files\.txt is not a list"):
         restored(made.place, tmp_path / "new.duckdb")
-    assert isinstance(location(tmp_path / "new.duckdb"), DuckDBFile)
+    assert isinstance(parse_location(tmp_path / "new.duckdb"), DuckDBFile)
     assert [path.name for path in tmp_path.iterdir()] == ["backups"]

@@ -1,18 +1,17 @@
 """What is restored takes the place of what is there, or leaves it."""
 
+import json
 import shutil
 import signal
 import textwrap
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from tasks.backup.create import back_up
+from tasks.backup.creation import create_backup
 from tasks.backup.manifest import BackupError
-from tasks.warehouse.migrate import migrate, migrations
 from tasks.warehouse.rows import Edition
-from tasks.warehouse.snapshot import export_edition, latest_manifests
+from tasks.warehouse.snapshot import export_edition, load_latest_manifests
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.long.tasks.backup.test_manifest import backups, original, warehouse
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.file_only
 def test_a_warehouse_that_is_there_stays_unless_it_is_to_be_replaced(
     original: Path, warehouse: Path, tmp_path: Path
 ) -> None:
-    back_up(original, tmp_path / "b.tar")
+    create_backup(original, tmp_path / "b.tar")
     with open_warehouse(warehouse) as store:
         store.write(Change(Edition, [Edition(edition="later", source="test")]))
     later = contents(warehouse)
@@ -41,7 +40,7 @@ def test_a_warehouse_that_is_there_stays_unless_it_is_to_be_replaced(
 
 
 def test_an_empty_warehouse_may_be_restored_into(original: Path, tmp_path: Path) -> None:
-    back_up(original, tmp_path / "b.tar")
+    create_backup(original, tmp_path / "b.tar")
     with open_warehouse(tmp_path / "new.duckdb"):
         pass
     restored(tmp_path / "b.tar", tmp_path / "new.duckdb")
@@ -52,7 +51,7 @@ def test_an_empty_warehouse_may_be_restored_into(original: Path, tmp_path: Path)
 def test_a_damaged_file_is_replaced_with_what_it_had_not_yet_written(
     original: Path, warehouse: Path, tmp_path: Path
 ) -> None:
-    back_up(original, tmp_path / "b.tar")
+    create_backup(original, tmp_path / "b.tar")
     warehouse.write_bytes(b"no database" * 1000)
     log = warehouse.with_name("warehouse.duckdb.wal")
     log.write_bytes(b"what it had not yet written")
@@ -68,7 +67,7 @@ def test_a_damaged_file_is_replaced_with_what_it_had_not_yet_written(
 def test_pages_that_are_lost_or_changed_come_back(
     original: Path, warehouse: Path, tmp_path: Path
 ) -> None:
-    back_up(original, tmp_path / "b.tar")
+    create_backup(original, tmp_path / "b.tar")
     (page,) = (warehouse.parent / "pages").rglob("*.gz")
     (file,) = (p for p in (warehouse.parent / "files").rglob("*") if p.is_file())
     page.unlink()
@@ -86,7 +85,7 @@ def test_what_the_warehouse_has_lost_is_listed_and_the_rest_backed_up(
     with open_warehouse(warehouse) as store:
         gone = keep_file(store, "b", b"a file to be lost")
     (warehouse.parent / "files" / "warehouse" / gone[:2] / gone).unlink()
-    made = back_up(warehouse, backups)
+    made = create_backup(warehouse, backups)
     sha = page.name.removesuffix(".gz")
     assert made.manifest.missing == (f"pages/{sha[:2]}/{page.name}", f"files/{gone[:2]}/{gone}")
     assert made.copied == {"pages": 0, "files": 1}
@@ -98,51 +97,40 @@ def test_exports_are_made_anew(warehouse: Path, tmp_path: Path) -> None:
     with open_warehouse(warehouse) as store:
         export_edition(store, "kept")
         facts = store.value("SELECT count(*) FROM editions WHERE edition = 'kept'")
-    back_up(warehouse, tmp_path / "b.tar")
+    create_backup(warehouse, tmp_path / "b.tar")
     new = tmp_path / "new.duckdb"
     restored(tmp_path / "b.tar", new)
-    ((_, manifest),) = latest_manifests(new)
+    ((_, manifest),) = load_latest_manifests(new)
     assert (manifest.edition, manifest.rows["editions"]) == ("kept", facts)
 
 
-def test_a_backup_of_an_older_schema_is_restored_as_that_warehouse_would_be_updated(
-    tmp_path: Path,
-) -> None:
-    old = tmp_path / "old.duckdb"
-    with duckdb.connect(str(old), config={"storage_compatibility_version": "latest"}) as connection:
-        for number, sql in migrations():
-            if number <= 7:
-                connection.execute(sql)
-        connection.execute("INSERT INTO warehouse_info VALUES ('an id', 7, '2026-01-01')")
-        connection.execute("INSERT INTO editions VALUES ('e', 'wlc', NULL, '2026-01-01')")
-        connection.execute(
-            "INSERT INTO pages (edition, url, status) VALUES ('e', 'https://example.org', 'ok')"
-        )
-    before = old.read_bytes()
-    made = back_up(old, tmp_path / "backups")
-    assert made.manifest.schema_version == 7
-    assert old.read_bytes() == before, "a backup updates nothing"
-    restored(tmp_path / "backups", tmp_path / "new.duckdb")
-    with duckdb.connect(str(old)) as connection:
-        migrate(connection, old)
-    assert contents(tmp_path / "new.duckdb") == contents(old)
+def test_a_backup_of_an_older_schema_is_refused(tmp_path: Path) -> None:
+    with open_warehouse(tmp_path / "w.duckdb"):
+        pass
+    create_backup(tmp_path / "w.duckdb", tmp_path / "backups")
+    [manifest] = (tmp_path / "backups").rglob("manifest.json")
+    older = json.loads(manifest.read_text("utf-8")) | {"schema_version": 7}
+    manifest.write_text(json.dumps(older), "utf-8")
+    with pytest.raises(BackupError, match="schema version 7; this Evergreen knows only"):
+        restored(tmp_path / "backups", tmp_path / "new.duckdb")
+    assert not (tmp_path / "new.duckdb").exists()
 
 
 def test_a_restore_that_is_killed_leaves_the_warehouse_that_was_there(
     original: Path, warehouse: Path, tmp_path: Path
 ) -> None:
-    back_up(original, tmp_path / "b.tar")
+    create_backup(original, tmp_path / "b.tar")
     before = contents(warehouse)
     code = textwrap.dedent("""
         import os, signal, sys
         from pathlib import Path
-        from tasks.backup.manifest import opened_backup
-        from tasks.backup.restore import restore
+        from tasks.backup.manifest import open_backup
+        from tasks.backup.restoration import restore_backup
         def die(what, done, total):
             if what == "tables" and done == total - 1:
                 os.kill(os.getpid(), signal.SIGKILL)
-        with opened_backup(Path(sys.argv[1])) as backup:
-            restore(backup, sys.argv[2], replace=True, follow=die)
+        with open_backup(Path(sys.argv[1])) as backup:
+            restore_backup(backup, sys.argv[2], replace=True, on_progress=die)
     """)
     killed = in_a_process(code, tmp_path / "b.tar", warehouse)
     assert killed.returncode == -signal.SIGKILL, killed.stderr

@@ -8,13 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tasks.collection.freeze import freeze_article, freeze_edition, unfrozen
-from tasks.collection.listing import date_members, list_members, measure, unmeasured
-from tasks.collection.request import CollectionRequest, begin
-from tasks.collection.wiki import connected
+from tasks.collection.freeze import find_pending_articles, freeze_article, freeze_edition
+from tasks.collection.listing import (
+    date_members,
+    find_pending_measurements,
+    list_members,
+    measure_batch,
+)
+from tasks.collection.request import CollectionRequest, begin_collection
+from tasks.collection.wiki import connect_wiki
 from tasks.configuration.wikipedia import WikipediaSettings
-from tasks.warehouse.collected import Candidate
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.wiki_editions import Candidate
 from tests.rigs.mediawiki.collecting import OPERATOR, viewed
 from tests.rigs.mediawiki.decoys import SINCE, UNTIL, good, prose
 from tests.rigs.mediawiki.running import missing, running
@@ -70,14 +75,14 @@ async def _collected(
 ) -> int:
     """All steps with the real client, which waits by this clock; how many articles there are."""
     request = CollectionRequest(edition="e", since=SINCE, until=UNTIL, api_url=api)
-    collection = begin(warehouse, request, settings, NOW)
-    async with connected(warehouse, settings, api, clock=clock):
+    collection = begin_collection(warehouse, request, settings, NOW)
+    async with connect_wiki(warehouse, settings, api, clock=clock):
         assert await list_members(warehouse, collection) == 1000
         meanwhile()
         await date_members(warehouse, collection)
-        for batch in unmeasured(warehouse, "e"):
-            await measure(warehouse, collection, batch)
-        while todo := unfrozen(warehouse, "e"):
+        for batch in find_pending_measurements(warehouse, "e"):
+            await measure_batch(warehouse, collection, batch)
+        while todo := find_pending_articles(warehouse, "e"):
             await asyncio.gather(*(freeze_article(warehouse, collection, c) for c in todo))
     freeze_edition(warehouse, collection)
     assert warehouse.rows(Candidate, "decision IS NULL") == []

@@ -11,17 +11,17 @@ import pytest
 from tasks.configuration.refresh import load_refresh
 from tasks.doctor.finding import Finding
 from tasks.doctor.warehouse import (
-    BROKEN,
+    BROKEN_REFERENCES,
     check_archive,
     check_exports,
     check_tables,
-    looked_at,
+    open_and_check,
 )
-from tasks.doctor.work import check_batches, check_editions, check_jobs, check_month_to_come
+from tasks.doctor.work import check_batches, check_editions, check_jobs, check_next_month
 from tasks.warehouse.calls import BatchJob
+from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.jobs import Job
-from tasks.warehouse.location import location
-from tasks.warehouse.lock import own
+from tasks.warehouse.location import parse_location
 from tasks.warehouse.results import Cell, Verdict
 from tasks.warehouse.rows import Citation, Edition, Status, utc_now
 from tasks.warehouse.snapshot import export_edition
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def look(path: Path) -> tuple[bool, dict[str, Finding]]:
-    with looked_at(location(path)) as (source, found):
+    with open_and_check(parse_location(path)) as (source, found):
         return source is not None, {each.check: each for each in found}
 
 
@@ -59,7 +59,7 @@ class TestOpening:
         assert there
         assert {each.status for each in found.values()} == {"ok"}
         assert "3 articles, 9 reports" in found["opens"].finding
-        assert "nobody is at work" in found["owner"].finding
+        assert "no process is using it" in found["owner"].finding
 
     def test_nothing_is_no_failure(self, tmp_path: Path) -> None:
         there, found = look(tmp_path / "none.duckdb")
@@ -79,7 +79,7 @@ class TestOpening:
         ("sql", "status", "said"),
         [
             ("UPDATE warehouse_info SET schema_version = 99", "fail", "schema version 99"),
-            ("UPDATE warehouse_info SET schema_version = 3", "warn", "older schema"),
+            ("UPDATE warehouse_info SET schema_version = 3", "fail", "schema version 3"),
             ("ALTER TABLE warehouse_info RENAME TO other", "fail", "not an Evergreen warehouse"),
         ],
     )
@@ -93,23 +93,26 @@ class TestOpening:
         assert said in found["opens"].finding
 
     def test_who_owns_it_is_told_and_its_last_export_is_read(self, path: Path) -> None:
-        with own(path):
+        with lock_warehouse(path):
             there, found = look(path)
         assert not there
         assert found["owner"].status == "ok"
         assert "in use by pid" in found["owner"].finding
-        assert (found["opens"].status, "no export yet" in found["opens"].finding) == ("warn", True)
+        assert (found["opens"].status, "no snapshot yet" in found["opens"].finding) == (
+            "warn",
+            True,
+        )
         with open_warehouse(path) as store:
             export_edition(store, "sample")
-        with own(path):
+        with lock_warehouse(path):
             there, found = look(path)
         assert there
         assert found["opens"].status == "skipped"
-        assert "its last export" in found["opens"].finding
+        assert "reading its snapshot" in found["opens"].finding
         assert "9 reports" in found["opens"].finding
 
     def test_a_process_that_has_it_for_days_is_to_be_looked_at(self, path: Path) -> None:
-        with own(path):
+        with lock_warehouse(path):
             holder = path.with_name(f"{path.name}.holder.json")
             since = utc_now() - timedelta(days=2)
             text = holder.read_text()
@@ -125,7 +128,7 @@ class TestOpening:
 
 class TestTables:
     def test_a_sound_warehouse_is_found_sound(self, path: Path) -> None:
-        with looked_at(location(path)) as (source, _):
+        with open_and_check(parse_location(path)) as (source, _):
             assert source
             for deep in (False, True):
                 found = list(check_tables(source, deep))
@@ -135,13 +138,13 @@ class TestTables:
     def test_keys_that_are_there_twice_are_counted(self, path: Path) -> None:
         change(path, "INSERT INTO facts FROM facts LIMIT 2")
         change(path, "INSERT INTO editions FROM editions")
-        with looked_at(location(path)) as (source, _):
+        with open_and_check(parse_location(path)) as (source, _):
             assert source
             found = next(check_tables(source, False))
         assert found.status == "fail"
-        assert found.finding == "there more than once: 1 in editions, 2 in facts."
+        assert found.finding == "duplicates: 1 in editions, 2 in facts."
 
-    @pytest.mark.parametrize("what", list(BROKEN))
+    @pytest.mark.parametrize("what", list(BROKEN_REFERENCES))
     def test_rows_without_what_they_rest_on_are_counted(self, path: Path, what: str) -> None:
         with open_warehouse(path) as store:
             store.write(*BREAKING[what])
@@ -162,7 +165,7 @@ class TestTables:
         late = len(content) * 3 // 4  # past what the empty warehouse is made of
         content[late : late + 200_000] = bytes(200_000)
         path.write_bytes(content)
-        with looked_at(location(path)) as (source, _):
+        with open_and_check(parse_location(path)) as (source, _):
             assert source
             (found,) = check_tables(source, True)
         assert (found.check, found.status) == ("rows", "fail")
@@ -186,18 +189,18 @@ def verdict(call_id: str | None = None) -> Verdict:
 
 
 BREAKING: dict[str, list[Change]] = {
-    "verdicts whose cell is not there": [Change(Verdict, [verdict()])],
-    "judged cells with another number of verdicts than they say": [Change(Cell, [cell(2)])],
-    "verdicts whose model call is not in the ledger": [
+    "verdicts without their cell": [Change(Verdict, [verdict()])],
+    "judged cells with a wrong number of verdicts": [Change(Cell, [cell(2)])],
+    "verdicts without their call in the ledger": [
         Change(Cell, [cell(1)]), Change(Verdict, [verdict("never made")]),
     ],
-    "claims whose report is not there": [],
-    "citations whose claim is not there": [
+    "claims without their report": [],
+    "citations without their claim": [
         Change(Citation, [Citation(edition="sample", agent="a", assignment="x", number=99,
                                    url="u", raw_url="u", kind="explicit")]),
     ],
-    "reports whose assignment is not there": [],
-    "assignments whose edition is not there": [
+    "reports without their assignment": [],
+    "assignments without their edition": [
         Change(Edition, [], replacing={"edition": "sample"}),
     ],
 }  # fmt: skip
@@ -206,9 +209,9 @@ BREAKING: dict[str, list[Change]] = {
 
 class TestArchive:
     def look(self, path: Path, deep: bool = False) -> dict[str, Finding]:
-        with looked_at(location(path)) as (source, _):
+        with open_and_check(parse_location(path)) as (source, _):
             assert source
-            return {f.check: f for f in check_archive(source, location(path), deep)}
+            return {f.check: f for f in check_archive(source, parse_location(path), deep)}
 
     def test_bytes_are_unpacked_a_sample_of_them_or_all(self, path: Path) -> None:
         assert self.look(path) == {}
@@ -232,7 +235,7 @@ class TestArchive:
         file.write_bytes(b"changed")
         found = self.look(path)
         assert {each.status for each in found.values()} == {"fail"}
-        assert found["pages"].finding.startswith("1 of 2 looked at are missing or damaged")
+        assert found["pages"].finding.startswith("1 of 2 checked are missing or damaged")
         assert str(file) in found["files"].finding
         assert found["files"].advice
 
@@ -240,10 +243,10 @@ class TestArchive:
 def test_an_export_that_is_behind_the_tables_is_told(path: Path) -> None:
     with open_warehouse(path) as store:
         export_edition(store, "sample")
-        found = one(check_exports(store, location(path)))
+        found = one(check_exports(store, parse_location(path)))
         assert found.status == "ok"
         store.write(Change(Cell, [cell(1)]), Change(Verdict, [verdict()]))
-        found = one(check_exports(store, location(path)))
+        found = one(check_exports(store, parse_location(path)))
     assert found.status == "warn"
     assert "since then verdicts have changed" in found.finding
     assert found.advice == "evergreen evaluate --edition sample brings it up to date."
@@ -273,7 +276,7 @@ class TestWork:
         with open_warehouse(path) as store:
             store.write(Change(Job, [self.job("1", "running", 1), self.job("2", "answered", 23)]))
             found = one(check_jobs(store, None))
-            assert (found.status, found.finding[:11]) == ("ok", "2 under way")
+            assert (found.status, found.finding[:13]) == ("ok", "2 in progress")
             store.write(Change(Job, [self.job("3", "overdue", 25)]))
             assert one(check_jobs(store, None)).status == "warn"
 
@@ -299,7 +302,7 @@ class TestWork:
             changed = settings.model_copy(update={"agents": agents, "budget_usd": 50.0})
             monkeypatch.setattr("tasks.doctor.work.load_refresh", lambda chosen=changed: chosen)
             with open_warehouse(path) as store:
-                found = one(check_month_to_come(store))
+                found = one(check_next_month(store))
             assert words in found.finding
             assert found.status == ("ok" if words.startswith("with") else "warn")
 
@@ -314,8 +317,8 @@ class TestWork:
             "tasks.doctor.work.utc_now", lambda: datetime(2026, 12, 1, 7, tzinfo=UTC)
         )
         with open_warehouse(path) as store:
-            found = one(check_month_to_come(store))
-        assert found.finding.startswith("2027-01 would begin on 2027-01-01 06:00 UTC with ")
+            found = one(check_next_month(store))
+        assert found.finding.startswith("2027-01 will start on 2027-01-01 06:00 UTC with ")
 
     def test_batches_that_stay_open_are_told(self, path: Path) -> None:
         def batch(name: str, state: Any, hours: float) -> BatchJob:

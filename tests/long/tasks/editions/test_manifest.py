@@ -9,12 +9,12 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.freeze import freeze_edition
-from tasks.collection.request import CollectionRequest, begin
+from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.editions.manifest import frozen, verify
-from tasks.warehouse.collected import ArticleLink, ArticleRevision, Candidate, Collection
+from tasks.editions.manifest import find_changes, load_frozen_collection
 from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
 
@@ -32,7 +32,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 def collected(warehouse: Warehouse, edition: str, now: datetime = NOW) -> Collection:
     """Three candidates of which two are wanted, both fetched; still to be closed."""
     request = CollectionRequest(edition=edition, articles=2, until=NOW.replace(hour=0, minute=0))
-    begun = begin(warehouse, request, load_wikipedia(), now)
+    begun = begin_collection(warehouse, request, load_wikipedia(), now)
     for page_id, name in enumerate(("Mill", "Weir", "Lock"), start=1):
         key = {"edition": edition, "article": name}
         text = to_markdown(HTML, name)
@@ -73,7 +73,7 @@ def test_closing_decides_every_candidate_and_keeps_only_the_chosen(warehouse: Wa
         kept = warehouse.frame(f"SELECT DISTINCT article FROM {model.table} ORDER BY article")
         assert kept["article"].to_list() == ["Mill", "Weir"]
     assert closed.manifest_sha
-    assert verify(warehouse, "e") == []
+    assert find_changes(warehouse, "e") == []
 
 
 def test_the_hash_knows_neither_name_nor_hour(warehouse: Warehouse) -> None:
@@ -86,15 +86,15 @@ def test_the_hash_knows_neither_name_nor_hour(warehouse: Warehouse) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("UPDATE articles SET text = text || '.'", "Mill: its text does not have its hash"),
+        ("UPDATE articles SET text = text || '.'", "Mill: its text does not match its hash"),
         ("UPDATE articles SET views = 7", "Mill: views None became 7"),
-        ("UPDATE article_revisions SET html = html || ' '", "Mill: its HTML does not have its"),
+        ("UPDATE article_revisions SET html = html || ' '", "Mill: its HTML does not match its"),
         ("UPDATE article_links SET url = 'https://b.example/'", "Mill: links_sha"),
         ("DELETE FROM article_links", "Mill: links_sha"),
         ("DELETE FROM articles", "Mill: only in the first"),
         ("UPDATE candidates SET headings = 9 WHERE title = 'Lock'", "candidates:"),
         ("UPDATE collections SET n_articles = 3", "n_articles: 2 became 3"),
-        ("UPDATE collections SET manifest_sha = 'x'", "does not have the hash"),
+        ("UPDATE collections SET manifest_sha = 'x'", "does not match its stored hash"),
         (
             "INSERT INTO articles BY NAME SELECT * REPLACE ('Other' AS article) FROM articles "
             "WHERE article = 'Mill'",
@@ -109,13 +109,13 @@ def test_what_was_changed_is_named(tmp_path: Path, change: str, said: str) -> No
     with duckdb.connect(str(path)) as connection:
         connection.execute(change)
     with open_warehouse(path) as warehouse:
-        problems = verify(warehouse, "e")
+        problems = find_changes(warehouse, "e")
     assert any(said in problem for problem in problems), problems
 
 
 def test_what_is_not_frozen_cannot_be_verified(warehouse: Warehouse) -> None:
     collected(warehouse, "begun")
     with pytest.raises(EditionError, match="not frozen yet"):
-        frozen(warehouse, "begun")
+        load_frozen_collection(warehouse, "begun")
     with pytest.raises(EditionError, match="there are: begun"):
-        verify(warehouse, "other")
+        find_changes(warehouse, "other")

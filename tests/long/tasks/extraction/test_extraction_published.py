@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tasks.extraction.agreement import (
-    Agreement,
     CitedClaim,
+    ExtractionAgreement,
     compare_extraction,
-    total_agreement,
+    sum_agreements,
 )
 from tasks.extraction.claims import ExtractedClaims, extract_claims
 from tasks.extraction.facts import locate_facts
@@ -69,9 +69,9 @@ def published_claims(path: Path) -> list[CitedClaim]:
     return claims
 
 
-def agreement(agent: str) -> Agreement:
+def agreement(agent: str) -> ExtractionAgreement:
     files = sorted((EDITION / "test_data" / agent / "json_data").glob("*.json"))
-    return total_agreement(
+    return sum_agreements(
         compare_extraction(
             published_claims(path),
             [

@@ -11,8 +11,8 @@ from tasks.benchmarks.research import PublishedItem, PublishedQuery
 from tasks.imports.queries import PublishedSet, import_queries
 from tasks.warehouse.rows import Article, Assignment, Edition
 from tasks.warehouse.rubrics import (
-    ALLOWED,
-    MERGED,
+    ALLOWED_VALUES,
+    MERGED_FROM,
     BundleSettings,
     KeyPoint,
     PointSet,
@@ -64,7 +64,7 @@ def test_a_rubric_keeps_its_order_and_its_settings(warehouse: Warehouse) -> None
     assert [(r.item, r.protocol, r.points) for r in rubrics] == [
         ("b-1", "rubric_bench", 1.0), ("a-1", "rubric_bench", 2.0),
     ]  # fmt: skip
-    assert ALLOWED.validate_json(rubrics[1].allowed) == ("2", "1", "0")
+    assert ALLOWED_VALUES.validate_json(rubrics[1].allowed) == ("2", "1", "0")
     [bundle] = warehouse.rows(RubricBundle, "true")
     assert (bundle.assignment, bundle.n_items, bundle.source) == ("one", 2, "published")
     assert BundleSettings.model_validate_json(bundle.settings).theme == "Law"
@@ -77,7 +77,7 @@ def test_no_key_points_is_another_thing_than_none_known(warehouse: Warehouse) ->
     assert sets == {"two": (2, 3), "three": (0, 0)}
     points = warehouse.rows(KeyPoint, "true")
     assert [(p.number, p.text) for p in points] == [(1, "By day."), (2, "By night.")]
-    assert MERGED.validate_json(points[0].merged_from) == (1, 3)
+    assert MERGED_FROM.validate_json(points[0].merged_from) == (1, 3)
 
 
 def test_a_reference_report_is_the_assignments_article(warehouse: Warehouse) -> None:
@@ -144,11 +144,11 @@ def test_what_a_rubric_is_filed_under_may_get_another_name(warehouse: Warehouse)
 
 
 def test_agents_that_were_told_something_else_are_not_told_anew(warehouse: Warehouse) -> None:
-    told = RUBRIC.model_copy(update={"asked": "Why? In two pages."})
+    told = RUBRIC.model_copy(update={"agent_query": "Why? In two pages."})
     import_queries(warehouse, SET, [told], "bench")
     assert import_queries(warehouse, SET, [told], "bench").new == 0
-    other = told.model_copy(update={"asked": "Why? In ten pages."})
-    with pytest.raises(EditionError, match="told agents something else under the key 'one'"):
+    other = told.model_copy(update={"agent_query": "Why? In ten pages."})
+    with pytest.raises(EditionError, match="another prompt under the key 'one'"):
         import_queries(warehouse, SET, [other], "bench")
 
 

@@ -89,7 +89,7 @@ def test_another_question_under_a_known_key_is_refused(
     questions = json.loads(file.read_text("utf-8"))
     questions[0]["question"] += " And when?"
     file.write_text(json.dumps(questions), "utf-8")
-    with pytest.raises(EditionError, match=f"under the keys {questions[0]['key']}: an edition"):
+    with pytest.raises(EditionError, match=f"under the keys {questions[0]['key']}, and an edition"):
         import_questions(warehouse, file, "live")
     assert contents(warehouse) == before
 
@@ -127,12 +127,12 @@ def test_a_prediction_may_carry_the_search_behind_it(warehouse: Warehouse, tmp_p
     [
         ("[", "not valid JSON"),
         ("{}", "expected a list of predictions"),
-        ("[]", "holds no answers"),
+        ("[]", "has no answers"),
         ("[1]", "prediction 1 has no `key`"),
         ('[{"key": "geo"}]', "'geo' has neither `preds` nor a text `answer`"),
         ('[{"key": "geo", "preds": []}, {"key": "geo", "preds": []}]', "'geo' is answered twice"),
         ('[{"key": "other", "preds": []}]', "answers no question of live"),
-        ('[{"key": "geo", "preds": [], "trace": 3}]', "`trace` is no list of steps"),
+        ('[{"key": "geo", "preds": [], "trace": 3}]', "`trace` is not a list of steps"),
         ('[{"key": "geo", "preds": [], "trace": [{"parent": 0}]}]', "which is not before it"),
     ],
 )

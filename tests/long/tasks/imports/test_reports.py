@@ -9,7 +9,7 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.freeze import freeze_edition
-from tasks.editions.manifest import verify
+from tasks.editions.manifest import find_changes
 from tasks.editions.names import UnknownName
 from tasks.imports.matching import match_reports
 from tasks.imports.questions import import_questions
@@ -183,7 +183,7 @@ def test_guesses_are_written_only_with_consent(warehouse: Warehouse, tmp_path: P
         **{"idx-2__md": TEXT, "the eddystone lighthouse v2__md": "A light stands there.\n"},
     )
     matched = match_reports(warehouse, folder, "sample", "mine")
-    assert [(g.match.assignment, g.match.how) for g in matched.given] == [
+    assert [(g.match.assignment, g.match.how) for g in matched.files] == [
         (MERCURY, "number"),
         (LIGHTHOUSE, "likeness"),
     ]
@@ -226,7 +226,7 @@ def test_a_report_that_was_asked_for_is_replaced_only_on_demand(
     warehouse.write(Change(Report, [asked]), Change(SearchTrace, [trace]))
     folder = give(tmp_path / "files", **{f"{MERCURY}__md": TEXT})
     summary = take(warehouse, folder, yes=True)
-    assert "asked for: replace it with --replace" in summary.outcomes[0].remarks[0]
+    assert "requested from mine: replace it with --replace" in summary.outcomes[0].remarks[0]
     assert reports(warehouse)[MERCURY] == asked
     assert take(warehouse, folder, replace=True).count("changed") == 1
     assert reports(warehouse)[MERCURY].text == TEXT
@@ -259,7 +259,7 @@ def test_a_collected_edition_takes_reports_and_stays_as_it_was_frozen(
     warehouse.write(Change(Assignment, given))
     folder = give(tmp_path / "files", mill__md=TEXT, Weir__html=f"<p>{TEXT}</p>")
     assert take(warehouse, folder, "fresh").count("new") == 2
-    assert verify(warehouse, "fresh") == []
+    assert find_changes(warehouse, "fresh") == []
 
 
 def test_an_answer_to_a_question_stays_as_it_stands(warehouse: Warehouse, tmp_path: Path) -> None:
@@ -281,9 +281,9 @@ def test_a_question_back_is_one(warehouse: Warehouse, tmp_path: Path) -> None:
     ("path", "agent", "edition", "says"),
     [
         ("nowhere", "mine", "sample", "no such file or folder of reports"),
-        ("empty", "mine", "sample", "holds no reports; expected files that end in .md"),
+        ("empty", "mine", "sample", "has no reports; expected files that end in .md"),
         ("empty", None, "sample", "in a folder for each agent"),
-        ("one.md", None, "sample", "say whose report it is, with --agent"),
+        ("one.md", None, "sample", "name the report.s agent with --agent"),
         ("one.md", "mine", "bare", "bare has no assignments"),
     ],
 )

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.inversion import load_inversion
-from tasks.inversion.checks import Source, question_problem
-from tasks.judges.inversion import Target
-from tasks.judges.text import stands_in
+from tasks.inversion.checks import SourceArticle, find_question_problem
+from tasks.judges.inversion import QuestionTarget
+from tasks.judges.text import occurs_in
 from tasks.judging.session import judge_session
-from tasks.pending.questions import inverter_named, pending_articles
-from tasks.questions import invert_article
+from tasks.pending.questions import find_pending_articles, get_inverter
+from tasks.questions import make_questions
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import open_warehouse
@@ -49,8 +49,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Question], list
 
     async def work() -> None:
         async with judge_session(warehouse, JUDGE):
-            for pending in pending_articles(warehouse, "e", inverter_named(JUDGE), N_ARTICLES):
-                await invert_article.fn(str(path), pending, JUDGE)
+            for pending in find_pending_articles(warehouse, "e", get_inverter(JUDGE), N_ARTICLES):
+                await make_questions.fn(str(path), pending, JUDGE)
 
     with (
         open_warehouse(path) as warehouse,
@@ -91,14 +91,14 @@ def test_accepted_questions_stand_every_check_once_more(made: Made) -> None:
         if question.state != "accepted":
             continue
         article = texts[question.article]
-        source = Source(title=article.title, url=article.url, text=article.text)
-        target = Target.model_validate_json(question.target or "")
+        source = SourceArticle(title=article.title, url=article.url, text=article.text)
+        target = QuestionTarget.model_validate_json(question.target or "")
         assert question.question
-        assert question_problem(question.question, target, source, load_inversion()) is None
+        assert find_question_problem(question.question, target, source, load_inversion()) is None
         for truth in TRUTHS.validate_json(question.truths or ""):
             for claim in (truth, *truth.sub_claims):
                 added = claim.value in {other["value"] for other in json.loads(question.others)}
-                assert added or stands_in(claim.sentence or "", article.text)
+                assert added or occurs_in(claim.sentence or "", article.text)
         assert question.closed_book_f1 is not None
         assert question.minutes is not None
         assert question.minutes > 10

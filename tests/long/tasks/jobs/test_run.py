@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import Gone, Seen
+from tasks.agents.agent import Gone, JobStatus
 from tasks.configuration.agents import TokenRates
-from tasks.jobs.resolve import NotPossible, ask_again, point_to
+from tasks.jobs.resolve import InvalidJobState, ask_again, set_remote_id
 from tasks.jobs.run import NoReport
 from tasks.models.budget import Budget
 from tasks.models.errors import (
     BudgetExhausted,
     Misconfigured,
     QuotaExhausted,
-    Rejected,
-    Transient,
+    RequestRejected,
+    TransientError,
 )
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
@@ -39,8 +39,8 @@ from tests.tasks.asked_agents import (
 )
 
 QUESTION = "Could you clarify which tern you mean? Please confirm."
-LATER = Transient("HTTP 429: later", "rate_limit", hint_seconds=0.001)
-LOST = Transient("reset", "connection", maybe_billed=True)
+LATER = TransientError("HTTP 429: later", "rate_limit", hint_seconds=0.001)
+LOST = TransientError("reset", "connection", maybe_billed=True)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
     """One run over the one missing report."""
-    asyncio.run(asker_of(warehouse, client, **more).report(missing(warehouse)[0]))
+    asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
 
 
 def only(warehouse: Warehouse) -> Job:
@@ -83,7 +83,7 @@ def test_the_intention_is_kept_before_the_request_and_the_id_before_the_first_lo
 ) -> None:
     states: list[tuple[str, str | None]] = []
 
-    async def noting(seen: Seen) -> Seen:
+    async def noting(seen: JobStatus) -> JobStatus:
         job = only(warehouse)
         states.append((job.state, job.remote_id))
         return seen
@@ -96,7 +96,7 @@ def test_the_intention_is_kept_before_the_request_and_the_id_before_the_first_lo
 
 
 def test_what_surely_started_nothing_is_asked_again(warehouse: Warehouse) -> None:
-    no_connection = Transient("refused", "connection")
+    no_connection = TransientError("refused", "connection")
     client = ScriptedAgent([LATER, no_connection, running()], [ended()])
     report(warehouse, client)
     assert len(client.asked) == 3
@@ -105,10 +105,10 @@ def test_what_surely_started_nothing_is_asked_again(warehouse: Warehouse) -> Non
 
 
 def test_when_every_try_is_put_off_the_next_run_asks(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="the next run does"):
+    with pytest.raises(NoReport, match="the next run will"):
         report(warehouse, ScriptedAgent([LATER, LATER, LATER]))
     assert only(warehouse).state == "refused"
-    assert missing(warehouse)[0].standing == "ask"
+    assert missing(warehouse)[0].next_step == "ask"
     report(warehouse, ScriptedAgent([running()], [ended()]))
     assert only(warehouse).state == "done"
 
@@ -116,35 +116,35 @@ def test_when_every_try_is_put_off_the_next_run_asks(warehouse: Warehouse) -> No
 def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
     warehouse: Warehouse,
 ) -> None:
-    down = Transient("cannot connect", "connection")
+    down = TransientError("cannot connect", "connection")
     said: list[str] = []
     client = ScriptedAgent([down] * 8)
     patient = QUICK.model_copy(update={"start_tries": 8})
     asked = asker_of(warehouse, client, limits=patient)
     asked.on_message = said.append
     with pytest.raises(Misconfigured, match="evergreen agents check scripted"):
-        asyncio.run(asked.report(missing(warehouse)[0]))
+        asyncio.run(asked.get_report(missing(warehouse)[0]))
     assert (len(client.asked), len(said)) == (3, 2)
     assert "again in 0 s" in said[0]
-    assert missing(warehouse)[0].standing == "ask"
+    assert missing(warehouse)[0].next_step == "ask"
 
 
 def test_a_hint_of_hours_stops_the_agent(warehouse: Warehouse) -> None:
-    tomorrow = Transient("HTTP 429", "rate_limit", hint_seconds=7200)
+    tomorrow = TransientError("HTTP 429", "rate_limit", hint_seconds=7200)
     with pytest.raises(QuotaExhausted, match="7,200 seconds"):
         report(warehouse, ScriptedAgent([tomorrow]))
-    assert missing(warehouse)[0].standing == "ask"
+    assert missing(warehouse)[0].next_step == "ask"
 
 
 def test_a_lost_answer_is_left_to_a_person_and_never_asked_again(warehouse: Warehouse) -> None:
     with pytest.raises(NoReport, match="--remote-id"):
         report(warehouse, ScriptedAgent([LOST]))
     assert only(warehouse).state == "lost"
-    assert missing(warehouse)[0].standing == "person"
+    assert missing(warehouse)[0].next_step == "manual"
 
 
 def test_a_run_that_ended_while_sending_leaves_a_lost_job(warehouse: Warehouse) -> None:
-    async def killed() -> Seen:
+    async def killed() -> JobStatus:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -160,7 +160,7 @@ def test_a_run_that_ended_while_sending_leaves_a_lost_job(warehouse: Warehouse) 
 def test_a_person_who_finds_a_lost_job_has_it_looked_at(warehouse: Warehouse) -> None:
     with pytest.raises(NoReport):
         report(warehouse, ScriptedAgent([LOST]))
-    point_to(warehouse, only(warehouse).job, "found-1")
+    set_remote_id(warehouse, only(warehouse).job, "found-1")
     client = ScriptedAgent([], [ended()])
     report(warehouse, client)
     assert client.asked == []
@@ -175,7 +175,7 @@ def test_a_person_who_gives_a_lost_job_up_has_it_bought_anew(warehouse: Warehous
     first, second = jobs(warehouse)
     assert (first.state, first.attempt) == ("abandoned", 1)
     assert (second.state, second.attempt) == ("done", 2)
-    with pytest.raises(NotPossible, match="its report is there"):
+    with pytest.raises(InvalidJobState, match="it has its report"):
         ask_again(warehouse, [second.job])
 
 
@@ -203,16 +203,16 @@ def test_unknown_states_are_waited_for_until_the_deadline_and_then_looked_at_onc
 
 
 def test_looks_that_fail_are_made_again(warehouse: Warehouse) -> None:
-    down = Transient("HTTP 502", "server", code=502)
+    down = TransientError("HTTP 502", "server", code=502)
     report(warehouse, ScriptedAgent([running()], [down, down, LATER, ended()]))
     assert (only(warehouse).polls, only(warehouse).error) == (4, None)
 
 
 def test_a_job_that_the_provider_forgot_has_failed(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="knows no such job"):
+    with pytest.raises(NoReport, match="no longer knows this job"):
         report(warehouse, ScriptedAgent([running()], [Gone("HTTP 404")]))
     assert only(warehouse).state == "failed"
-    assert missing(warehouse)[0].standing == "person"
+    assert missing(warehouse)[0].next_step == "manual"
 
 
 def test_a_job_that_failed_keeps_its_words_and_its_cost(warehouse: Warehouse) -> None:
@@ -228,7 +228,7 @@ def test_a_job_that_failed_keeps_its_words_and_its_cost(warehouse: Warehouse) ->
 
 
 def test_an_answer_without_a_text_is_no_empty_report(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="without a text"):
+    with pytest.raises(NoReport, match="without text"):
         report(warehouse, ScriptedAgent([running()], [ended("  ")]))
     assert only(warehouse).state == "failed"
     assert warehouse.rows(Report, "true") == []
@@ -237,7 +237,7 @@ def test_an_answer_without_a_text_is_no_empty_report(warehouse: Warehouse) -> No
 def test_an_answer_that_cannot_be_read_is_kept_and_read_again_without_asking(
     warehouse: Warehouse,
 ) -> None:
-    garbage = Seen(remote_id="r1", word="completed", ended=True, raw="[1, 2]")
+    garbage = JobStatus(remote_id="r1", remote_state="completed", ended=True, raw="[1, 2]")
     with pytest.raises(NoReport, match="cannot be read"):
         report(warehouse, ScriptedAgent([running()], [garbage]))
     job = only(warehouse)
@@ -250,8 +250,8 @@ def test_an_answer_that_cannot_be_read_is_kept_and_read_again_without_asking(
 
 def test_a_refused_question_buys_nothing(warehouse: Warehouse) -> None:
     with pytest.raises(NoReport, match="refused, nothing was bought"):
-        report(warehouse, ScriptedAgent([Rejected("HTTP 400: too long", 400)]))
-    assert missing(warehouse)[0].standing == "ask"
+        report(warehouse, ScriptedAgent([RequestRejected("HTTP 400: too long", 400)]))
+    assert missing(warehouse)[0].next_step == "ask"
 
 
 def test_a_wrong_key_stops_the_agent_and_leaves_nothing_lost(warehouse: Warehouse) -> None:
@@ -264,8 +264,8 @@ def test_a_question_back_gets_the_standard_reply_once(warehouse: Warehouse) -> N
     client = ScriptedAgent([running(), running()], [ended(QUESTION), ended()])
     report(warehouse, client)
     assert [question.prompt for question in client.asked] == ["Write about Tern_0.", REPLY]
-    assert client.asked[1].earlier_id == "r1"
-    assert [turn.text for turn in client.asked[1].earlier] == ["Write about Tern_0.", QUESTION]
+    assert client.asked[1].previous_remote_id == "r1"
+    assert [turn.text for turn in client.asked[1].history] == ["Write about Tern_0.", QUESTION]
     first, second = jobs(warehouse)
     assert (first.turn, first.state, first.answer) == (1, "done", body(QUESTION))
     assert (first.input_tokens, second.input_tokens) == (1000, 1000)  # both turns were paid for
@@ -282,7 +282,7 @@ def test_who_asks_back_twice_is_judged_as_it_stands(warehouse: Warehouse) -> Non
 
 
 def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
-    async def killed() -> Seen:
+    async def killed() -> JobStatus:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -296,7 +296,7 @@ def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
 def test_a_second_question_found_by_a_later_run_is_not_answered_either(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> Seen:
+    async def killed() -> JobStatus:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -317,14 +317,14 @@ def test_claims_in_json_are_no_question_back(tmp_path: Path) -> None:
 def test_what_is_being_paid_for_is_not_given_up_when_the_run_is_interrupted(
     warehouse: Warehouse,
 ) -> None:
-    async def slow() -> Seen:
+    async def slow() -> JobStatus:
         await asyncio.sleep(0.05)
         return running()
 
     async def interrupted() -> None:
         client = ScriptedAgent([slow], [ended()])
         async with asker_of(warehouse, client).closing() as asked:
-            getting = asyncio.create_task(asked.report(missing(warehouse)[0]))
+            getting = asyncio.create_task(asked.get_report(missing(warehouse)[0]))
             await asyncio.sleep(0.02)
             getting.cancel()
             await asyncio.gather(getting, return_exceptions=True)
@@ -350,7 +350,7 @@ def test_a_budget_is_kept_before_anything_is_sent(tmp_path: Path) -> None:
 
         async def run() -> list[Any]:
             return await asyncio.gather(
-                *(asked.report(item) for item in missing(warehouse)), return_exceptions=True
+                *(asked.get_report(item) for item in missing(warehouse)), return_exceptions=True
             )
 
         found = asyncio.run(run())
@@ -381,7 +381,7 @@ def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waitin
         asked = asker_of(warehouse, client, budget=Budget(11.0))
 
         async def run() -> list[Any]:
-            work = (asked.report(item) for item in missing(warehouse))
+            work = (asked.get_report(item) for item in missing(warehouse))
             return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 30)
 
         found = asyncio.run(run())
@@ -394,7 +394,7 @@ def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waitin
 def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> Seen:
+    async def killed() -> JobStatus:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -402,7 +402,7 @@ def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind
     changed = asker_of(warehouse, ScriptedAgent([], [ended()]))
     changed.kind = "perplexity"
     with pytest.raises(NoReport, match="openai_responses"):
-        asyncio.run(changed.report(missing(warehouse)[0]))
+        asyncio.run(changed.get_report(missing(warehouse)[0]))
     assert only(warehouse).state == "running"
 
 
@@ -417,7 +417,7 @@ def test_a_job_that_is_asked_again_says_how_it_is_asked_now(warehouse: Warehouse
 def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> Seen:
+    async def killed() -> JobStatus:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -426,5 +426,5 @@ def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
     changed = asker_of(warehouse, client)
     changed.kind = "http"  # of which a second request would be the same job
     with pytest.raises(NoReport):
-        asyncio.run(changed.report(missing(warehouse)[0]))
+        asyncio.run(changed.get_report(missing(warehouse)[0]))
     assert (only(warehouse).state, client.asked) == ("lost", [])

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.judges.registry import judge_entry
+from tasks.judges.registry import load_judge_entry
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
-from tasks.judging.preconditions import price_today
+from tasks.judging.preconditions import find_current_price
 from tasks.judging.session import judge_session
 from tasks.planning.estimate import estimate_cells
-from tasks.protocols.cell import decide_with
-from tasks.protocols.registry import protocol
+from tasks.protocols.cell import judge_case
+from tasks.protocols.registry import get_protocol
 from tasks.verdicts import write_cell
 from tasks.warehouse.store import Warehouse
 from tests.long.tasks.judging.test_scan_cells import PDF, SEES, of_scan, scan, scores, warehouse
@@ -40,10 +40,10 @@ def judged(warehouse: Warehouse, name: str, by: str) -> float:
 
     async def run() -> float:
         async with judge_session(warehouse, by) as session:
-            for plan in plan_cells(warehouse, "sample", protocol(name), session.judge):
+            for plan in plan_cells(warehouse, "sample", get_protocol(name), session.judge):
                 if plan.state == "pending" and plan.state_reason is None:
                     case = load_case(warehouse, plan)
-                    await write_cell(warehouse, plan, await decide_with(name, session.judge, case))
+                    await write_cell(warehouse, plan, await judge_case(name, session.judge, case))
             assert session.gateway
             return session.gateway.spent
 
@@ -54,8 +54,8 @@ def test_a_scan_is_estimated_bought_scored_and_counted_like_a_text(
     warehouse: Warehouse, server: GeminiServer
 ) -> None:
     scan(warehouse, PDF)
-    _, entry = judge_entry(SEES)
-    assert price_today(entry)  # type: ignore[arg-type]
+    _, entry = load_judge_entry(SEES)
+    assert find_current_price(entry)  # type: ignore[arg-type]
     (before,) = estimate_cells(
         warehouse, entry, [of_scan(warehouse)], lambda n: None  # type: ignore[arg-type]
     ).to_dicts()  # fmt: skip

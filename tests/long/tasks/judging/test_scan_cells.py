@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.words import load_words_to_watch
-from tasks.extraction.shape import style_figures
+from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import Judge
-from tasks.judges.registry import judge
+from tasks.judges.registry import load_judge
 from tasks.judging.cases import UnreadableScan, load_case, load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.models.attachments import MOST_BYTES
+from tasks.models.attachments import MAX_ATTACHMENT_BYTES
 from tasks.pending.diagnostics import TEXTS
-from tasks.pending.extractions import unextracted
-from tasks.pending.status import edition_status
-from tasks.protocols.registry import PROTOCOLS, protocol
-from tasks.scores import scored
-from tasks.scoring.rows import leaderboard_rows
+from tasks.pending.extractions import find_pending_extractions
+from tasks.pending.status import count_stages
+from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.scores import compute_scores
+from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.results import Score
@@ -61,19 +61,21 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 def plans(warehouse: Warehouse, name: str, decider: Judge) -> dict[tuple[str, str], CellPlan]:
-    found = plan_cells(warehouse, "sample", protocol(name), decider)
+    found = plan_cells(warehouse, "sample", get_protocol(name), decider)
     return {(plan.agent, plan.assignment): plan for plan in found}
 
 
 def of_scan(warehouse: Warehouse, name: str = "wiki_writing", by: str = SEES) -> CellPlan:
-    return plans(warehouse, name, judge(by))[OTHER, ARTICLE]
+    return plans(warehouse, name, load_judge(by))[OTHER, ARTICLE]
 
 
 def test_a_scan_changes_no_cell_but_its_own(warehouse: Warehouse) -> None:
-    before = {name: plans(warehouse, name, judge(SEES)) for name in ("wiki_fact", "wiki_writing")}
+    before = {
+        name: plans(warehouse, name, load_judge(SEES)) for name in ("wiki_fact", "wiki_writing")
+    }
     scan(warehouse, PDF)
     for name, earlier in before.items():
-        now = plans(warehouse, name, judge(SEES))
+        now = plans(warehouse, name, load_judge(SEES))
         changed = {key for key in earlier if now[key] != earlier[key]}
         assert changed == {(OTHER, ARTICLE)}
         assert now[OTHER, ARTICLE].cell_id != earlier[OTHER, ARTICLE].cell_id or name == "wiki_fact"
@@ -86,8 +88,8 @@ def test_a_scan_changes_no_cell_but_its_own(warehouse: Warehouse) -> None:
         ("wiki_writing", "gpt-5.5", "pending", None),
         ("wiki_writing", BLIND, "not_assessed", SCAN + "the judge local reads text only"),
         ("wiki_writing", "offline", "not_assessed", SCAN + "the judge offline reads text only"),
-        ("wiki_fact", SEES, "not_assessed", SCAN + "wiki_fact is decided by texts"),
-        ("wiki_fact", "offline", "not_assessed", SCAN + "wiki_fact is decided by texts"),
+        ("wiki_fact", SEES, "not_assessed", SCAN + "wiki_fact judges texts only"),
+        ("wiki_fact", "offline", "not_assessed", SCAN + "wiki_fact judges texts only"),
     ],
 )
 def test_a_scan_waits_for_a_judge_that_sees_and_is_final_for_others(
@@ -104,7 +106,10 @@ def test_a_scan_waits_for_a_judge_that_sees_and_is_final_for_others(
         ([], "no PDF and no picture of it is kept"),
         ([("x.tiff", "image/tiff", b"II*\0")], "does not read image/tiff"),
         ([("x.docx", "application/msword", b"PK")], "no PDF and no picture of it is kept"),
-        ([("x.pdf", "application/pdf", bytes(MOST_BYTES + 50_000))], "it has 14.1 MB, and at most"),
+        (
+            [("x.pdf", "application/pdf", bytes(MAX_ATTACHMENT_BYTES + 50_000))],
+            "it has 14.1 MB, and at most",
+        ),
     ],
 )
 def test_what_no_judge_can_be_shown_is_final_with_the_reason(
@@ -150,10 +155,10 @@ def test_an_answer_to_a_question_that_came_as_a_scan_is_not_assessed(warehouse: 
     asked = Assignment(edition="sample", assignment="q1", article="", kind="find_claims")
     warehouse.write(Change(Assignment, [asked]), Change(GroundTruth, [truth]))
     scan(warehouse, PDF, assignment="q1")
-    (plan,) = plan_cells(warehouse, "sample", protocol("claim_discovery"), judge(SEES))
+    (plan,) = plan_cells(warehouse, "sample", get_protocol("claim_discovery"), load_judge(SEES))
     assert plan.state == "not_assessed"
-    assert plan.state_reason == SCAN + "claim_discovery is decided by texts"
-    rows = scored(warehouse, protocol("claim_discovery"), judge(SEES), [plan])
+    assert plan.state_reason == SCAN + "claim_discovery judges texts only"
+    rows = compute_scores(warehouse, get_protocol("claim_discovery"), load_judge(SEES), [plan])
     assert {(row.value, row.n_items, row.reason) for row in rows} == {(None, 0, plan.state_reason)}
 
 
@@ -161,7 +166,7 @@ def test_a_file_that_is_missing_fails_its_own_cell_and_no_other(warehouse: Wareh
     scan(warehouse, PDF)
     sha = warehouse.value("SELECT sha FROM report_files")
     FileStore(files_folder(warehouse.location)).path(sha).unlink()
-    found = plans(warehouse, "wiki_writing", judge(SEES))
+    found = plans(warehouse, "wiki_writing", load_judge(SEES))
     with pytest.raises(UnreadableScan, match=r"a report's file is missing.*Restore it"):
         load_case(warehouse, found[OTHER, ARTICLE])
     others = [plan for key, plan in found.items() if key != (OTHER, ARTICLE)]
@@ -169,23 +174,27 @@ def test_a_file_that_is_missing_fails_its_own_cell_and_no_other(warehouse: Wareh
 
 
 def test_nothing_waits_for_claims_of_a_scan_and_its_style_is_null(warehouse: Warehouse) -> None:
-    before = {(item.agent, item.assignment) for item in unextracted(warehouse, "sample")}
+    before = {
+        (item.agent, item.assignment) for item in find_pending_extractions(warehouse, "sample")
+    }
     scan(warehouse, PDF)
-    after = {(item.agent, item.assignment) for item in unextracted(warehouse, "sample")}
+    after = {
+        (item.agent, item.assignment) for item in find_pending_extractions(warehouse, "sample")
+    }
     assert after == before - {(OTHER, ARTICLE)}
     texts = warehouse.frame(
         f"SELECT text FROM ({TEXTS}) WHERE agent = $1 AND assignment = $2", [OTHER, ARTICLE]
     )["text"].to_list()
-    (figures,) = style_figures(texts, load_words_to_watch())
+    (figures,) = measure_styles(texts, load_words_to_watch())
     assert {figure.value for figure in figures.values()} == {None}
 
 
 def test_status_shows_what_cannot_be_done_as_final(warehouse: Warehouse) -> None:
     def counts(by: Judge) -> dict[str, tuple[int, int, int]]:
-        found = edition_status(warehouse, "sample", by)
+        found = count_stages(warehouse, "sample", by)
         return {stage.stage: (stage.done, stage.pending, stage.final) for stage in found}
 
-    before, seeing = counts(ScriptedJudge()), counts(judge(SEES))
+    before, seeing = counts(ScriptedJudge()), counts(load_judge(SEES))
     scan(warehouse, PDF)
     blind = counts(ScriptedJudge())
     assert blind["reports"] == before["reports"]
@@ -194,17 +203,17 @@ def test_status_shows_what_cannot_be_done_as_final(warehouse: Warehouse) -> None
     for name in ("verdicts wiki_writing", "verdicts wiki_fact"):
         assert sum(blind[name]) == sum(before[name])
         assert blind[name][2] == before[name][2] + 1
-    assert counts(judge(SEES))["verdicts wiki_writing"] == seeing["verdicts wiki_writing"]
+    assert counts(load_judge(SEES))["verdicts wiki_writing"] == seeing["verdicts wiki_writing"]
 
 
 def scores(warehouse: Warehouse, name: str, by: str) -> list[Score]:
-    found = list(plans(warehouse, name, judge(by)).values())
+    found = list(plans(warehouse, name, load_judge(by)).values())
     agents = sorted({plan.agent for plan in found})
     return [
         score
         for agent in agents
-        for score in scored(
-            warehouse, protocol(name), judge(by), [p for p in found if p.agent == agent]
+        for score in compute_scores(
+            warehouse, get_protocol(name), load_judge(by), [p for p in found if p.agent == agent]
         )
     ]
 
@@ -216,7 +225,7 @@ def test_what_is_not_assessed_is_null_and_the_leaderboard_counts_the_others(
     scan(warehouse, PDF)
     rows = scores(warehouse, name, by)
     ours = [s for s in rows if (s.agent, s.assignment) == (OTHER, ARTICLE)]
-    assert len(ours) == len(protocol(name).metrics)
+    assert len(ours) == len(get_protocol(name).metrics)
     for score in ours:
         assert (score.value, score.numerator, score.n_items, score.n_open) == (None, None, 0, 0)
         assert str(score.reason).startswith(SCAN)
@@ -227,7 +236,7 @@ def test_what_is_not_assessed_is_null_and_the_leaderboard_counts_the_others(
         for score in rows
     ]
     warehouse.write(Change(Score, decided))
-    board = leaderboard_rows(warehouse, "sample", [protocol(name)])
+    board = build_leaderboard_rows(warehouse, "sample", [get_protocol(name)])
     mine = {row.metric: row for row in board if row.agent == OTHER}
     n_reports = len({s.assignment for s in rows if s.agent == OTHER})
     for row in mine.values():
@@ -235,5 +244,5 @@ def test_what_is_not_assessed_is_null_and_the_leaderboard_counts_the_others(
 
 
 def test_every_protocol_says_whether_scans_may_be_shown() -> None:
-    allow = {name for name in PROTOCOLS if "files" in protocol(name).inputs}
+    allow = {name for name in PROTOCOLS if "files" in get_protocol(name).inputs}
     assert allow == {"rubric_bench", "wiki_writing"}

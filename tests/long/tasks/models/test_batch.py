@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from tasks.models.batch import BatchSender
-from tasks.models.batch_client import key_of
+from tasks.models.batch_client import request_key
+from tasks.models.batch_sender import BatchSender
 from tasks.models.errors import Misconfigured
 from tasks.models.gateway import Gateway
 from tasks.warehouse.rows import Status
@@ -53,7 +53,7 @@ def test_results_that_come_in_another_order_find_their_requests(
     for request, outcome in zip(REQUESTS, outcomes, strict=True):
         assert outcome.call
         assert outcome.call.prompt == request.prompt
-        expected = live.model.answer(request.system, request.turns[0].text, None)
+        expected = live.model.answer(request.system, request.messages[0].text, None)
         assert outcome.value == expected
     calls = desk.calls()
     assert {call.delivery for call in calls} <= {"batch", "batch json_schema"}
@@ -203,7 +203,7 @@ def test_many_requests_become_several_jobs(desk: Desk, kind: type[Server]) -> No
 
 def test_a_budget_reckons_with_the_price_of_batches(desk: Desk, kind: type[Server]) -> None:
     server = made(kind)
-    at_most = sum(price(batch=BATCH).at_most(r, batch=True) for r in REQUESTS)
+    at_most = sum(price(batch=BATCH).max_cost(r, batch=True) for r in REQUESTS)
 
     async def work(gateway: Gateway, sender: BatchSender) -> float:
         await asyncio.gather(*(gateway.ask(r, whole) for r in REQUESTS))
@@ -225,7 +225,7 @@ def test_whoever_leaves_waits_for_no_job_and_keeps_it(desk: Desk, kind: type[Ser
     async def work(gateway: Gateway, sender: BatchSender) -> Any:
         asking = [asyncio.create_task(gateway.ask(r, whole)) for r in REQUESTS]
         await until(lambda: desk.said)
-        sender.leave()
+        sender.cancel_waiting()
         return await asyncio.gather(*asking, return_exceptions=True)
 
     found = desk.run(server, work)
@@ -255,5 +255,5 @@ def test_a_key_that_an_item_s_error_repeats_is_not_shown(desk: Desk, kind: type[
 
 def test_a_repair_has_another_key_than_its_question() -> None:
     question = verify_claims()
-    assert key_of(question) == question.request_id
-    assert key_of(question.repaired("no", "wrong")) != question.request_id
+    assert request_key(question) == question.request_id
+    assert request_key(question.with_correction("no", "wrong")) != question.request_id

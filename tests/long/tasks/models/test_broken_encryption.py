@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.models.errors import Transient
+from tasks.models.errors import TransientError
 from tasks.models.openai_chat import OpenAiChatClient
 from tests.servers.certificates import make_certificate
 from tests.servers.prompts_for_tests import verify_claims
@@ -42,7 +42,7 @@ def address(site: Site) -> str:
 def test_for_a_judge_it_is_perhaps_billed(site: Site) -> None:
     async def ask() -> None:
         client = OpenAiChatClient(address(site), "key", connections=1, timeout_seconds=20)
-        with pytest.raises(Transient) as caught:
+        with pytest.raises(TransientError) as caught:
             await client.ask(verify_claims())
         await client.close()
         assert (caught.value.kind, caught.value.maybe_billed) == ("connection", True)
@@ -51,7 +51,7 @@ def test_for_a_judge_it_is_perhaps_billed(site: Site) -> None:
 
 
 def test_for_an_agent_too(site: Site) -> None:
-    with pytest.raises(Transient) as caught:
+    with pytest.raises(TransientError) as caught:
         using("chat", address(site), lambda client: client.start(question()))
     assert (caught.value.kind, caught.value.maybe_billed) == ("connection", True)
     assert len(site.asked) == 1

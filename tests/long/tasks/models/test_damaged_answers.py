@@ -17,10 +17,10 @@ from tasks.configuration.models import Limits
 from tasks.costs.ledger import WarehouseLedger
 from tasks.models.batch_client import BatchClient
 from tasks.models.budget import Budget
-from tasks.models.errors import ModelError, Transient
+from tasks.models.errors import ModelError, TransientError
 from tasks.models.exchange import Reply
 from tasks.models.gateway import Gateway
-from tasks.models.live import LiveSender
+from tasks.models.live_sender import LiveSender
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import open_warehouse
 from tests.servers.base import ModelServer
@@ -100,7 +100,7 @@ def asking(kind: type[ModelServer], foreign: Foreign) -> Iterator[Callable[[], R
 
         async def opened() -> Client:
             client = client_for(kind(), address, "test-key")
-            client._rung = "json_schema"  # type: ignore[union-attr]
+            client._format = "json_schema"  # type: ignore[union-attr]
             return client
 
         client = runner.run(opened())
@@ -159,7 +159,7 @@ def test_a_list_of_batches_without_end_is_left(kind: Any) -> None:
 
     async def find(address: str) -> None:
         client = batch_client(kind(), address)
-        with pytest.raises(Transient):
+        with pytest.raises(TransientError):
             await client.find("another")
         await client.close()
 
@@ -199,7 +199,7 @@ def test_a_status_that_is_neither_an_answer_nor_a_refusal_is_a_lost_answer_or_a_
 @pytest.mark.parametrize("status", [200, 500])
 def test_an_answer_that_is_nested_too_deeply_is_lost(kind: type[ModelServer], status: int) -> None:
     deep = b'{"candidates":' * 100_000 + b"1" + b"}" * 100_000
-    with asking(kind, Foreign(status, deep)) as ask, pytest.raises(Transient):
+    with asking(kind, Foreign(status, deep)) as ask, pytest.raises(TransientError):
         ask()
 
 

@@ -22,7 +22,7 @@ from tasks.agents.agent import AgentClient
 from tasks.agents.baseline import sandbox as baseline_sandbox
 from tasks.agents.baseline.index import UnreadableArchive
 from tasks.agents.baseline.sandbox import SandboxPages
-from tasks.models.errors import Misconfigured, ModelError, Transient
+from tasks.models.errors import Misconfigured, ModelError, TransientError
 from tasks.models.gemini import GeminiClient
 from tasks.wikipedia.client import MediaWiki
 from tasks.wikipedia.errors import WikiError, WikiRefused, WikiUnreachable
@@ -93,7 +93,7 @@ async def became(call: Awaitable[Any], place: str) -> Any:
         await call
     if isinstance(caught.value, Misconfigured):
         return NOWHERE
-    assert isinstance(caught.value, Transient)
+    assert isinstance(caught.value, TransientError)
     told = caught.value
     return told.maybe_billed if place == "reading" else (told.kind, told.maybe_billed)
 
@@ -127,8 +127,8 @@ AGENTS: dict[str, tuple[str, Callable[[], Handler], str, Use, bool]] = {
     "a report": ("chat", ChatAgentServer, "/v1", lambda c: c.start(question()), True),
     "a stream": ("dashscope", DashScopeServer, "/api/v1", lambda c: c.start(question()), True),
     "a job": ("gemini_deep_research", GeminiJobs, "", lambda c: c.start(question()), True),
-    "a look": ("gemini_deep_research", GeminiJobs, "", lambda c: c.look("job"), False),
-    "another look": ("openai_responses", OpenAiJobs, "/v1", lambda c: c.look("job"), False),
+    "a look": ("gemini_deep_research", GeminiJobs, "", lambda c: c.poll("job"), False),
+    "another look": ("openai_responses", OpenAiJobs, "/v1", lambda c: c.poll("job"), False),
 }
 
 
@@ -221,7 +221,9 @@ def test_for_an_agent_each_error_of_the_sdk_says_whether_a_report_was_bought() -
             with pytest.raises(ModelError) as caught:
                 await client.start(question())
             told = caught.value
-            found[kind] = (told.kind, told.maybe_billed) if isinstance(told, Transient) else None
+            found[kind] = (
+                (told.kind, told.maybe_billed) if isinstance(told, TransientError) else None
+            )
         return found
 
     means: dict[type[Exception], Means] = {kind: m for kind, (_, m) in STATUSES.items()}

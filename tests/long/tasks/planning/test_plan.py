@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tasks.planning.month import Month, Wishes, month_of
-from tasks.planning.plan import plan_month, refusals
-from tasks.planning.step import Planned, account_of
+from tasks.planning.month import Month, RefreshOptions, resolve_month
+from tasks.planning.plan import find_refusals, plan_month
+from tasks.planning.step import PlannedStep, sum_costs
 from tasks.warehouse.calls import Call
-from tasks.warehouse.collected import Collection
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.rows import Citation, Report, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.rigs.kill_and_resume import contents
 from tests.tasks.asked_agents import EDITION, with_assignments
@@ -43,11 +43,11 @@ def operator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def month(warehouse: Warehouse, **wished: Any) -> Month:
-    asked = Wishes.model_validate({"edition": EDITION, "agents": [PAID]} | wished)
-    return month_of(warehouse, SETTINGS, asked, DECEMBER)
+    asked = RefreshOptions.model_validate({"edition": EDITION, "agents": [PAID]} | wished)
+    return resolve_month(warehouse, SETTINGS, asked, DECEMBER)
 
 
-def plan(warehouse: Warehouse, **wished: Any) -> dict[str, Planned]:
+def plan(warehouse: Warehouse, **wished: Any) -> dict[str, PlannedStep]:
     """By step; of several the last."""
     return {row.step: row for row in plan_month(warehouse, month(warehouse, **wished))}
 
@@ -70,26 +70,26 @@ def test_of_an_edition_that_is_not_there_the_configuration_says_how_much(
     warehouse: Warehouse,
 ) -> None:
     found = plan(warehouse, agents=[PAID, "lexical_baseline"])
-    assert "created 2026-10-01 to before 2026-12-01; freeze 30" in found["collect"].to_do
-    assert (found["collect"].asked, found["collect"].n) == ("the wiki", None)
-    assert "30 prompts" in found["assign wiki_writing"].to_do
+    assert "created 2026-10-01 to before 2026-12-01; freeze 30" in found["collect"].action
+    assert (found["collect"].target, found["collect"].n) == ("the wiki", None)
+    assert "30 prompts" in found["assign wiki_writing"].action
     asks = [r for r in plan_month(warehouse, month(warehouse, agents=[PAID, "lexical_baseline"]))
             if r.step == "ask"]  # fmt: skip
-    assert [(r.asked, r.n, r.usd, r.usd_at_most) for r in asks] == [
+    assert [(r.target, r.n, r.usd, r.usd_at_most) for r in asks] == [
         (PAID, 30, 30 * 3.5, 300.0),
         ("lexical_baseline", 30, 0.0, 0.0),
     ]
     assert "there are none yet" in asks[1].note
     assert found["fetch"].n is None
     assert (found["evaluate"].usd, found["evaluate"].usd_at_most) == (0.0, 0.0)
-    assert "write sites/" in found["publish"].to_do
+    assert "write sites/" in found["publish"].action
 
 
 def test_of_one_that_was_begun_its_own_size_is_told(warehouse: Warehouse) -> None:
     begun(warehouse, EDITION)
-    assert "created 2026-08-12 to before 2026-11-20; freeze 7" in plan(warehouse)["collect"].to_do
+    assert "created 2026-08-12 to before 2026-11-20; freeze 7" in plan(warehouse)["collect"].action
     begun(warehouse, EDITION, n_members=900)
-    assert "go on with 900 pages" in plan(warehouse)["collect"].to_do
+    assert "continue with 900 listed" in plan(warehouse)["collect"].action
     assert plan(warehouse)["ask"].n == 7
 
 
@@ -97,9 +97,9 @@ def test_of_a_frozen_one_only_what_is_missing(warehouse: Warehouse) -> None:
     frozen(warehouse)
     reported(warehouse, 0, 1, 2)
     found = plan(warehouse)
-    assert "verify 4 articles" in found["collect"].to_do
-    assert found["collect"].asked == "nobody"
-    assert found["assign wiki_writing"].to_do.startswith("make 0 prompts")
+    assert "verify 4 articles" in found["collect"].action
+    assert found["collect"].target == "nobody"
+    assert found["assign wiki_writing"].action.startswith("make 0 prompts")
     assert (found["ask"].n, found["ask"].usd, found["ask"].usd_at_most) == (1, 3.5, 10.0)
     assert found["fetch"].n is None  # who knows what the fourth one will cite
     reported(warehouse, 3)
@@ -118,7 +118,7 @@ def test_what_judging_reports_to_come_costs_is_unknown_until_enough_were_judged(
     frozen(warehouse)
     found = plan(warehouse, judge=JUDGE)["evaluate"]
     assert (found.n, found.usd, found.usd_at_most) == (None, None, None)
-    assert "4 reports to come" in found.to_do
+    assert "4 future reports" in found.action
 
     def judged(n: int) -> None:
         warehouse.write(
@@ -144,21 +144,21 @@ def test_an_extractor_that_is_a_model_is_counted(warehouse: Warehouse) -> None:
     reported(warehouse, 0, 1, 2, 3)
     rows = [
         row for row in plan_month(warehouse, month(warehouse, extractor=JUDGE))
-        if row.asked == f"the judge {JUDGE}"
+        if row.target == f"the judge {JUDGE}"
     ]  # fmt: skip
-    assert ["statements of 8 texts" in row.to_do for row in rows] == [True]
+    assert ["statements of 8 texts" in row.action for row in rows] == [True]
     assert (rows[0].usd or 0) > 0
 
 
 def test_questions_that_are_still_to_be_made_are_unknown(warehouse: Warehouse) -> None:
     asking = SETTINGS.model_copy(update={"protocols": ("claim_discovery",)})
-    asked = Wishes(edition=EDITION, agents=(PAID,), judge=JUDGE)
-    rows = plan_month(warehouse, month_of(warehouse, asking, asked, DECEMBER))
+    asked = RefreshOptions(edition=EDITION, agents=(PAID,), judge=JUDGE)
+    rows = plan_month(warehouse, resolve_month(warehouse, asking, asked, DECEMBER))
     [assign] = [row for row in rows if row.step == "assign claim_discovery"]
     assert (assign.n, assign.usd) == (None, None)
     [ask] = [row for row in rows if row.step == "ask"]
     assert ask.n == 0
-    assert "each question that will be accepted" in ask.note
+    assert "each accepted question" in ask.note
 
 
 def test_nothing_is_written_by_looking(path: Path) -> None:
@@ -168,7 +168,7 @@ def test_nothing_is_written_by_looking(path: Path) -> None:
     before = contents(path)
     with open_warehouse(path) as warehouse:
         plan_month(warehouse, month(warehouse, judge=JUDGE))
-        refusals(warehouse, month(warehouse, judge=JUDGE))
+        find_refusals(warehouse, month(warehouse, judge=JUDGE))
     assert contents(path) == before
 
 
@@ -188,7 +188,7 @@ def test_why_it_would_not_begin_is_said(
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    [why] = refusals(warehouse, month(warehouse, created_to=BEGUN, **wished)
+    [why] = find_refusals(warehouse, month(warehouse, created_to=BEGUN, **wished)
                      if "created_to" not in wished else month(warehouse, **wished))  # fmt: skip
     assert said in why
     assert warehouse.rows(Collection, "true") == []
@@ -199,12 +199,12 @@ def test_an_imported_edition_cannot_be_refreshed(
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     with_assignments(warehouse)
-    [why] = refusals(warehouse, month(warehouse))
+    [why] = find_refusals(warehouse, month(warehouse))
     assert "was imported, not collected" in why
 
 
-def row(usd: float | None, most: float | None) -> Planned:
-    return Planned(step="ask", to_do="x", asked="y", n=1, usd=usd, usd_at_most=most)
+def row(usd: float | None, most: float | None) -> PlannedStep:
+    return PlannedStep(step="ask", action="x", target="y", n=1, usd=usd, usd_at_most=most)
 
 
 @pytest.mark.parametrize(
@@ -217,15 +217,15 @@ def row(usd: float | None, most: float | None) -> Planned:
             [row(3, 9)],
             10,
             8,
-            "not enough: what does not fit is left, and the month ends as Partial",
+            "not enough: what exceeds it is left out, and the month ends as Partial",
         ),
         ([row(3, 9), row(None, None)], 10, 1, "enough, as far as is known"),
         ([row(3, 9), row(4, None)], 10, 2, "enough for what is expected, as far as is known"),
     ],
 )
 def test_a_budget_is_held_against_what_is_known(
-    rows: list[Planned], budget: float | None, spent: float, verdict: str
+    rows: list[PlannedStep], budget: float | None, spent: float, verdict: str
 ) -> None:
-    account = account_of(rows, budget, spent)
+    account = sum_costs(rows, budget, spent)
     assert account.verdict == verdict
     assert account.unknown == (("ask: x",) if any(r.usd_at_most is None for r in rows) else ())

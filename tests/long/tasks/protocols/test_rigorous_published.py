@@ -7,7 +7,7 @@ import pytest
 from tasks.benchmarks.rigorous import read_rigorous
 from tasks.configuration.models import load_protocol
 from tasks.judges.llm.judge import LlmJudge
-from tasks.metrics.shares import mean
+from tasks.metrics.ratios import mean
 from tasks.protocols.rigorous import Rigorous
 from tests.servers.fences import Parsed
 from tests.servers.gemini import GeminiServer

@@ -13,14 +13,14 @@ import pytest
 from lxml import html
 
 from tasks.editions.names import UnknownName
-from tasks.protocols.registry import protocol
+from tasks.protocols.registry import get_protocol
 from tasks.publishing import site as publishing
-from tasks.publishing.changes import file_changes
-from tasks.publishing.site import Published, publish_site
-from tasks.scoring.standings import standings
+from tasks.publishing.changes import compare_files
+from tasks.publishing.site import SiteSummary, build_site
+from tasks.scoring.standings import compute_standings
 from tasks.site.mark import MARK, UnwritableSite
-from tasks.site.wording import figure
-from tasks.warehouse.reading import reading
+from tasks.site.wording import format_figure
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
@@ -53,18 +53,18 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("made") / "w.duckdb", TINY)
 
 
-def publish(warehouse: Path, target: Path, **options: Any) -> Published:
-    with reading(warehouse) as source:
-        return publish_site(source, EDITION, target, **{"judges": ["offline"], **options})
+def publish(warehouse: Path, target: Path, **options: Any) -> SiteSummary:
+    with open_for_reading(warehouse) as source:
+        return build_site(source, EDITION, target, **{"judges": ["offline"], **options})
 
 
 @pytest.fixture(scope="module")
-def published(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Published:
+def published(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> SiteSummary:
     return publish(warehouse, tmp_path_factory.mktemp("site") / "site")
 
 
 @pytest.fixture(scope="module")
-def pages(published: Published) -> dict[str, Any]:
+def pages(published: SiteSummary) -> dict[str, Any]:
     """By path every page, parsed."""
     root = published.folder
     return {path.relative_to(root).as_posix(): html.document_fromstring(path.read_text("utf-8"))
@@ -106,7 +106,7 @@ def test_every_page_has_the_policy_a_title_one_main_heading_and_a_language(
 
 
 def test_every_link_leads_to_a_file_and_a_place_that_are_there(
-    published: Published, pages: dict[str, Any]
+    published: SiteSummary, pages: dict[str, Any]
 ) -> None:
     ids = {path: set(page.xpath("//@id")) for path, page in pages.items()}
     root = published.folder.resolve()
@@ -149,7 +149,7 @@ def test_every_table_has_a_caption_and_its_headings_their_scope(pages: dict[str,
             assert not table.xpath(".//th[not(@scope)]"), path
 
 
-def test_what_was_written_is_listed_and_counted(published: Published) -> None:
+def test_what_was_written_is_listed_and_counted(published: SiteSummary) -> None:
     mark = json.loads((published.folder / MARK).read_text("utf-8"))
     there = {p.relative_to(published.folder).as_posix(): p.stat().st_size
              for p in published.folder.rglob("*") if p.is_file()}  # fmt: skip
@@ -162,14 +162,14 @@ def test_what_was_written_is_listed_and_counted(published: Published) -> None:
 
 
 def test_publishing_twice_gives_the_same_bytes(
-    warehouse: Path, published: Published, tmp_path: Path
+    warehouse: Path, published: SiteSummary, tmp_path: Path
 ) -> None:
     publish(warehouse, tmp_path / "again")
-    assert file_changes(published.folder, tmp_path / "again")[0] == ()
+    assert compare_files(published.folder, tmp_path / "again")[0] == ()
 
 
 def test_a_changed_verdict_changes_its_pages_and_no_other(
-    warehouse: Path, published: Published, tmp_path: Path
+    warehouse: Path, published: SiteSummary, tmp_path: Path
 ) -> None:
     copy = tmp_path / "w.duckdb"
     copy.write_bytes(warehouse.read_bytes())
@@ -182,7 +182,7 @@ def test_a_changed_verdict_changes_its_pages_and_no_other(
         key = {"cell_id": verdict.cell_id, "step": verdict.step, "item": verdict.item}
         opened.write(Change(Verdict, [changed], replacing=key))
     publish(copy, tmp_path / "after")
-    changes, _ = file_changes(published.folder, tmp_path / "after")
+    changes, _ = compare_files(published.folder, tmp_path / "after")
     differing = {change.path for change in changes}
     (facts,) = {path for path in differing if path.startswith("reports/")}
     assert facts.endswith("-facts.html")
@@ -200,7 +200,7 @@ def test_what_fails_in_the_middle_leaves_what_was_published(
     def broken(*_: object) -> None:
         raise RuntimeError("the middle")
 
-    monkeypatch.setattr(publishing, "edition_page", broken)
+    monkeypatch.setattr(publishing, "write_edition_page", broken)
     with pytest.raises(RuntimeError, match="the middle"):
         publish(warehouse, target)
     assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
@@ -208,17 +208,17 @@ def test_what_fails_in_the_middle_leaves_what_was_published(
 
 
 def test_a_judge_that_is_named_twice_is_published_once(
-    warehouse: Path, published: Published, tmp_path: Path
+    warehouse: Path, published: SiteSummary, tmp_path: Path
 ) -> None:
     publish(warehouse, tmp_path / "site", judges=["offline", "offline"])
-    assert file_changes(published.folder, tmp_path / "site")[0] == ()
+    assert compare_files(published.folder, tmp_path / "site")[0] == ()
 
 
 def test_a_foreign_folder_is_refused_before_anything_is_written(
     warehouse: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(UnwritableSite, match="no site that Evergreen wrote"):
+    with pytest.raises(UnwritableSite, match="not a site by Evergreen"):
         publish(warehouse, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -226,21 +226,21 @@ def test_a_foreign_folder_is_refused_before_anything_is_written(
 def test_an_edition_or_judge_that_is_not_there_is_named(warehouse: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="nobody"):
         publish(warehouse, tmp_path / "site", judges=["nobody"])
-    with reading(warehouse) as source, pytest.raises(UnknownName, match="elsewhere"):
-        publish_site(source, "elsewhere", tmp_path / "site")
+    with open_for_reading(warehouse) as source, pytest.raises(UnknownName, match="elsewhere"):
+        build_site(source, "elsewhere", tmp_path / "site")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_figures_of_a_part_are_those_that_standings_gives(
-    warehouse: Path, published: Published
+    warehouse: Path, published: SiteSummary
 ) -> None:
-    with reading(warehouse) as source:
+    with open_for_reading(warehouse) as source:
         scores = source.frame("SELECT * FROM scores WHERE edition = $1 AND judge = 'offline' "
                               "AND assignment = 'x1' ORDER BY agent", [EDITION])  # fmt: skip
-    metric = next(m for m in protocol("wiki_fact").metrics if m.name == "coverage_wiki")
+    metric = next(m for m in get_protocol("wiki_fact").metrics if m.name == "coverage_wiki")
     rows = scores.filter(pl.col("metric") == metric.name)
-    found = standings(rows, metric, {"x1": "Warfare"}, {"x1": "x1"})
-    expected = {row.agent: figure(row.value) for row in found.rows}
+    found = compute_standings(rows, metric, {"x1": "Warfare"}, {"x1": "x1"})
+    expected = {row.agent: format_figure(row.value) for row in found.rows}
     part = _part(published.folder, "board-0", "Warfare|")
     column = _columns(published.folder, "board-0").index(metric.title)
     said = {row["agent"]: row["cells"][column][0].rstrip("*") for row in part["rows"]}

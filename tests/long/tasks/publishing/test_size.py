@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.explanation import explained
-from tasks.publishing.site import ASSETS, Published, publish_site
+from tasks.analysis.explanation import explain_reports
+from tasks.publishing.site import ASSETS, SiteSummary, build_site
 from tasks.site.mark import MARK
-from tasks.site.report_parts import parts_of
-from tasks.warehouse.reading import reading
+from tasks.site.report_parts import split_report
+from tasks.warehouse.reader import open_for_reading
 from tests.rigs.made_edition import EDITION, Size, make
 
 LARGEST, FIRST = 500_000, 200_000
@@ -24,12 +24,12 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def published(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Published:
-    with reading(warehouse) as source:
-        return publish_site(source, EDITION, tmp_path_factory.mktemp("site") / "site")
+def published(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> SiteSummary:
+    with open_for_reading(warehouse) as source:
+        return build_site(source, EDITION, tmp_path_factory.mktemp("site") / "site")
 
 
-def test_no_page_with_its_assets_is_over_500_kilobytes(published: Published) -> None:
+def test_no_page_with_its_assets_is_over_500_kilobytes(published: SiteSummary) -> None:
     files = json.loads((published.folder / MARK).read_text("utf-8"))["files"]
     assets = sum(files[name]["bytes"] for name in ASSETS)
     large = {name: of["bytes"] for name, of in files.items()
@@ -40,25 +40,25 @@ def test_no_page_with_its_assets_is_over_500_kilobytes(published: Published) -> 
 
 
 def test_nothing_is_lost_where_a_report_takes_several_pages(
-    warehouse: Path, published: Published
+    warehouse: Path, published: SiteSummary
 ) -> None:
-    with reading(warehouse) as source:
-        (report,) = explained(source, EDITION, "agent_00", ["x0"])
-    parts = parts_of(report)
+    with open_for_reading(warehouse) as source:
+        (report,) = explain_reports(source, EDITION, "agent_00", ["x0"])
+    parts = split_report(report)
     assert len(parts.claims) > 1
     assert len(parts.facts) > 1
     folder = published.folder / "reports"
     for claim in report.claims:
-        page, _, place = parts.claim(claim.number).partition("#")
+        page, _, place = parts.claim_href(claim.number).partition("#")
         assert f'id="{place}"' in (folder / page).read_text("utf-8")
     for fact in report.facts:
-        page, _, place = parts.fact(fact.number).partition("#")
+        page, _, place = parts.fact_href(fact.number).partition("#")
         assert f'id="{place}"' in (folder / page).read_text("utf-8")
     marks = re.findall(r'<a class="claim [^>]*href="([^"]+)"', (folder / parts.home).read_text())
-    assert sorted(marks) == sorted(parts.claim(claim.number) for claim in report.claims)
+    assert sorted(marks) == sorted(parts.claim_href(claim.number) for claim in report.claims)
 
 
-def test_all_facts_of_a_large_article_lead_somewhere(published: Published) -> None:
+def test_all_facts_of_a_large_article_lead_somewhere(published: SiteSummary) -> None:
     pages = sorted((published.folder / "articles").glob("x0*.html"))
     assert len(pages) > 1
     cells = [cell for page in pages for cell in re.findall(r"#fact-\d+", page.read_text("utf-8"))]

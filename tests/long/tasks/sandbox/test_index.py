@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.lance import read_current
+from tasks.sandbox.lance import read_index_version
 from tasks.sandbox.search import open_index
 from tests.tasks.sandbox.archives import PAGES, TOWERS, build, settings
 from tests.tasks.sandbox.test_index import rankings
@@ -45,12 +45,12 @@ def test_a_build_that_is_killed_leaves_what_was_there_and_the_next_goes_on(
     folder = tmp_path / "i"
     if earlier:
         asyncio.run(build(folder, PAGES[:1]))
-    before = read_current(folder)
+    before = read_index_version(folder)
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, str(folder), str(until)], check=False, timeout=60
     )
     assert killed.returncode == -9
-    assert read_current(folder) == before
+    assert read_index_version(folder) == before
     if earlier:
         index = asyncio.run(open_index(folder, settings()))
         assert list(index.catalogue.rows) == [TOWERS]
@@ -58,7 +58,7 @@ def test_a_build_that_is_killed_leaves_what_was_there_and_the_next_goes_on(
         with pytest.raises(SandboxError, match="holds no index"):
             asyncio.run(open_index(folder, settings()))
     built = asyncio.run(build(folder))
-    assert built.current.n_pages == 7
-    assert built.current.n_passages == 7
+    assert built.version.n_pages == 7
+    assert built.version.n_passages == 7
     asyncio.run(build(tmp_path / "fresh"))
     assert asyncio.run(rankings(folder)) == asyncio.run(rankings(tmp_path / "fresh"))

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.warehouse.compact import compact_warehouse
+from tasks.warehouse.compaction import compact_warehouse
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.jobs import CollectionCost
-from tasks.warehouse.lake_maintenance import Step, compact, measured
+from tasks.warehouse.lake_maintenance import CompactionStep, compact_lake, measure_lake
 from tasks.warehouse.location import DuckLake
 from tasks.warehouse.rows import Agent, Fact
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -64,19 +64,19 @@ def test_the_tables_are_the_same_and_the_files_fewer(lake: DuckLake) -> None:
     with open_warehouse(lake) as warehouse:
         for n in range(12):
             commit(warehouse, n)
-    tables, before = contents(lake), measured(lake)
+    tables, before = contents(lake), measure_lake(lake)
     assert before.files >= 8
     assert before.small_files == before.files
     assert before.inlined_rows > 20
     assert before.snapshots > 36
-    said: list[Step] = []
-    steps = compact(lake, keep_days=0, settled=AT_ONCE, on_progress=said.append)
+    said: list[CompactionStep] = []
+    steps = compact_lake(lake, keep_days=0, min_unused=AT_ONCE, on_progress=said.append)
     assert said == steps
     assert [step for step in steps if step.error] == []
     assert {step.what for step in steps} >= {
-        "rows flushed", "files put together", "snapshots forgotten", "files deleted",
+        "rows flushed", "files merged", "snapshots expired", "files deleted",
     }  # fmt: skip
-    after = measured(lake)
+    after = measure_lake(lake)
     assert contents(lake) == tables
     # Of warehouse_info, agents, facts and costs one file each.
     assert (after.files, after.inlined_rows, after.delete_files) == (4, 0, 0)
@@ -84,39 +84,39 @@ def test_the_tables_are_the_same_and_the_files_fewer(lake: DuckLake) -> None:
     assert after.old_files == 0
     assert len(files_of(lake)) == after.files
     assert sum(path.stat().st_size for path in files_of(lake)) == after.bytes
-    assert compact(lake, keep_days=0, settled=AT_ONCE) == []
+    assert compact_lake(lake, keep_days=0, min_unused=AT_ONCE) == []
 
 
 def test_the_command_says_how_much_there_was_and_is(lake: DuckLake) -> None:
     with open_warehouse(lake) as warehouse:
         for n in range(4):
             commit(warehouse, n)
-    size = measured(lake)
+    size = measure_lake(lake)
     done = compact_warehouse(lake)
     assert done.left_out == ()
     assert done.before["files"] == size.files
     assert done.before["rows in the catalog"] == size.inlined_rows > 0
     assert done.after["rows in the catalog"] == 0
-    assert done.after["files"] == measured(lake).files < size.files
+    assert done.after["files"] == measure_lake(lake).files < size.files
 
 
 def test_earlier_states_and_files_in_use_stay_for_a_while(lake: DuckLake) -> None:
     with open_warehouse(lake) as warehouse:
         for n in range(4):
             commit(warehouse, n)
-    before = measured(lake)
+    before = measure_lake(lake)
     stray = Path(lake.data) / "main" / "facts" / "of-a-commit-under-way.parquet"
     stray.write_bytes(b"")
     on_disk = set(files_of(lake))
-    steps = compact(lake)
+    steps = compact_lake(lake)
     assert {step.what for step in steps} <= {
-        "rows flushed", "files rewritten", "files put together",
+        "rows flushed", "files rewritten", "files merged",
     }  # fmt: skip
-    after = measured(lake)
+    after = measure_lake(lake)
     assert after.snapshots >= before.snapshots
     assert after.old_files > 0
     assert on_disk <= set(files_of(lake))
-    compact(lake, keep_days=0, settled=AT_ONCE)
+    compact_lake(lake, keep_days=0, min_unused=AT_ONCE)
     assert not stray.exists()
 
 
@@ -167,7 +167,7 @@ def test_it_goes_on_while_another_process_writes(lake: DuckLake, tmp_path: Path)
             assert writer.stdout.readline() == "begun\n"
         compacted = []
         while any(writer.poll() is None for writer in writers):
-            compacted += compact(lake, keep_days=0, settled=timedelta(seconds=10))
+            compacted += compact_lake(lake, keep_days=0, min_unused=timedelta(seconds=10))
         acknowledged = {
             name: json.loads(writer.communicate()[0])
             for name, writer in zip(("one", "two"), writers, strict=True)
@@ -177,7 +177,7 @@ def test_it_goes_on_while_another_process_writes(lake: DuckLake, tmp_path: Path)
             writer.kill()
             writer.wait()
     assert [step for step in compacted if step.error] == []
-    assert {step.what for step in compacted} >= {"rows flushed", "files put together"}
+    assert {step.what for step in compacted} >= {"rows flushed", "files merged"}
     with open_warehouse(lake) as warehouse:
         for name, (facts, agents, costs) in acknowledged.items():
             assert len(facts) > 50
@@ -196,7 +196,7 @@ def test_it_goes_on_while_another_process_writes(lake: DuckLake, tmp_path: Path)
 
 def test_a_database_without_a_lake_is_told_apart(postgres: RunningPostgres, tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match="its catalog cannot be read"):
-        measured(lake_at(postgres, tmp_path / "nothing"))
+        measure_lake(lake_at(postgres, tmp_path / "nothing"))
     postgres.create("empty")
-    with pytest.raises(WarehouseError, match="Is there a warehouse yet"):
-        measured(lake_at(postgres, tmp_path / "nothing", "empty"))
+    with pytest.raises(WarehouseError, match="Check that the warehouse exists"):
+        measure_lake(lake_at(postgres, tmp_path / "nothing", "empty"))

@@ -45,7 +45,7 @@ def test_a_page_reads_in_a_helper_as_it_does_here() -> None:
 
 
 def test_a_helper_fetches_the_bytes_itself(tmp_path: Path) -> None:
-    with PageStore(tmp_path).receive() as receiving:
+    with PageStore(tmp_path).create() as receiving:
         receiving.write(GOOD.content)
         sha = receiving.keep()
     without = GOOD.model_copy(update={"content": b""})
@@ -64,7 +64,7 @@ def look_around() -> Any:
 
 def test_a_helper_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JINA_API_KEY", "secret")
-    seen: Any = with_readers(lambda readers: readers._bounded(look_around))
+    seen: Any = with_readers(lambda readers: readers._read_in_pool(look_around))
     assert "PATH" in seen
     assert "JINA_API_KEY" not in seen
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tasks.web.walls import of_text
+from tasks.web.walls import classify_text
 from tests.rigs.published_texts import EDITION, published_texts
 
 HONEST = (
@@ -31,7 +31,8 @@ STANDING = (
 @pytest.mark.skipif(not EDITION.is_dir(), reason="the published edition is not here")
 def test_of_the_published_pages_only_walls_are_told() -> None:
     judged = [
-        (page.url, of_text(page.url, page.title, page.text or "")[0]) for page in published_texts()
+        (page.url, classify_text(page.url, page.title, page.text or "")[0])
+        for page in published_texts()
     ]
     # Each of the flagged pages was read: all of them are walls, error pages or without a text of
     # their own; 84 are a video site's pages that say no more than a title.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.agents.baseline.pages import is_source, is_statement, statements
+from tasks.agents.baseline.pages import extract_statements, is_source, is_statement
 
 HOSTS = ("wikipedia.org", "wikiwand.com")
 
@@ -51,7 +51,7 @@ def test_links_tables_and_headings_are_left_out_and_markup_with_them() -> None:
         'The **bridge** was built by [Ada Holm](https://a.example/ada "Ada") and opened in 1901.'
         " It was closed in 1953 after the ice had broken two of its piers.[3]\n"
     )
-    assert list(statements(text)) == [
+    assert list(extract_statements(text)) == [
         "The bridge was built by Ada Holm and opened in 1901.",
         "It was closed in 1953 after the ice had broken two of its piers.",
     ]
@@ -63,7 +63,7 @@ def test_a_sentence_that_a_narrow_page_broke_is_whole_again() -> None:
         "in 1901. It was closed in 1953 after the ice had broken two of its\n"
         "piers.\n"
     )
-    assert list(statements(text)) == [
+    assert list(extract_statements(text)) == [
         "The bridge over the Orrin was built by Ada Holm and opened in 1901.",
         "It was closed in 1953 after the ice had broken two of its piers.",
     ]
@@ -92,7 +92,7 @@ def test_encyclopedias_copies_searches_and_errors_are_no_sources(
 
 @given(st.text(alphabet=st.sampled_from('aT ."“”[](){}|*_#\n1é\\<>!:/')))
 def test_any_text_gives_statements_that_stand_by_themselves(text: str) -> None:
-    for said in statements(text):
+    for said in extract_statements(text):
         assert is_statement(said)
         assert "\n" not in said
         assert not set(said) & set("[]|*_`#")

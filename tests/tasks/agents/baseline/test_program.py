@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tasks.agents.agent import Answer, Question
+from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.baseline.index import UnreadableArchive, open_archive
-from tasks.agents.baseline.program import Assignment, CannotWrite, write
-from tasks.agents.baseline.questions import question_of
-from tasks.agents.baseline.research import choose, research
+from tasks.agents.baseline.program import BaselineAssignment, CannotWrite, write_report
+from tasks.agents.baseline.questions import extract_question
+from tasks.agents.baseline.research import choose_statements, research
 from tasks.agents.command.client import CommandClient, read
-from tasks.agents.kinds import Place
-from tasks.configuration.agents import CommandAsk, agent_entry
+from tasks.agents.kinds import AgentFolders
+from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
-from tasks.extraction.answers import read_answer
-from tasks.extraction.banned import UnreadableBan
+from tasks.extraction.answers import parse_answer
+from tasks.extraction.bans import InvalidBan
 from tasks.imports.questions import ANSWER_FORM, PROMPT
 from tasks.warehouse.traces import SearchStep
 from tests.tasks.agents.archives import PAGES, page, write_archive
@@ -27,28 +27,28 @@ TITLE = "Harrow Point Lighthouse"
 CITED = re.compile(r"(.+?)\[(\d+)\](?:\s|\Z)")
 
 
-def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> Answer:
+def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> JobAnswer:
     """As `evergreen` runs it: the entry of the project's own configuration."""
-    entry = agent_entry("lexical_baseline").ask
+    entry = get_agent_entry("lexical_baseline").ask
     assert isinstance(entry, CommandAsk)
-    client = CommandClient("lexical_baseline", entry, Place(tmp_path / "work", archive))
-    asked = Question.model_validate(
+    client = CommandClient("lexical_baseline", entry, AgentFolders(tmp_path / "work", archive))
+    asked = JobRequest.model_validate(
         {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": "write_article",
          "prompt": "Write it."}
     )  # fmt: skip
 
-    async def run() -> Answer:
+    async def run() -> JobAnswer:
         seen = await client.start(asked)
         while not seen.ended:
             await asyncio.sleep(0.05)
-            seen = await client.look("j")
+            seen = await client.poll("j")
         return read(seen.raw or "")
 
     return asyncio.run(run())
 
 
 @pytest.fixture(scope="module")
-def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+def answer(tmp_path_factory: pytest.TempPathFactory) -> JobAnswer:
     """Of its program, to an article that the archive's pages are about."""
     folder = tmp_path_factory.mktemp("asked")
     return ask(folder, write_archive(folder / "archive"))
@@ -60,10 +60,12 @@ def written(
     """What the program writes, in this process: an article, or the answer to a prompt."""
     archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
     kind = "find_claims" if prompt else "write_article"
-    return write(archive, Assignment(title=TITLE, kind=kind, prompt=prompt, banned=banned))
+    return write_report(
+        archive, BaselineAssignment(title=TITLE, kind=kind, prompt=prompt, banned=banned)
+    )
 
 
-def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: Answer) -> None:
+def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: JobAnswer) -> None:
     assert (answer.outcome, answer.error) == ("report", None)
     body, _, references = answer.text.partition("\n\n## References\n")
     urls = dict(re.findall(r"^\[(\d+)\] .* (https://\S+)$", references, re.MULTILINE))
@@ -82,7 +84,7 @@ def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: An
     assert not re.search("cookies|newsletter|postcards|Tolmen|31 m|magnificent", answer.text)
 
 
-def test_it_tells_its_queries_and_the_pages_they_led_to(answer: Answer) -> None:
+def test_it_tells_its_queries_and_the_pages_they_led_to(answer: JobAnswer) -> None:
     first, *others = answer.trace
     assert first.query == TITLE
     assert "https://towers.example/harrow" in first.opened
@@ -94,7 +96,9 @@ def test_it_tells_its_queries_and_the_pages_they_led_to(answer: Answer) -> None:
 def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path) -> None:
     query = "who built the harrow point lighthouse, and what is known of its keepers?"
     archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
-    report, trace = write(archive, Assignment(title="923549", kind="research", query=query))
+    report, trace = write_report(
+        archive, BaselineAssignment(title="923549", kind="research", query=query)
+    )
     assert trace[0].query == query
     assert "Oskar Lindqvist" in report
     assert "Maren Dahl" in report
@@ -120,7 +124,7 @@ def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str)
 
 
 def test_a_ban_that_cannot_be_read_is_said_and_nothing_written(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableBan, match="'the towers' is to be banned but cannot be read"):
+    with pytest.raises(InvalidBan, match="'the towers' is to be banned but cannot be read"):
         written(tmp_path, banned=("the towers",))
 
 
@@ -133,15 +137,16 @@ def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Pat
 
 def test_an_archive_of_nothing_usable_is_no_crash(tmp_path: Path) -> None:
     empty = write_archive(tmp_path / "archive", (page("https://en.wikipedia.org/wiki/X", "X."),))
-    with pytest.raises(CannotWrite, match="none of the 0 archived pages"):
-        write(
-            open_archive(empty, tmp_path / "cache"), Assignment(title=TITLE, kind="write_article")
+    with pytest.raises(CannotWrite, match="none of the 0 usable archived pages"):
+        write_report(
+            open_archive(empty, tmp_path / "cache"),
+            BaselineAssignment(title=TITLE, kind="write_article"),
         )
 
 
 def test_a_file_that_holds_no_pages_is_named(tmp_path: Path) -> None:
     (tmp_path / "pages.parquet").write_text("no parquet")
-    with pytest.raises(UnreadableArchive, match=r"pages\.parquet is no file of archived pages"):
+    with pytest.raises(UnreadableArchive, match=r"pages\.parquet is not a file of archived pages"):
         open_archive(tmp_path, tmp_path / "cache")
     with pytest.raises(UnreadableArchive, match="cannot be read"):
         open_archive(tmp_path / "missing", tmp_path / "cache")
@@ -174,7 +179,7 @@ def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Pat
     )
     pages = (*PAGES, page("https://logs.example/all", long, f"Logs of {TITLE}"))
     archive = open_archive(write_archive(tmp_path / "archive", pages), tmp_path / "cache")
-    chosen = choose(research(archive, TITLE, ()), 600)
+    chosen = choose_statements(research(archive, TITLE, ()), 600)
     urls = [archive.pages[statement.page].url for statement in chosen]
     of_logs = sum(len(s.text.split()) for s, u in zip(chosen, urls, strict=True) if "logs" in u)
     assert of_logs <= 220
@@ -190,14 +195,14 @@ def prompt_of(question: str) -> str:
 
 def test_a_question_is_found_in_its_prompt() -> None:
     question = "Which keeper left in 1961?\n\nName the year, too."
-    assert question_of(prompt_of(question)) == question
-    assert question_of("Who was it?") == "Who was it?"
-    assert question_of("") == ""
+    assert extract_question(prompt_of(question)) == question
+    assert extract_question("Who was it?") == "Who was it?"
+    assert extract_question("") == ""
 
 
 def test_a_question_is_answered_in_the_form_asked_for_with_sources(tmp_path: Path) -> None:
     prompt = prompt_of("In which year did the last keeper leave the granite lighthouse, and who?")
-    claims = read_answer(written(tmp_path, prompt=prompt)[0]).claims
+    claims = parse_answer(written(tmp_path, prompt=prompt)[0]).claims
     assert claims
     assert all(claim.value and claim.sources for claim in claims)
     assert "Maren Dahl" in [claim.value for claim in claims]
@@ -207,5 +212,5 @@ def test_a_question_is_answered_in_the_form_asked_for_with_sources(tmp_path: Pat
 
 
 def test_a_question_of_which_nothing_is_archived_gets_no_answer(tmp_path: Path) -> None:
-    with pytest.raises(CannotWrite, match="none of the archived pages holds a name"):
+    with pytest.raises(CannotWrite, match="no archived page has a name"):
         written(tmp_path, prompt=prompt_of("zzz qqq xxx?"))

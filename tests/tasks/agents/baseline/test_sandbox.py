@@ -111,7 +111,7 @@ def test_what_does_not_answer_as_a_sandbox_is_named(
     monkeypatch: pytest.MonkeyPatch, answer: Response, said: str
 ) -> None:
     monkeypatch.setattr(baseline_sandbox, "TRIES", 1)
-    monkeypatch.setattr(baseline_sandbox, "MOST_BYTES", 1000)
+    monkeypatch.setattr(baseline_sandbox, "MAX_BYTES", 1000)
     with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
         pages.search("lighthouse", 1)
     assert said in str(refused.value)

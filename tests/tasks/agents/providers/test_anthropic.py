@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import UnreadableAnswer
-from tasks.agents.citations.citing import report_markdown
+from tasks.agents.agent import UnreadableJobAnswer
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.anthropic import MAX_PARTS, read
 from tasks.extraction.claims import extract_claims
 from tests.servers.agent_anthropic import AnthropicServer, search, text
@@ -35,9 +35,7 @@ def test_each_block_with_citations_is_a_place() -> None:
     assert (answer.outcome, answer.text) == ("report", REPORT)
     spans = [REPORT[said.start : said.end] for said in answer.annotations]
     assert spans == ["Die Straße grew by a third", *[", as far as people say"] * 2]
-    claims = extract_claims(
-        "", report_markdown(answer, kind="write_article", citations=None)
-    ).claims
+    claims = extract_claims("", render_report(answer, kind="write_article", citations=None)).claims
     assert [tuple(c.url for c in claim.citations) for claim in claims] == [(A,), (A, B)]
 
 
@@ -109,7 +107,7 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
 
 def test_no_text_at_all_is_a_failure() -> None:
     answer = bought("anthropic", AnthropicServer([THOUGHT]))
-    assert (answer.outcome, answer.error) == ("failed", "end_turn, but without a text")
+    assert (answer.outcome, answer.error) == ("failed", "end_turn, but without text")
 
 
 def test_a_report_written_between_searches_is_kept_whole() -> None:
@@ -121,7 +119,7 @@ def test_a_report_written_between_searches_is_kept_whole() -> None:
 
 def test_it_searches_with_the_newest_tool_unless_parameters_say_otherwise() -> None:
     server = AnthropicServer()
-    bought("anthropic", server, question("Decide yourself.", earlier=SAID))
+    bought("anthropic", server, question("Decide yourself.", history=SAID))
     [tool] = server.asked[0]["tools"]
     assert (tool["type"], tool["name"]) == ("web_search_20260318", "web_search")
     assert [said["role"] for said in server.asked[0]["messages"]] == ["user", "assistant", "user"]
@@ -152,7 +150,7 @@ def test_the_server_speaks_what_the_anthropic_sdk_reads() -> None:
     "raw", ["", "[]", "{}", '{"parts": []}', '{"parts": [{}]}', '{"parts": [{"content": "x"}]}']
 )
 def test_what_is_no_answer_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="Messages API"):
+    with pytest.raises(UnreadableJobAnswer, match="Messages API"):
         read(raw)
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import Source, UnreadableAnswer
-from tasks.agents.citations.citing import report_markdown
+from tasks.agents.agent import ReportSource, UnreadableJobAnswer
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.chat import read
 from tasks.extraction.claims import extract_claims
 from tasks.models.errors import Misconfigured
@@ -24,7 +24,7 @@ def serving_with(text: str, **extra: Any) -> ChatAgentServer:
 
 def cited(server: ChatAgentServer) -> list[tuple[str, ...]]:
     answer = bought("chat", server, path="/v1")
-    written = report_markdown(answer, kind="write_article", citations=None)
+    written = render_report(answer, kind="write_article", citations=None)
     claims = extract_claims("", written).claims
     return [tuple(c.url for c in claim.citations) for claim in claims]
 
@@ -41,7 +41,7 @@ def test_a_plain_completion_is_a_report() -> None:
 
 def test_the_whole_conversation_is_sent_with_the_parameters_over_it() -> None:
     server = ChatAgentServer()
-    asked = question("Decide yourself.", earlier=SAID)
+    asked = question("Decide yourself.", history=SAID)
     bought("chat", server, asked, path="/v1", parameters={"temperature": 0.2, "max_tokens": 9000})
     assert server.asked == [{
         "model": "a-model",
@@ -63,7 +63,7 @@ def test_the_list_beside_the_text_is_what_its_numbers_stand_for() -> None:
         "usage": {"prompt_tokens": 1, "cost": {"total_cost": 0.5}, "num_search_queries": 4},
     }
     answer = bought("chat", server, path="/v1")
-    assert answer.sources == (Source(url=A, title="One"), Source(url=""))
+    assert answer.sources == (ReportSource(url=A, title="One"), ReportSource(url=""))
     assert (answer.cost_usd, answer.usage.searches) == (0.5, 4)
     server.body["search_results"] = None
     assert cited(server) == [(B,), (A,)]
@@ -109,12 +109,12 @@ def test_thoughts_are_no_part_of_the_report_but_counted(
 @pytest.mark.parametrize(
     ("reason", "extra", "error"),
     [
-        ("length", {}, "cut at its limit of tokens"),
+        ("length", {}, "cut at its token limit"),
         ("content_filter", {}, "stopped by the provider's content filter"),
         ("stop", {"refusal": "I will not."}, "refused: I will not."),
-        ("stop", {"content": None}, "ended (stop) without a text"),
-        ("tool_calls", {"content": ""}, "ended (tool_calls) without a text"),
-        ("stop", {"content": "<think>never ended"}, "ended (stop) without a text"),
+        ("stop", {"content": None}, "ended (stop) without text"),
+        ("tool_calls", {"content": ""}, "ended (tool_calls) without text"),
+        ("stop", {"content": "<think>never ended"}, "ended (stop) without text"),
     ],
 )
 def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
@@ -157,7 +157,7 @@ def test_an_endpoint_that_lists_no_models_is_asked_for_one_token() -> None:
 def test_a_web_page_in_place_of_the_endpoint_is_named_as_that() -> None:
     server = ChatAgentServer(faults=["html_200"])
     server.lists_models = False
-    with pytest.raises(Misconfigured, match=r"not the interface that was expected.*base_url"):
+    with pytest.raises(Misconfigured, match=r"does not answer as the expected interface.*base_url"):
         check("chat", server, path="/v1")
 
 
@@ -184,5 +184,5 @@ def test_the_server_speaks_what_the_openai_sdk_reads() -> None:
 
 @pytest.mark.parametrize("raw", ["", "[]", "null", "{}", '{"choices": "x"}', "<html>"])
 def test_what_is_no_completion_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="chat completion"):
+    with pytest.raises(UnreadableJobAnswer, match="chat completion"):
         read(raw)

@@ -7,22 +7,28 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import Answer, Source, UnreadableAnswer
-from tasks.agents.citations.citing import report_markdown
-from tasks.agents.kinds import Place, open_agent
+from tasks.agents.agent import JobAnswer, ReportSource, UnreadableJobAnswer
+from tasks.agents.citations.markdown import render_report
+from tasks.agents.kinds import AgentFolders, open_agent
 from tasks.agents.providers.dashscope import read
 from tasks.extraction.claims import extract_claims
-from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, Rejected, Transient
+from tasks.models.errors import (
+    Misconfigured,
+    ModelError,
+    QuotaExhausted,
+    RequestRejected,
+    TransientError,
+)
 from tests.servers.agent_dashscope import Chunk, DashScopeServer, chunk, finished, typed
 from tests.servers.serving import serving
 from tests.tasks.agents.conversations import KEY, QUICK, SAID, bought, entry, question, start
 
 PATH = "/api/v1"
 REPORT = " Die Straße\n\nDie Straße grew by a third[2]. It then shrank by a half[1]."
-REPLY = question("Decide yourself.", earlier=SAID)
+REPLY = question("Decide yourself.", history=SAID)
 
 
-def second_turn(server: DashScopeServer, **more: Any) -> Answer:
+def second_turn(server: DashScopeServer, **more: Any) -> JobAnswer:
     return bought("dashscope", server, REPLY, path=PATH, **more)
 
 
@@ -43,9 +49,7 @@ def test_the_second_is_the_report_with_its_sources_and_searches() -> None:
     assert answer.usage.model_dump(exclude_none=True) == {
         "input_tokens": 652, "output_tokens": 8930, "searches": 2
     }  # fmt: skip
-    claims = extract_claims(
-        "", report_markdown(answer, kind="write_article", citations=None)
-    ).claims
+    claims = extract_claims("", render_report(answer, kind="write_article", citations=None)).claims
     assert [tuple(c.url for c in claim.citations) for claim in claims] == [
         ("https://b.org/two",), ("https://a.org/one",)
     ]  # fmt: skip
@@ -82,7 +86,7 @@ def test_a_long_stream_is_kept_as_few_pieces_that_lose_nothing() -> None:
 def test_a_stream_that_ends_before_its_answer_is_perhaps_billed(chunks: list[Chunk]) -> None:
     server = DashScopeServer()
     server.chunks = chunks
-    with pytest.raises(Transient, match="ended before its answer") as caught:
+    with pytest.raises(TransientError, match="ended before its answer") as caught:
         start("dashscope", server, path=PATH)
     assert caught.value.maybe_billed
 
@@ -100,11 +104,11 @@ def test_an_error_amid_the_stream_ends_it_and_what_came_is_kept() -> None:
 @pytest.mark.parametrize(
     ("code", "meaning", "maybe_billed"),
     [
-        ("Throttling.RateQuota", Transient, False),
-        ("InternalError", Transient, True),
+        ("Throttling.RateQuota", TransientError, False),
+        ("InternalError", TransientError, True),
         ("Arrearage", QuotaExhausted, None),
         ("InvalidApiKey", Misconfigured, None),
-        ("DataInspectionFailed", Rejected, None),
+        ("DataInspectionFailed", RequestRejected, None),
     ],
 )
 def test_an_error_in_place_of_the_stream_means_what_its_code_says(
@@ -115,7 +119,7 @@ def test_an_error_in_place_of_the_stream_means_what_its_code_says(
     with pytest.raises(meaning) as caught:
         start("dashscope", server, path=PATH)
     assert KEY not in str(caught.value)
-    if isinstance(caught.value, Transient):
+    if isinstance(caught.value, TransientError):
         assert caught.value.maybe_billed is maybe_billed
 
 
@@ -124,7 +128,7 @@ def test_an_account_in_arrears_is_told_by_its_code_not_its_status() -> None:
         def sell(self, *args: Any) -> Any:
             return self.error(400, "Access denied, is your account in good standing?", "Arrearage")
 
-    with pytest.raises(QuotaExhausted, match="no money"):
+    with pytest.raises(QuotaExhausted, match="no credit"):
         start("dashscope", InArrears(), path=PATH)
 
 
@@ -170,21 +174,21 @@ def test_sources_without_numbers_take_the_next_and_gaps_keep_their_place() -> No
     ]  # fmt: skip
     pieces = [{"phase": "answer", "content": "x", "extra": {"references": references}}]
     assert read(json.dumps({"stream": pieces})).sources == (
-        Source(url="https://a.org/1"), Source(url=""), Source(url="https://c.org/3"),
-        Source(url="https://d.org/4"), Source(url="https://e.org/5"),
+        ReportSource(url="https://a.org/1"), ReportSource(url=""), ReportSource(url="https://c.org/3"),
+        ReportSource(url="https://d.org/4"), ReportSource(url="https://e.org/5"),
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("raw", ["", "[]", "{}", '{"stream": 3}', "<html>"])
 def test_what_is_no_stream_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="stream of DashScope"):
+    with pytest.raises(UnreadableJobAnswer, match="stream of DashScope"):
         read(raw)
 
 
 def test_being_stopped_amid_a_stream_is_passed_on() -> None:
     async def run(address: str) -> None:
         ask = entry("dashscope", address + PATH)
-        client = open_agent("agent-1", ask, KEY, Place(work=Path("unused"), archive=None))
+        client = open_agent("agent-1", ask, KEY, AgentFolders(work=Path("unused"), archive=None))
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(client.start(question()), 0.2)
         await client.close()

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.agents.agent import Answer, UnreadableAnswer
-from tasks.agents.providers.gemini_answer import characters, read
-from tasks.agents.providers.gemini_research import RESEARCH, request_fields
+from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
+from tasks.agents.providers.gemini_answer import byte_to_character_offsets, read
+from tasks.agents.providers.gemini_research import AGENT_CONFIG, build_request
 from tests.servers.job_gemini import REDIRECT
 from tests.servers.job_reports import Indexes
 from tests.servers.jobs import JobScript
@@ -44,7 +44,7 @@ def text(words: str, *citations: tuple[Any, Any]) -> dict[str, Any]:
     return {"type": "text", "text": words, "annotations": annotations}
 
 
-def read_of(body: Any) -> Answer:
+def read_of(body: Any) -> JobAnswer:
     return read(json.dumps(body))
 
 
@@ -60,7 +60,7 @@ def test_a_report_is_bought_waited_for_and_read_with_its_citations() -> None:
         "Its old town has 36 listed houses",
         "Die Fähre braucht 75 Minuten ⛴",
     ]
-    assert answer.annotated == "after"
+    assert answer.marker_placement == "after"
     assert all(REDIRECT in annotation.url for annotation in answer.annotations)
     assert answer.model_version == GEMINI.model
     assert answer.n_reasoning_steps == 2
@@ -95,7 +95,7 @@ def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
 
 
 def test_a_completed_interaction_without_a_text_is_a_failure() -> None:
-    assert read_of(interaction()).error == "completed, but without a text"
+    assert read_of(interaction()).error == "completed, but without text"
     assert read_of(interaction(text(" \n"))).outcome == "failed"
 
 
@@ -128,7 +128,7 @@ def test_bytes_of_one_part_become_characters_of_the_whole(
 @given(st.text(st.characters(), max_size=20))
 def test_every_character_begins_at_one_byte_and_no_byte_inside_one_is_a_place(words: str) -> None:
     n_bytes = len(words.encode("utf-8", "surrogatepass"))
-    places = characters(words, range(-1, n_bytes + 2))
+    places = byte_to_character_offsets(words, range(-1, n_bytes + 2))
     assert sorted(places.values()) == list(range(len(words) + 1))
     for offset, index in places.items():
         assert len(words[:index].encode("utf-8", "surrogatepass")) == offset
@@ -164,17 +164,17 @@ def test_a_page_is_opened_where_its_result_says_so_or_nobody_says_otherwise() ->
 
 def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
     ask = ask_of(GEMINI, "http://x")
-    known, more = request_fields(ask, question(earlier_id="i1"))
+    known, more = build_request(ask, question(previous_remote_id="i1"))
     assert known == {
         "agent": GEMINI.model, "input": question().prompt, "background": True, "store": True,
-        "agent_config": RESEARCH, "previous_interaction_id": "i1",
+        "agent_config": AGENT_CONFIG, "previous_interaction_id": "i1",
     }  # fmt: skip
     assert more == {}
     changed = {"agent_config": {"visualization": "auto"}, "service_tier": "flex"}
     server = GEMINI.server()
     with_client(GEMINI, server, finished, parameters=changed)
     (job,) = server.jobs.values()
-    assert job.body["agent_config"] == RESEARCH | {"visualization": "auto"}
+    assert job.body["agent_config"] == AGENT_CONFIG | {"visualization": "auto"}
     assert job.body["service_tier"] == "flex"
     assert job.body["background"] is True
 
@@ -186,5 +186,5 @@ def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
 
 
 def test_json_that_is_nested_too_deep_is_unreadable() -> None:
-    with pytest.raises(UnreadableAnswer, match="expected an interaction"):
+    with pytest.raises(UnreadableJobAnswer, match="expected an interaction"):
         read("[" * 200_000)

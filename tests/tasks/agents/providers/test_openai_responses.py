@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.agents.agent import Answer, UnreadableAnswer
-from tasks.agents.providers.openai_responses import read, request_body
-from tasks.agents.providers.responses_output import clean_url, read_output
+from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
+from tasks.agents.providers.openai_responses import build_request, read
+from tasks.agents.providers.responses_output import clean_url, parse_output
 from tests.servers.job_openai import REFUSED, RefusingOpenAi
 from tests.servers.job_reports import Indexes
 from tests.servers.jobs import JobScript
@@ -27,7 +27,7 @@ from tests.tasks.agents.job_clients import (
 )
 
 
-def read_of(body: Any) -> Answer:
+def read_of(body: Any) -> JobAnswer:
     return read(json.dumps(body))
 
 
@@ -52,7 +52,7 @@ def page(url: str, kind: str = "open_page") -> dict[str, Any]:
 def test_a_report_is_bought_waited_for_and_read_with_its_citations() -> None:
     answer = answer_of(OPENAI, JobScript(polls=3))
     assert answer.outcome == "report"
-    assert answer.annotated == "instead"
+    assert answer.marker_placement == "instead"
     assert answer.text.startswith("# Bericht über „Write about Ærø, in full.“ – 報告 🜁\n")
     assert (
         spans(answer)[1] == "([example.com](https://example.com/tokyo?lang=ja&utm_source=openai))"
@@ -106,7 +106,7 @@ def test_a_place_that_is_none_leaves_the_source_without_a_place(indexes: Indexes
 
 
 def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
-    body = request_body(ask_of(OPENAI, "http://x"), question(earlier_id="resp_1"))
+    body = build_request(ask_of(OPENAI, "http://x"), question(previous_remote_id="resp_1"))
     assert body == {
         "model": "gpt-5.5",
         "input": question().prompt,
@@ -119,7 +119,7 @@ def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
         "previous_response_id": "resp_1",
     }
     parameters = {"reasoning": {"effort": "xhigh"}, "metadata": {"team": "a"}}
-    changed = request_body(ask_of(OPENAI, "http://x", parameters=parameters), question())
+    changed = build_request(ask_of(OPENAI, "http://x", parameters=parameters), question())
     assert changed["reasoning"] == {"effort": "xhigh"}
     assert changed["metadata"] == {"team": "a", "evergreen_job": "job-1"}
 
@@ -127,16 +127,16 @@ def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
 def test_only_final_answers_make_the_report_where_any_message_is_marked_as_one() -> None:
     commentary = message(words("I shall look first."), phase="commentary")
     final = message(words("The report."), phase="final_answer")
-    assert read_output([commentary, final]).text == "The report."
-    assert read_output([message(words("One,"), words(" two.")), message(words("Three."))]).text == (
-        "One, two.\n\nThree."
-    )
+    assert parse_output([commentary, final]).text == "The report."
+    assert parse_output(
+        [message(words("One,"), words(" two.")), message(words("Three."))]
+    ).text == ("One, two.\n\nThree.")
 
 
 def test_an_annotation_without_an_address_is_none_and_one_of_a_file_neither() -> None:
     file = {"type": "file_citation", "file_id": "f", "index": 0}
     bare = {"type": "url_citation", "start_index": 0, "end_index": 1}
-    assert read_output([message(words("Text", file, bare))]).annotations == ()
+    assert parse_output([message(words("Text", file, bare))]).annotations == ()
 
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=4), st.data())
@@ -147,7 +147,7 @@ def test_characters_of_one_part_become_characters_of_the_whole(
     end = data.draw(st.integers(start, len(parts[-1])))
     cited = {"url": "https://a.example/", "start_index": start, "end_index": end}
     output = [message(*(words(part) for part in parts[:-1])), message(words(parts[-1], cited))]
-    found = read_output(output)
+    found = parse_output(output)
     if parts[-1]:
         (annotation,) = found.annotations
         assert found.text[annotation.start : annotation.end] == parts[-1][start:end]
@@ -156,7 +156,7 @@ def test_characters_of_one_part_become_characters_of_the_whole(
 
 def test_a_page_follows_from_the_search_that_found_it_and_is_opened_once() -> None:
     a, b = "https://a.example/", "https://b.example/"
-    output = read_output(
+    output = parse_output(
         [
             search("first", "second", found=(a + "?utm_source=openai",)),
             page(a),
@@ -207,5 +207,5 @@ def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
 
 
 def test_an_object_that_is_no_response_is_unreadable() -> None:
-    with pytest.raises(UnreadableAnswer, match=r"with `status` and `output`.*'choices'"):
+    with pytest.raises(UnreadableJobAnswer, match=r"with `status` and `output`.*'choices'"):
         read_of({"choices": []})

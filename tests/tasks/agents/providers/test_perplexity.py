@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.agents.agent import Answer, Source, UnreadableAnswer
+from tasks.agents.agent import JobAnswer, ReportSource, UnreadableJobAnswer
 from tasks.agents.kinds import open_agent
-from tasks.agents.providers.perplexity import NO_SOURCE, read, request_body, sources_by_number
+from tasks.agents.providers.perplexity import UNKNOWN_SOURCE, build_request, list_sources, read
 from tasks.models.errors import Misconfigured
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
@@ -29,7 +29,7 @@ from tests.tasks.agents.job_clients import (
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
 
-def read_of(body: Any) -> Answer:
+def read_of(body: Any) -> JobAnswer:
     return read(json.dumps(body))
 
 
@@ -73,22 +73,27 @@ def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
 
 
 def test_sources_stand_where_their_numbers_say() -> None:
-    found = sources_by_number([results((4, "https://d/"), (1, "https://a/")), {"type": "message"}])
-    assert found == (Source(url="https://a/"), NO_SOURCE, NO_SOURCE, Source(url="https://d/"))
-    unnumbered = sources_by_number([results((1, "https://a/")), results((None, "https://b/"))])
+    found = list_sources([results((4, "https://d/"), (1, "https://a/")), {"type": "message"}])
+    assert found == (
+        ReportSource(url="https://a/"),
+        UNKNOWN_SOURCE,
+        UNKNOWN_SOURCE,
+        ReportSource(url="https://d/"),
+    )
+    unnumbered = list_sources([results((1, "https://a/")), results((None, "https://b/"))])
     assert [source.url for source in unnumbered] == ["https://a/", "https://b/"]
-    assert sources_by_number([results((10**9, "https://far/"))]) == ()
-    assert sources_by_number([]) == ()
+    assert list_sources([results((10**9, "https://far/"))]) == ()
+    assert list_sources([]) == ()
 
 
 def test_a_preset_takes_the_models_place_and_one_of_them_must_be_named() -> None:
     preset = ask_of(PERPLEXITY, "http://x", parameters={"preset": "high"})
-    assert request_body(preset, question()) == {
+    assert build_request(preset, question()) == {
         "input": PROMPT,
         "background": True,
         "preset": "high",
     }
-    assert request_body(ask_of(PERPLEXITY, "http://x"), question())["model"] == "openai/gpt-5.5"
+    assert build_request(ask_of(PERPLEXITY, "http://x"), question())["model"] == "openai/gpt-5.5"
     nobody = ask_of(PERPLEXITY, "http://x", model="")
     with pytest.raises(Misconfigured, match=r"name a `model`, or a `preset`.*agents\.yaml"):
         open_agent("a", nobody, "k", PLACE)
@@ -131,5 +136,5 @@ def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
 
 
 def test_an_object_that_is_no_response_is_unreadable() -> None:
-    with pytest.raises(UnreadableAnswer, match="Perplexity's Agent API"):
+    with pytest.raises(UnreadableJobAnswer, match="Perplexity's Agent API"):
         read_of({"id": "x"})

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.agents.agent import AgentClient, Answer, UnreadableAnswer
-from tasks.agents.providers.perplexity import NO_SOURCE
-from tasks.agents.providers.perplexity_async import read, request_body
-from tasks.agents.thoughts import without_thoughts
-from tasks.models.errors import Transient
+from tasks.agents.agent import AgentClient, JobAnswer, UnreadableJobAnswer
+from tasks.agents.providers.perplexity import UNKNOWN_SOURCE
+from tasks.agents.providers.perplexity_async import build_request, read
+from tasks.agents.thoughts import split_thoughts
+from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.foreign_json import ANYTHING, damaged
@@ -29,7 +29,7 @@ from tests.tasks.agents.job_clients import (
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
 
-def read_of(response: Any, status: str = "COMPLETED", **more: Any) -> Answer:
+def read_of(response: Any, status: str = "COMPLETED", **more: Any) -> JobAnswer:
     return read(json.dumps({"status": status, "response": response, **more}))
 
 
@@ -63,7 +63,7 @@ def test_a_request_that_is_sent_again_by_hand_makes_no_second_job() -> None:
     server = PERPLEXITY_ASYNC.server(JobScript(posts=("lost",)))
 
     async def use(client: AgentClient) -> None:
-        with pytest.raises(Transient) as lost:
+        with pytest.raises(TransientError) as lost:
             await client.start(question())
         assert lost.value.maybe_billed
         await client.start(question())
@@ -74,9 +74,9 @@ def test_a_request_that_is_sent_again_by_hand_makes_no_second_job() -> None:
 
 def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> None:
     earlier = ({"role": "user", "text": "P"}, {"role": "agent", "text": "Which?"})
-    asked = question("This one.", earlier=earlier, earlier_id="x")
+    asked = question("This one.", history=earlier, previous_remote_id="x")
     ask = ask_of(PERPLEXITY_ASYNC, "http://x", parameters={"reasoning_effort": "high"})
-    assert request_body(ask, asked) == {
+    assert build_request(ask, asked) == {
         "request": {
             "model": "sonar-deep-research",
             "messages": [
@@ -101,13 +101,13 @@ def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> Non
     ],
 )
 def test_only_thoughts_at_the_begin_are_taken_out(text: str, thoughts: str, rest: str) -> None:
-    assert without_thoughts(text) == (thoughts, rest)
+    assert split_thoughts(text) == (thoughts, rest)
 
 
 def test_what_is_cut_or_empty_is_a_failure_that_keeps_its_text() -> None:
     cut = read_of(said("Half a", finish_reason="length"))
-    assert (cut.outcome, cut.text, cut.error) == ("failed", "Half a", "cut at its limit of tokens")
-    assert read_of(said("<think>only")).error == "COMPLETED, but without a text"
+    assert (cut.outcome, cut.text, cut.error) == ("failed", "Half a", "cut at its token limit")
+    assert read_of(said("<think>only")).error == "COMPLETED, but without text"
     assert read_of(None).outcome == "failed"
 
 
@@ -116,7 +116,7 @@ def test_an_entry_that_cannot_be_read_keeps_its_place_among_the_sources() -> Non
             "search_results": [{"url": "https://b/", "title": "B"}]}  # fmt: skip
     found = read_of(said("x [2]") | both).sources
     assert [source.url for source in found] == ["https://a/", "https://b/", "", "https://d/"]
-    assert found[2] == NO_SOURCE
+    assert found[2] == UNKNOWN_SOURCE
     assert found[1].title == "B"
 
 
@@ -147,5 +147,5 @@ def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
 
 
 def test_an_object_that_is_no_request_is_unreadable() -> None:
-    with pytest.raises(UnreadableAnswer, match="asynchronous API"):
+    with pytest.raises(UnreadableJobAnswer, match="asynchronous API"):
         read("{}")

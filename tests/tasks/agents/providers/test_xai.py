@@ -2,8 +2,8 @@
 
 import pytest
 
-from tasks.agents.agent import Annotation, UnreadableAnswer
-from tasks.agents.citations.citing import report_markdown
+from tasks.agents.agent import Annotation, UnreadableJobAnswer
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.xai import read
 from tasks.extraction.claims import extract_claims
 from tests.servers.agent_xai import XaiServer
@@ -35,9 +35,7 @@ def test_a_report_comes_with_its_citations_trace_usage_and_cost() -> None:
 def test_its_citations_are_read_with_and_without_places(without_places: bool) -> None:
     server = XaiServer(TEXT)
     server.without_places = without_places
-    written = report_markdown(
-        bought("xai", server, path="/v1"), kind="write_article", citations=None
-    )
+    written = render_report(bought("xai", server, path="/v1"), kind="write_article", citations=None)
     claims = extract_claims("", written).claims
     assert [tuple(c.url for c in claim.citations) for claim in claims] == [(A,), (B, A)]
     assert [claim.text for claim in claims] == [
@@ -47,7 +45,7 @@ def test_its_citations_are_read_with_and_without_places(without_places: bool) ->
 
 def test_it_sends_the_whole_conversation_and_searches_the_web_only() -> None:
     server = XaiServer()
-    bought("xai", server, question("Decide yourself.", earlier=SAID), path="/v1")
+    bought("xai", server, question("Decide yourself.", history=SAID), path="/v1")
     assert server.asked == [{
         "model": "a-model",
         "input": [
@@ -103,5 +101,5 @@ def test_annotations_are_places_in_the_text() -> None:
 
 @pytest.mark.parametrize("raw", ["", "[]", "null", "{}", '{"a": 1}', "<html>", "1" * 5000])
 def test_what_is_no_response_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="xAI's Responses API"):
+    with pytest.raises(UnreadableJobAnswer, match="xAI's Responses API"):
         read(raw)

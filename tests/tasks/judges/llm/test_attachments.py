@@ -9,10 +9,10 @@ import pytest
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
-from tasks.judges.decisions import Answer, CompareArticles, Criterion
-from tasks.judges.llm.attachments import Wording, load_wording, why_not_shown
-from tasks.judges.registry import judge
-from tasks.models.attachments import MOST_BYTES, PDF, Attachment, media_types
+from tasks.judges.decisions import CompareArticles, Criterion, JudgeAnswer
+from tasks.judges.llm.attachments import AttachmentWording, find_attachment_problem, load_wording
+from tasks.judges.registry import load_judge
+from tasks.models.attachments import MAX_ATTACHMENT_BYTES, PDF, Attachment, supported_media_types
 from tasks.models.exchange import ModelRequest
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
@@ -48,7 +48,7 @@ def asked(request: CompareArticles, **entry: Any) -> list[ModelRequest]:
 
 
 def blocks(request: ModelRequest) -> dict[str, str]:
-    read: Parsed = parse(request.turns[0].text)
+    read: Parsed = parse(request.messages[0].text)
     return {block.name: block.text for block in read.blocks}
 
 
@@ -61,14 +61,14 @@ def test_a_scan_is_judged_from_its_file_and_the_ledger_says_so(
     assert [answer.status for answer in answers] == [Status.OK] * len(CRITERIA)
     assert [entry.files for entry in server.log.entries] == [arrived(pdf)]
     (call,) = ledger.calls.values()
-    assert pdf.described in call.prompt
+    assert pdf.description in call.prompt
     assert {answer.call_id for answer in answers} == {call.call_id}
 
 
 @BOTH
 def test_places_are_swapped_as_those_of_texts(kind: type[ModelServer], pdf: Attachment) -> None:
     def winners(report_first: bool) -> list[str | None]:
-        answers: Sequence[Answer] = at_server(
+        answers: Sequence[JudgeAnswer] = at_server(
             kind(),
             lambda judge: judge.decide(comparison(pdf, report_first=report_first)),
             **SEES,
@@ -136,7 +136,11 @@ JUDGE_SHA = "2946cdae18cbfb1166b8b09df3720632ff678829337b2da23d6a704bbdbca4ab"
         (("image",), {}, "the judge a_judge does not read application/pdf"),
         (("pdf",), {"media_type": "image/png"}, "does not read image/png"),
         (("image", "pdf"), {"media_type": "image/tiff"}, "does not read image/tiff"),
-        (("image", "pdf"), {"n_bytes": MOST_BYTES + 100_000}, "it has 14.1 MB, and at most 14.0"),
+        (
+            ("image", "pdf"),
+            {"n_bytes": MAX_ATTACHMENT_BYTES + 100_000},
+            "it has 14.1 MB, and at most 14.0",
+        ),
     ],
 )
 def test_a_judge_is_not_asked_about_a_file_it_cannot_be_shown(
@@ -152,11 +156,11 @@ def test_a_judge_is_not_asked_about_a_file_it_cannot_be_shown(
 
 
 def test_the_size_is_that_of_all_files_together(pdf: Attachment) -> None:
-    half = pdf.model_copy(update={"n_bytes": MOST_BYTES // 2})
-    sees = media_types("gemini", ("pdf",))
-    assert why_not_shown("j", sees, [half, half]) is None
-    assert "21.0 MB" in str(why_not_shown("j", sees, [half] * 3))
-    assert "no PDF and no picture" in str(why_not_shown("j", sees, []))
+    half = pdf.model_copy(update={"n_bytes": MAX_ATTACHMENT_BYTES // 2})
+    sees = supported_media_types("gemini", ("pdf",))
+    assert find_attachment_problem("j", sees, [half, half]) is None
+    assert "21.0 MB" in str(find_attachment_problem("j", sees, [half] * 3))
+    assert "no PDF and no picture" in str(find_attachment_problem("j", sees, []))
 
 
 def test_more_pages_than_a_model_can_read_are_not_sent(pdf: Attachment) -> None:
@@ -170,17 +174,17 @@ def test_more_pages_than_a_model_can_read_are_not_sent(pdf: Attachment) -> None:
 
 
 def test_the_offline_judge_sees_nothing_and_the_configured_ones_what_they_say() -> None:
-    assert judge("offline").reads == frozenset()
-    assert judge("local").reads == frozenset()
-    assert {PDF, "image/png"} <= judge("gemini-3.8-flash").reads
-    assert "image/heic" not in judge("gpt-5.5").reads
+    assert load_judge("offline").reads == frozenset()
+    assert load_judge("local").reads == frozenset()
+    assert {PDF, "image/png"} <= load_judge("gemini-3.8-flash").reads
+    assert "image/heic" not in load_judge("gpt-5.5").reads
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("no parts", "expected `# System`"),
-        ("# System\nx\n# Article\n{{ file }}", "uses file; this step gives files"),
+        ("# System\nx\n# Article\n{{ file }}", "uses file; this step provides files"),
         ("# System\nx\n# Article\n{{ files", "not a valid template"),
     ],
 )
@@ -190,7 +194,9 @@ def test_a_wording_that_is_none_is_refused(
     path = tmp_path / "article.md"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigurationError, match=rf"article\.md: .*{says}"):
-        Wording(path).attached((pdf,))
+        AttachmentWording(path).describe((pdf,))
     with pytest.raises(ConfigurationError, match="there is no such"):
         load_wording("article", tmp_path / "nowhere")
-    assert load_wording("article").sha == Wording(CONFIGS / "attachments" / "article.md").sha
+    assert (
+        load_wording("article").sha == AttachmentWording(CONFIGS / "attachments" / "article.md").sha
+    )

@@ -113,7 +113,7 @@ def test_whatever_a_claim_says_stays_inside_its_block() -> None:
         await recorded(recorder).decide(grade)
 
     asyncio.run(ask())
-    matched, graded = (parse(asked.turns[0].text) for asked in recorder.asked)
+    matched, graded = (parse(asked.messages[0].text) for asked in recorder.asked)
     assert matched.texts("claim") == [ATTACK, "Ada Lovelace"]
     assert matched.texts("truth") == list(MATCH.truths)
     assert [b.text for b in graded.blocks][2:] == [ATTACK] * 3

@@ -12,11 +12,11 @@ from tasks.judges.llm import excerpts
 from tasks.judges.llm.excerpts import (
     PASSAGE_CHARACTERS,
     Excerpt,
+    ExcerptNotice,
     LongPage,
-    Notice,
+    count_bytes,
     load_notice,
-    n_bytes,
-    passages,
+    split_passages,
 )
 from tasks.judges.offline.retrieval import Bm25
 
@@ -37,7 +37,7 @@ STATEMENTS = st.lists(SENTENCE, max_size=4)
 
 
 def cut(page: str, statements: list[str], most_bytes: int) -> Excerpt:
-    return LongPage(page, load_notice()).excerpt(statements, most_bytes)
+    return LongPage(page, load_notice()).make_excerpt(statements, most_bytes)
 
 
 def filler(n_paragraphs: int) -> str:
@@ -51,7 +51,7 @@ def filler(n_paragraphs: int) -> str:
 @example("a b. " * 2_000)
 @example("\r\n\x0c\u2028" * 900)
 def test_passages_are_short_and_together_the_page(page: str) -> None:
-    found = passages(page)
+    found = split_passages(page)
     assert "".join(found) == page
     assert all(0 < len(passage) <= PASSAGE_CHARACTERS for passage in found)
     assert len(found) <= 3 + len(page) // (PASSAGE_CHARACTERS // 4)
@@ -63,7 +63,7 @@ def test_an_excerpt_is_bounded_and_consists_of_the_page_in_its_order(
     page: str, statements: list[str], most_bytes: int
 ) -> None:
     found = cut(page, statements, most_bytes)
-    assert n_bytes(found.text) <= most_bytes
+    assert count_bytes(found.text) <= most_bytes
     if MARK.search(page):
         return
     pieces = MARK.split(found.text)
@@ -87,7 +87,7 @@ def test_the_same_page_and_statements_give_the_same_excerpt(
 @settings(max_examples=40, deadline=None)
 @given(PAGE, st.lists(SENTENCE, min_size=1, max_size=4))
 def test_the_best_passage_for_each_statement_is_shown(page: str, statements: list[str]) -> None:
-    in_passages = passages(page)
+    in_passages = split_passages(page)
     found = cut(page, statements, (4 + len(statements)) * 5 * PASSAGE_CHARACTERS)
     for best in Bm25(in_passages).top_many(statements, 1):
         assert all(in_passages[place] in found.text for place in best)
@@ -105,13 +105,13 @@ def test_the_beginning_is_shown_whatever_the_statements_are_about() -> None:
 def test_marks_count_towards_the_bound(
     most_characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(excerpts, "MOST_CHARACTERS", most_characters)
+    monkeypatch.setattr(excerpts, "MAX_CHARACTERS", most_characters)
     matters = [f"heron {n} " + "x" * 500 for n in range(30)]
     page = "\n\n".join(
         text for pair in zip(matters, ["y" * 510] * 30, strict=True) for text in pair
     )
     for most_bytes in range(LEAST, 9_000, 13):
-        assert n_bytes(cut(page, ["A heron."], most_bytes).text) <= most_bytes
+        assert count_bytes(cut(page, ["A heron."], most_bytes).text) <= most_bytes
 
 
 def test_statements_take_turns_so_that_none_takes_all_the_room() -> None:
@@ -125,7 +125,7 @@ def test_statements_take_turns_so_that_none_takes_all_the_room() -> None:
 def test_room_that_no_passage_claims_goes_to_what_follows_the_beginning() -> None:
     page = filler(100)
     found = cut(page, ["Nothing of this."], 10 * LEAST)
-    assert n_bytes(found.text) > 10 * LEAST - 2 * PASSAGE_CHARACTERS
+    assert count_bytes(found.text) > 10 * LEAST - 2 * PASSAGE_CHARACTERS
     shown, left_out, rest = MARK.split(found.text)
     assert page == shown + page[len(shown) :]
     assert (len(shown) + int(left_out.replace(",", "")), rest) == (len(page), "")
@@ -134,15 +134,19 @@ def test_room_that_no_passage_claims_goes_to_what_follows_the_beginning() -> Non
 def test_paragraphs_and_sentences_stay_whole_where_they_can() -> None:
     paragraph = "The tower is made of iron and stands by the river. " * 11
     page = "\n\n".join(["# Tower", paragraph, "## Bridge", paragraph, paragraph])
-    assert [passage[:9] for passage in passages(page)] == ["# Tower\n\n", "## Bridge", "The tower"]
+    assert [passage[:9] for passage in split_passages(page)] == [
+        "# Tower\n\n",
+        "## Bridge",
+        "The tower",
+    ]
     line = "It opened in 1889 to visitors. " * 100
-    assert all(passage.endswith("visitors. ") for passage in passages(line))
+    assert all(passage.endswith("visitors. ") for passage in split_passages(line))
     unpunctuated = "stone " * 1_000
-    assert all(passage.endswith("stone ") for passage in passages(unpunctuated))
+    assert all(passage.endswith("stone ") for passage in split_passages(unpunctuated))
 
 
 def test_what_is_never_looked_at_counts_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(excerpts, "MOST_CHARACTERS", 4_000)
+    monkeypatch.setattr(excerpts, "MAX_CHARACTERS", 4_000)
     page = filler(20)
     found = cut(page, [], 50 * LEAST)
     shown, left_out, rest = MARK.split(found.text)
@@ -154,13 +158,13 @@ def test_what_is_never_looked_at_counts_as_left_out(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("page", ["\n" * 200_000, "a" * 200_000, "# \n" * 60_000, "中。" * 90_000])
 def test_pages_of_nothing_are_cut_too(page: str) -> None:
     found = cut(page, ["The tower opened in 1889."], LEAST)
-    assert n_bytes(found.text) <= LEAST
+    assert count_bytes(found.text) <= LEAST
     assert 0 < found.shown_share < 1
 
 
 def test_the_notice_tells_of_the_mark_as_it_stands_there() -> None:
     notice = load_notice()
-    assert notice.gap(12_400).strip() in notice.system
+    assert notice.render_gap(12_400).strip() in notice.system
     assert notice.files == ()
 
 
@@ -169,11 +173,11 @@ def test_a_notice_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "page.md"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigurationError, match="expected `# System`, then `# Gap`"):
-        Notice(path)
+        ExcerptNotice(path)
 
 
 def test_a_mark_that_does_not_say_how_much_is_left_out_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text("# System\nAn excerpt.\n# Gap\n[…]\n", "utf-8")
-    with pytest.raises(ConfigurationError, match="this step gives characters"):
-        Notice(path).gap(3)
+    with pytest.raises(ConfigurationError, match="this step provides characters"):
+        ExcerptNotice(path).render_gap(3)

@@ -10,7 +10,7 @@ import pytest
 from tasks.configuration.loading import CONFIGS
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.inversion import INVERSION_FORMS
-from tasks.judges.forms.replies import schema_of
+from tasks.judges.forms.schemas import render_schema
 from tasks.judges.inversion import (
     AnswerClosedBook,
     AnswerFromPage,
@@ -18,11 +18,11 @@ from tasks.judges.inversion import (
     FindOthers,
     FindTargets,
     PoseQuestion,
-    Said,
+    StepAnswer,
 )
 from tasks.judges.llm.inversion import MAX_CHARS, MAX_ITEMS, LlmInverter
 from tasks.judges.llm.prompts import load_prompt
-from tasks.judges.text import stands_in
+from tasks.judges.text import occurs_in
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply, Outcome
 from tasks.warehouse.rows import Status
@@ -35,7 +35,7 @@ from tests.tasks.judges.recording import Recorder, at_server, entry
 from tests.tasks.judges.test_injection import ATTACKS, SAY, Attack
 
 ResultT = TypeVar("ResultT")
-Work = Callable[[LlmInverter], Awaitable[Said[Any]]]
+Work = Callable[[LlmInverter], Awaitable[StepAnswer[Any]]]
 
 
 def steps(text: str) -> dict[str, Work]:
@@ -105,10 +105,10 @@ def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("form", INVERSION_FORMS)
 def test_a_schema_is_strict_and_has_no_defaults(form: type[ReplyModel]) -> None:
-    for part in objects_in(json.loads(schema_of(form))):
+    for part in objects_in(json.loads(render_schema(form))):
         assert part["additionalProperties"] is False
         assert sorted(part["required"]) == sorted(part["properties"])
-    assert "default" not in schema_of(form)
+    assert "default" not in render_schema(form)
 
 
 class Answering:
@@ -124,7 +124,7 @@ class Answering:
             return Outcome(Status.UNPARSABLE, reason=str(error))
 
 
-def said(step: str, answer: Any) -> Said[Any]:
+def said(step: str, answer: Any) -> StepAnswer[Any]:
     return asyncio.run(steps("x")[step](LlmInverter("a_judge", entry(), Answering(answer))))  # type: ignore[arg-type]
 
 
@@ -197,8 +197,8 @@ def test_a_repeated_query_counts_once() -> None:
 
 @pytest.mark.parametrize("server", [GeminiServer, OpenAiServer])
 def test_every_step_is_answered_over_the_wire(server: Any) -> None:
-    async def work(judge: Any) -> list[Said[Any]]:
-        inverter = LlmInverter("a_judge", judge.entry, judge._asking._asker)
+    async def work(judge: Any) -> list[StepAnswer[Any]]:
+        inverter = LlmInverter("a_judge", judge.entry, judge._model._sender)
         found = await inverter.find_targets(
             FindTargets(title=TITLE, text=BRIDGES, n_targets=2, n_properties=3)
         )
@@ -210,4 +210,4 @@ def test_every_step_is_answered_over_the_wire(server: Any) -> None:
     assert all(answer.call_id and answer.model_version for answer in answers)
     targets = answers[0].value
     assert targets
-    assert all(stands_in(p.sentence, BRIDGES) for target in targets for p in target.properties)
+    assert all(occurs_in(p.sentence, BRIDGES) for target in targets for p in target.properties)

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from tasks.judges.decisions import (
-    Answer,
     CompareArticles,
     Criterion,
     ExtractClaims,
     ExtractFacts,
+    JudgeAnswer,
     VerifyAgainstPage,
     VerifyClaims,
 )
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.text import stands_in
+from tasks.judges.text import occurs_in
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
@@ -49,19 +49,19 @@ SAME = PAIR.model_copy(update={"second": PAIR.first})
 REPORT = "# Tower\nThe tower opened\tin 1889.[1] It is tall. It is old [2].\n"
 
 
-def verified(request: VerifyClaims) -> Callable[[LlmJudge], Awaitable[Sequence[Answer]]]:
+def verified(request: VerifyClaims) -> Callable[[LlmJudge], Awaitable[Sequence[JudgeAnswer]]]:
     return lambda judge: judge.decide(request)
 
 
-def on_page(judge: LlmJudge) -> Awaitable[Sequence[Answer]]:
+def on_page(judge: LlmJudge) -> Awaitable[Sequence[JudgeAnswer]]:
     return judge.decide(ON_PAGE)
 
 
-def labels(answers: Sequence[Answer]) -> list[str | None]:
+def labels(answers: Sequence[JudgeAnswer]) -> list[str | None]:
     return [answer.label for answer in answers]
 
 
-def check_called(answers: Sequence[Answer], ledger: MemoryLedger, together: int) -> None:
+def check_called(answers: Sequence[JudgeAnswer], ledger: MemoryLedger, together: int) -> None:
     for answer in answers:
         assert answer.status is Status.OK
         assert answer.call_id in ledger.calls
@@ -114,7 +114,7 @@ def test_statements_are_checked_against_a_page_in_one_call(kind: type[ModelServe
     check_called(answers, ledger, together=3)
     for answer in answers[:2]:
         assert answer.evidence
-        assert stands_in(answer.evidence, PAGE)
+        assert occurs_in(answer.evidence, PAGE)
     assert answers[2].evidence is None
     assert len(server.log.entries) == 1
 

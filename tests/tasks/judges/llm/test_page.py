@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judges.decisions import Answer, VerifyAgainstPage
-from tasks.judges.llm.excerpts import load_notice, n_bytes
-from tasks.judges.llm.page import in_groups
-from tasks.judges.text import stands_in
+from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
+from tasks.judges.llm.excerpts import count_bytes, load_notice
+from tasks.judges.llm.page import split_evenly
+from tasks.judges.text import occurs_in
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
@@ -61,7 +61,7 @@ class Seeing(Oracle):
 
 def answered(
     server: ModelServer, request: VerifyAgainstPage, ledger: MemoryLedger | None = None, **more: Any
-) -> list[Answer]:
+) -> list[JudgeAnswer]:
     return list(at_server(server, lambda judge: judge.decide(request), ledger, **more))
 
 
@@ -75,7 +75,7 @@ def test_a_page_beyond_the_bound_is_shown_as_an_excerpt_that_says_so(
     ((system, _),) = model.seen
     (page,) = model.pages()
     assert load_notice().system in system
-    assert n_bytes(page) <= PAGE_TOKENS * BYTES_PER_TOKEN
+    assert count_bytes(page) <= PAGE_TOKENS * BYTES_PER_TOKEN
     assert len(MARK.findall(page)) == 3
     assert page.startswith("# Tower\nBy A. Writer.")
     assert "In 1889 the tower opened to visitors." in page
@@ -84,7 +84,7 @@ def test_a_page_beyond_the_bound_is_shown_as_an_excerpt_that_says_so(
     assert [answer.shown_share for answer in answers] == [shown] * 3
     for answer in answers[:2]:
         assert answer.evidence
-        assert stands_in(answer.evidence, LONG.page)
+        assert occurs_in(answer.evidence, LONG.page)
 
 
 @BOTH
@@ -92,7 +92,7 @@ def test_a_page_within_the_bound_is_shown_whole_and_nothing_is_said(
     kind: type[ModelServer],
 ) -> None:
     model = Seeing()
-    exactly = n_bytes(LONG.page) / BYTES_PER_TOKEN + 1
+    exactly = count_bytes(LONG.page) / BYTES_PER_TOKEN + 1
     answers = answered(kind(model=model), LONG, page_tokens=int(exactly))
     assert model.pages() == [LONG.page]
     assert load_notice().system not in model.seen[0][0]
@@ -103,7 +103,7 @@ def test_a_page_that_is_longer_than_the_model_reads_is_no_longer_given_up() -> N
     model = Seeing()
     answers = answered(OpenAiServer(model=model), LONG, context_tokens=4_000)
     assert [answer.label for answer in answers] == ["support", "conflict", "not_support"]
-    assert n_bytes(model.pages()[0]) <= 3_000 * BYTES_PER_TOKEN
+    assert count_bytes(model.pages()[0]) <= 3_000 * BYTES_PER_TOKEN
 
 
 MANY = VerifyAgainstPage(
@@ -158,7 +158,7 @@ def test_a_quote_that_joins_what_a_mark_separates_is_no_evidence() -> None:
 
 @given(st.lists(st.text(max_size=3), max_size=200), st.integers(1, 70))
 def test_groups_are_in_order_small_enough_and_few(claims: list[str], most: int) -> None:
-    groups = in_groups(claims, most)
+    groups = split_evenly(claims, most)
     assert [claim for group in groups for claim in group] == claims
     assert all(0 < len(group) <= most for group in groups)
     assert len(groups) == -(-len(claims) // most)
@@ -194,7 +194,7 @@ def test_questions_about_whole_pages_keep_the_addresses_under_which_they_were_bo
 
 def test_how_pages_are_read_is_said_only_where_it_is_not_whole_and_at_once() -> None:
     def reading(longest: int, most: int, **more: Any) -> tuple[str, ...]:
-        return recorded(Recorder(), page_tokens=PAGE_TOKENS, **more).page_reading(longest, most)
+        return recorded(Recorder(), page_tokens=PAGE_TOKENS, **more).page_key_parts(longest, most)
 
     bound = int(PAGE_TOKENS * BYTES_PER_TOKEN)
     assert reading(bound, 60) == ()
@@ -203,5 +203,5 @@ def test_how_pages_are_read_is_said_only_where_it_is_not_whole_and_at_once() -> 
     assert load_notice().sha in reading(bound + 1, 1)[0]
     others = [reading(bound + 1, 61), reading(bound + 1, 61, page_claims_per_call=7)]
     assert others[0] != others[1]
-    wider = recorded(Recorder(), page_tokens=PAGE_TOKENS + 1).page_reading(9 * bound, 1)
+    wider = recorded(Recorder(), page_tokens=PAGE_TOKENS + 1).page_key_parts(9 * bound, 1)
     assert wider != reading(9 * bound, 1)

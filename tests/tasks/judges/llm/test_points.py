@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.judges.decisions import Criterion
-from tasks.judges.llm.excerpts import n_bytes
+from tasks.judges.llm.excerpts import count_bytes
 from tasks.judges.research import (
     CheckPoints,
     ExtractKeyPoints,
@@ -15,7 +15,7 @@ from tasks.judges.research import (
     RateReport,
     VerifySupport,
 )
-from tasks.judges.text import stands_in
+from tasks.judges.text import occurs_in
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status
 from tests.servers.fences import parse
@@ -108,7 +108,7 @@ def test_support_is_full_in_part_or_none_over_all_pages_together(kind: type[Any]
     assert {answer.asked_together for answer in answers} == {3}
     for answer in answers[:2]:
         assert answer.evidence
-        assert stands_in(answer.evidence, SUPPORT.together)
+        assert occurs_in(answer.evidence, SUPPORT.joined_pages)
     assert [answer.shown_share for answer in answers] == [None] * 3
 
 
@@ -121,7 +121,7 @@ def test_no_address_of_a_page_is_shown_and_long_pages_are_cut_together() -> None
     assert [answer.label for answer in answers] == ["full", "partial", "none"]
     ((_, user),) = model.seen
     (shown,) = parse(user).texts("pages")
-    assert n_bytes(shown) <= 2_000 * BYTES_PER_TOKEN
+    assert count_bytes(shown) <= 2_000 * BYTES_PER_TOKEN
     assert all(0 < (answer.shown_share or 0) < 1 for answer in answers)
     assert "http" not in user
 

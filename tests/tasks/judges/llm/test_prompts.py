@@ -18,31 +18,26 @@ from tasks.judges.decisions import CompareArticles, Criterion
 from tasks.judges.forms.claims import ClaimMatches, ValueGrades
 from tasks.judges.forms.deepresearch import CitationVerdicts, PairScores
 from tasks.judges.forms.drafting import (
-    LookedAtRubrics,
-    StatedKeywords,
-    StatedRubrics,
-    WrittenReport,
+    ReplyKeywords,
+    ReplyReport,
+    ReplyRubrics,
+    RubricVerdicts,
 )
+from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
+from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.inversion import (
-    PosedQuestion,
-    StatedAnswers,
-    StatedEffort,
-    StatedOthers,
-    StatedTargets,
+    ReplyAlternatives,
+    ReplyAnswers,
+    ReplyEffort,
+    ReplyQuestion,
+    ReplyTargets,
 )
 from tasks.judges.forms.keywords import KeywordRatings
-from tasks.judges.forms.points import MergedPoints, PointVerdicts, StatedPoints
-from tasks.judges.forms.replies import (
-    ClaimVerdicts,
-    CriterionVerdictsOrTies,
-    PageVerdicts,
-    ReplyModel,
-    StatedClaims,
-    StatedFacts,
-    schema_of,
-)
+from tasks.judges.forms.points import PointVerdicts, ReplyMergedPoints, ReplyPoints
 from tasks.judges.forms.rubrics import ItemGrades
+from tasks.judges.forms.schemas import render_schema
 from tasks.judges.forms.support import Ratings, SupportVerdicts
+from tasks.judges.forms.wiki import ClaimVerdicts, CriterionVerdictsOrTies, PageVerdicts
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
 from tests.servers.fences import parse
 from tests.tasks.judges.recording import Recorder, recorded
@@ -61,16 +56,16 @@ FORMS: dict[str, type[ReplyModel]] = {
     "claim_discovery/match_claims": ClaimMatches,
     "claim_discovery/match_queries": ClaimMatches,
     "claim_discovery/grade_values": ValueGrades,
-    "drafting/draft_rubrics": StatedRubrics,
-    "drafting/check_rubrics": LookedAtRubrics,
-    "drafting/draft_keywords": StatedKeywords,
-    "drafting/write_closed_book": WrittenReport,
-    "inversion/find_targets": StatedTargets,
-    "inversion/pose_question": PosedQuestion,
-    "inversion/find_others": StatedOthers,
-    "inversion/answer_closed_book": StatedAnswers,
-    "inversion/answer_from_page": StatedAnswers,
-    "inversion/estimate_difficulty": StatedEffort,
+    "drafting/draft_rubrics": ReplyRubrics,
+    "drafting/check_rubrics": RubricVerdicts,
+    "drafting/draft_keywords": ReplyKeywords,
+    "drafting/write_closed_book": ReplyReport,
+    "inversion/find_targets": ReplyTargets,
+    "inversion/pose_question": ReplyQuestion,
+    "inversion/find_others": ReplyAlternatives,
+    "inversion/answer_closed_book": ReplyAnswers,
+    "inversion/answer_from_page": ReplyAnswers,
+    "inversion/estimate_difficulty": ReplyEffort,
     "rubric_bench/grade_items": ItemGrades,
     "rigorous/grade_item": ItemGrades,
     "rigorous/rate_keywords": KeywordRatings,
@@ -81,10 +76,10 @@ FORMS: dict[str, type[ReplyModel]] = {
     "research_gym/check_points": PointVerdicts,
     "research_gym/verify_support": SupportVerdicts,
     "research_gym/rate_report": Ratings,
-    "key_points/extract": StatedPoints,
-    "key_points/merge": MergedPoints,
-    "extraction/facts": StatedFacts,
-    "extraction/claims": StatedClaims,
+    "key_points/extract": ReplyPoints,
+    "key_points/merge": ReplyMergedPoints,
+    "extraction/facts": ReplyFacts,
+    "extraction/claims": ReplyClaims,
 }
 
 
@@ -109,9 +104,9 @@ def test_a_prompt_has_settings_a_system_text_and_a_template(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"page": "x"}, "uses page, rule; this step gives page"),
-        ({"page": "x", "rule": "y", "more": "z"}, "this step gives more, page, rule"),
-        ({"page": "x", "rules": "y"}, "this step gives page, rules"),
+        ({"page": "x"}, "uses page, rule; this step provides page"),
+        ({"page": "x", "rule": "y", "more": "z"}, "this step provides more, page, rule"),
+        ({"page": "x", "rules": "y"}, "this step provides page, rules"),
         ({}, "uses page, rule"),
     ],
 )
@@ -141,13 +136,13 @@ def test_a_file_that_is_no_prompt_is_refused(text: str, says: str, tmp_path: Pat
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"no_such_step\.md: there is no such prompt"):
+    with pytest.raises(ConfigurationError, match=r"no_such_step\.md: there is no such file"):
         load_prompt("wiki_fact", "no_such_step", tmp_path)
 
 
 def test_a_value_that_a_template_needs_a_part_of_must_have_it(tmp_path: Path) -> None:
     prompt = Prompt(written(tmp_path, WHOLE.replace("{{ rule }}", "{{ rule.text }}")))
-    with pytest.raises(ConfigurationError, match="cannot be filled"):
+    with pytest.raises(ConfigurationError, match="cannot be rendered"):
         prompt.render(page="x", rule={"words": "y"})
 
 
@@ -273,9 +268,9 @@ def test_a_prompt_speaks_of_no_verdict_that_its_form_does_not_know(
     step: str, form: type[ReplyModel]
 ) -> None:
     text = (CONFIGS / "prompts" / f"{step}.md").read_text("utf-8")
-    known = words_of(json.loads(schema_of(form)))
+    known = words_of(json.loads(render_schema(form)))
     verdicts = {"consistent", "inconsistent", "not_support", "support", "conflict", "tie"}
-    # Scores of items are set for each request: see `one_of` of Asking.decided.
+    # Scores of items are set for each request: see `allowed_values` of PromptedModel.ask_items.
     said = {word for word in re.findall(r"`(\w+)`", text) if not word.isdigit() or word in known}
     assert said <= known
     assert said & verdicts == known & verdicts, "the prompt explains each verdict"

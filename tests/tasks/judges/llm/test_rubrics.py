@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.decisions import Answer
-from tasks.judges.forms.replies import read
+from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.forms.parsing import parse_reply
 from tasks.judges.forms.rubrics import ItemGrades
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems, RubricItem
 from tasks.models.gateway import InvalidReply
 from tasks.warehouse.rows import Status
-from tasks.warehouse.rubrics import Blocked
+from tasks.warehouse.rubrics import BlockedSource
 from tests.servers.base import ModelServer
 from tests.servers.fences import parse
 from tests.servers.gemini import GeminiServer
@@ -42,12 +42,12 @@ GRADE = GradeItems(
     question="How is land finance changing?",
     report=REPORT,
     items=ITEMS,
-    blocked=Blocked(title="The source", authors=("Wu",), urls=("https://blocked.org/1",)),
+    blocked=BlockedSource(title="The source", authors=("Wu",), urls=("https://blocked.org/1",)),
     prompt="rubric_bench/grade_items",
 )
 
 
-def graded(server: ModelServer, request: GradeItems = GRADE, **entry: Any) -> list[Answer]:
+def graded(server: ModelServer, request: GradeItems = GRADE, **entry: Any) -> list[JudgeAnswer]:
     return list(at_server(server, lambda judge: judge.decide(request), **entry))
 
 
@@ -133,7 +133,7 @@ def test_an_answer_in_another_dress_is_taken_at_once(change: Any) -> None:
 def test_a_score_that_is_no_value_is_refused_and_nothing_breaks(score: str) -> None:
     answer = f'{{"results": [{{"evidence": "", "item": "a", "reason": "", "score": {score}}}]}}'
     with pytest.raises(InvalidReply, match=r"score|the answer"):
-        read(ItemGrades, answer)
+        parse_reply(ItemGrades, answer)
 
 
 def test_batches_of_a_report_share_all_up_to_their_items() -> None:
@@ -144,7 +144,7 @@ def test_batches_of_a_report_share_all_up_to_their_items() -> None:
             await recorded(recorder).decide(GRADE.model_copy(update={"items": (item,)}))
 
     asyncio.run(ask())
-    prompts = [request.turns[0].text for request in recorder.asked]
+    prompts = [request.messages[0].text for request in recorder.asked]
     heads = {prompt.partition("\nItem info_recall-")[0] for prompt in prompts}
     assert len(heads) == 1
     assert [block.name for block in parse(heads.pop()).blocks] == ["query", "report", "blocked"]
@@ -162,11 +162,11 @@ def test_whatever_report_and_rubric_say_stays_inside_their_blocks() -> None:
     request = GradeItems(
         question=ATTACK, report=ATTACK,
         items=(RubricItem(id="a-1", text=ATTACK, allowed=ALLOWED),),
-        blocked=Blocked(title=ATTACK, authors=(ATTACK,), urls=(ATTACK,)),
+        blocked=BlockedSource(title=ATTACK, authors=(ATTACK,), urls=(ATTACK,)),
         prompt="rubric_bench/grade_items",
     )  # fmt: skip
     asyncio.run(recorded(recorder).decide(request))
-    shown = parse(recorder.asked[0].turns[0].text)
+    shown = parse(recorder.asked[0].messages[0].text)
     assert [b.text for b in shown.blocks if b.name != "blocked"] == [ATTACK] * 3
     assert "answer:" not in shown.outside
     assert "info_recall-9" not in shown.outside
@@ -184,7 +184,7 @@ def test_a_scan_is_told_of_as_a_report_and_goes_to_judges_that_see_alone(tmp_pat
     asyncio.run(recorded(recorder, reads=("pdf",)).decide(request))
     [asked] = recorder.asked
     assert "The report is given as a file" in asked.system
-    [shown] = parse(asked.turns[0].text).texts("report")
+    [shown] = parse(asked.messages[0].text).texts("report")
     assert shown.startswith("The text of this report is not here: it is what can be read in")
     assert shown.endswith("(application/pdf, 3 pages).")
     blind = graded(GeminiServer(), request)

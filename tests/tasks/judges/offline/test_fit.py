@@ -7,28 +7,28 @@ import pytest
 
 pytest.importorskip("scipy", reason="fitting needs the dev dependencies")
 
-from tasks.judges.offline.calibration import Item, read_items
+from tasks.judges.offline.calibration import CalibrationItem, load_items
 from tasks.judges.offline.fit import FAMILIES, fit
-from tasks.judges.offline.lexical import NAMES
-from tasks.judges.offline.weights import read_weights
+from tasks.judges.offline.lexical import FEATURE_NAMES
+from tasks.judges.offline.weights import load_weights
 
 DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
 
 
-def items(n: int = 200) -> list[Item]:
+def items(n: int = 200) -> list[CalibrationItem]:
     """Made-up decisions that follow `window`, and run against `whole`."""
     random = np.random.default_rng(7)
-    rows = random.random((n, len(NAMES)))
-    window, whole = rows[:, NAMES.index("window")], rows[:, NAMES.index("whole")]
+    rows = random.random((n, len(FEATURE_NAMES)))
+    window, whole = rows[:, FEATURE_NAMES.index("window")], rows[:, FEATURE_NAMES.index("whole")]
     positive = 4 * window - 3 * whole + random.normal(0, 0.3, n) > 0.5
     return [
-        Item("fact_in_report", f"block {i % 5}", tuple(row), False, bool(positive[i]))
+        CalibrationItem("fact_in_report", f"block {i % 5}", tuple(row), False, bool(positive[i]))
         for i, row in enumerate(rows.tolist())
     ]
 
 
 def test_a_feature_that_runs_against_the_verdicts_gets_no_weight() -> None:
-    weights = dict(zip(NAMES, fit(items()).weights, strict=True))
+    weights = dict(zip(FEATURE_NAMES, fit(items()).weights, strict=True))
     assert weights["window"] > 1
     assert weights["whole"] == 0
     assert min(weights.values()) >= 0
@@ -43,10 +43,10 @@ def test_probabilities_follow_the_share_of_positives_in_the_family() -> None:
 @pytest.mark.published
 @pytest.mark.skipif(not DATA.exists(), reason="the published data is not at ../shared/data")
 def test_the_shipped_weights_are_what_the_published_data_give() -> None:
-    found = read_items(DATA)
+    found = load_items(DATA)
     assert len(found) == 1_542 + 195 + 72 + 135
-    fitted, (shipped, _) = fit(found), read_weights()
-    for name, value in zip(NAMES, fitted.weights, strict=True):
+    fitted, (shipped, _) = fit(found), load_weights()
+    for name, value in zip(FEATURE_NAMES, fitted.weights, strict=True):
         assert getattr(shipped.weights, name) == pytest.approx(value, abs=2e-3)
     for name, value in zip(FAMILIES, fitted.intercepts, strict=True):
         assert getattr(shipped.intercepts, name) == pytest.approx(value, abs=2e-3)

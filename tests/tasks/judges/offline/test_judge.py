@@ -16,10 +16,10 @@ from tasks.judges.decisions import (
     CONSISTENT,
     NOT_SUPPORT,
     SUPPORT,
-    Answer,
     CompareArticles,
     Criterion,
     Judge,
+    JudgeAnswer,
     VerifyAgainstPage,
     VerifyClaims,
 )
@@ -39,13 +39,13 @@ POOL = (
 SENTENCE = st.text(alphabet="Line opened in 1875 not miles.", max_size=60)
 
 
-def claims_verified(claims: tuple[str, ...], pool: tuple[str, ...] = POOL) -> list[Answer]:
+def claims_verified(claims: tuple[str, ...], pool: tuple[str, ...] = POOL) -> list[JudgeAnswer]:
     retrieved = Bm25(pool).top_many(claims, 10)
     request = VerifyClaims(claims=claims, pool=pool, retrieved=retrieved)
     return list(asyncio.run(JUDGE.decide(request)))
 
 
-def page_verified(claim: str, page: str) -> Answer:
+def page_verified(claim: str, page: str) -> JudgeAnswer:
     request = VerifyAgainstPage(claims=(claim,), url="https://example.org/line", page=page)
     return asyncio.run(JUDGE.decide(request))[0]
 
@@ -115,8 +115,8 @@ def test_a_page_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_pages_longer_than_ever_read_before_change_the_keys_of_their_verdicts() -> None:
-    assert JUDGE.page_reading(offline.ONCE_READ, 1_000) == ()
-    (reading,) = JUDGE.page_reading(offline.ONCE_READ + 1, 1)
+    assert JUDGE.page_key_parts(offline.EARLIER_MAX_PAGE_CHARS, 1_000) == ()
+    (reading,) = JUDGE.page_key_parts(offline.EARLIER_MAX_PAGE_CHARS + 1, 1)
     assert str(offline.MAX_PAGE_CHARS) in reading
 
 
@@ -162,14 +162,14 @@ def test_a_pickled_judge_answers_the_same() -> None:
 SCRIPT = """
 import asyncio, sys
 from tasks.judges.decisions import VerifyAgainstPage, VerifyClaims
-from tasks.judges.offline.lexical import Pool
+from tasks.judges.offline.lexical import SentencePool
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
 words = "line river bridge station bedford opened passenger service northern miles".split()
 pool = tuple(" ".join(words[(i * j + j) % 10] for j in range(1, 9)) + f" {i}." for i in range(60))
 claims = tuple(" ".join(words[(3 * i + j * j) % 10] for j in range(7)) for i in range(40))
 hits = Bm25(pool).top_many(claims, 10)
-prepared = Pool(pool)
+prepared = SentencePool(pool)
 print([[value.hex() for value in prepared.compare(c, h).features.row()]
        for c, h in zip(claims, hits)])
 judge = OfflineJudge()

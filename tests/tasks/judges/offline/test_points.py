@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.judges.decisions import Answer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.offline.weights import read_weights
+from tasks.judges.offline.weights import load_weights
 from tasks.judges.research import CheckPoints, RateReport, VerifySupport
 from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.warehouse.rows import Status
@@ -21,10 +21,10 @@ needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="shared data not mou
 
 
 @cache
-def recorded() -> list[tuple[bool, Answer]]:
+def recorded() -> list[tuple[bool, JudgeAnswer]]:
     """Whether GPT-4.1-mini said `Supported`, and what the judge says: 1,542 key points."""
     labelled = defaultdict(list)
-    found: list[tuple[bool, Answer]] = []
+    found: list[tuple[bool, JudgeAnswer]] = []
     for line in (SHARED / "calibration" / "key_points.jsonl").read_text("utf-8").splitlines():
         point = json.loads(line)
         labelled[point["system"], point["question"]].append(point)
@@ -45,7 +45,7 @@ def test_on_recorded_key_points_it_agrees_as_its_weights_file_says() -> None:
     which it was fitted to, it is a little better: 73.8 % and 0.44."""
     labels = [supported for supported, _ in recorded()]
     said = [answer.label == "supported" for _, answer in recorded()]
-    (stated,) = [a for task, a in read_weights()[0].held_out.items() if "key points" in task]
+    (stated,) = [a for task, a in load_weights()[0].held_out.items() if "key points" in task]
     assert stated.n == len(labels) == 1542
     agreed = accuracy(labels, said) or 0.0
     assert agreed == pytest.approx(0.7380, abs=0.0005)

@@ -12,10 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.agents.agent import Answer, Gone, Question, Seen, Turn, UnreadableAnswer
-from tasks.agents.command.captured import Captured, given_secrets, secrets_of
-from tasks.agents.command.client import CommandClient, file_name
-from tasks.agents.kinds import Place, open_agent, read_answer
+from tasks.agents.agent import (
+    ConversationMessage,
+    Gone,
+    JobAnswer,
+    JobRequest,
+    JobStatus,
+    UnreadableJobAnswer,
+)
+from tasks.agents.command.capture import CapturedStream, encode_secrets, select_secrets
+from tasks.agents.command.client import CommandClient, safe_file_name
+from tasks.agents.kinds import AgentFolders, open_agent, read_answer
 from tasks.configuration.agents import AgentLimits, CommandAsk
 from tasks.models.errors import Misconfigured
 
@@ -23,8 +30,8 @@ SECRET = "a key that nobody must see"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    place = Place(tmp_path / "work", tmp_path / "archive")
+def place(tmp_path: Path) -> Iterator[AgentFolders]:
+    place = AgentFolders(tmp_path / "work", tmp_path / "archive")
     yield place
     for process in psutil.process_iter():  # what a failed test may have left
         try:
@@ -35,13 +42,15 @@ def place(tmp_path: Path) -> Iterator[Place]:
             process.kill()
 
 
-def question(job: str = "job-1", prompt: str = "Wríte it.", **further: object) -> Question:
+def question(job: str = "job-1", prompt: str = "Wríte it.", **further: object) -> JobRequest:
     given = {"job": job, "edition": "e", "assignment": "Ünter_x", "title": "T",
              "kind": "write_article", "prompt": prompt}  # fmt: skip
-    return Question.model_validate(given | further)
+    return JobRequest.model_validate(given | further)
 
 
-def client(place: Place, *command: str, seconds: float = 60, **further: object) -> CommandClient:
+def client(
+    place: AgentFolders, *command: str, seconds: float = 60, **further: object
+) -> CommandClient:
     ask = CommandAsk.model_validate(
         {"kind": "command", "command": command,
          "limits": AgentLimits(deadline_minutes=seconds / 60)} | further
@@ -49,20 +58,20 @@ def client(place: Place, *command: str, seconds: float = 60, **further: object) 
     return CommandClient("an/agent", ask, place, grace_seconds=0.3)
 
 
-def shell(place: Place, script: str, **further: object) -> CommandClient:
+def shell(place: AgentFolders, script: str, **further: object) -> CommandClient:
     return client(place, "sh", "-c", script, **further)  # type: ignore[arg-type]
 
 
-async def ended(agent: CommandClient, job: str = "job-1") -> Seen:
+async def ended(agent: CommandClient, job: str = "job-1") -> JobStatus:
     until = time.monotonic() + 30
-    while not (seen := await agent.look(job)).ended:
+    while not (seen := await agent.poll(job)).ended:
         assert time.monotonic() < until, "the program has not ended"
         await asyncio.sleep(0.02)
     return seen
 
 
-def answer_to(agent: CommandClient, asked: Question | None = None) -> Answer:
-    async def ask() -> Answer:
+def answer_to(agent: CommandClient, asked: JobRequest | None = None) -> JobAnswer:
+    async def ask() -> JobAnswer:
         seen = await agent.start(asked or question())
         assert (seen.remote_id, seen.ended) == ((asked or question()).job, False)
         return read_answer("command", (await ended(agent)).raw or "")
@@ -70,21 +79,21 @@ def answer_to(agent: CommandClient, asked: Question | None = None) -> Answer:
     return asyncio.run(ask())
 
 
-def home(place: Place, job: str = "job-1") -> Path:
+def home(place: AgentFolders, job: str = "job-1") -> Path:
     return place.work / "an%2Fagent" / job / "program"
 
 
-def test_the_prompt_comes_on_stdin_and_the_report_from_stdout(place: Place) -> None:
+def test_the_prompt_comes_on_stdin_and_the_report_from_stdout(place: AgentFolders) -> None:
     answer = answer_to(shell(place, "printf 'Report: '; cat"))
     assert (answer.outcome, answer.text) == ("report", "Report: Wríte it.")
 
 
-def test_a_named_file_in_its_folder_is_the_report(place: Place) -> None:
+def test_a_named_file_in_its_folder_is_the_report(place: AgentFolders) -> None:
     script = "echo chatter; mkdir -p out; printf '# Über' > out/report.md"
     assert answer_to(shell(place, script, output="out/report.md")).text == "# Über"
 
 
-def test_answer_json_brings_sources_trace_cost_and_the_report(place: Place) -> None:
+def test_answer_json_brings_sources_trace_cost_and_the_report(place: AgentFolders) -> None:
     given = {
         "report": "A [1].",
         "sources": [{"url": "https://a.example/", "title": "A"}],
@@ -100,19 +109,22 @@ def test_answer_json_brings_sources_trace_cost_and_the_report(place: Place) -> N
     assert answer.usage.searches == 1
 
 
-def test_a_question_back_is_a_question(place: Place) -> None:
+def test_a_question_back_is_a_question(place: AgentFolders) -> None:
     asks = """printf '{"question": true}' > answer.json; echo 'Which year?'"""
     answer = answer_to(shell(place, asks))
     assert (answer.outcome, answer.text.strip()) == ("question", "Which year?")
 
 
-def test_before_a_reply_it_reads_what_led_to_it(place: Place) -> None:
-    earlier = (Turn(role="user", text="Write."), Turn(role="agent", text="Which year?"))
-    heard = answer_to(shell(place, "cat"), question(prompt="Decide.", earlier=earlier)).text
+def test_before_a_reply_it_reads_what_led_to_it(place: AgentFolders) -> None:
+    earlier = (
+        ConversationMessage(role="user", text="Write."),
+        ConversationMessage(role="agent", text="Which year?"),
+    )
+    heard = answer_to(shell(place, "cat"), question(prompt="Decide.", history=earlier)).text
     assert heard == "Write.\n\nYou asked:\n\nWhich year?\n\nDecide."
 
 
-def test_it_is_told_what_is_asked(place: Place) -> None:
+def test_it_is_told_what_is_asked(place: AgentFolders) -> None:
     asked = question(banned=("https://en.wikipedia.org/wiki/T",))
     told = json.loads(answer_to(shell(place, 'cat "$EVERGREEN_ASSIGNMENT"'), asked).text)
     assert told == {
@@ -123,7 +135,7 @@ def test_it_is_told_what_is_asked(place: Place) -> None:
 
 
 def test_its_environment_holds_none_of_ours_but_what_its_entry_names(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: AgentFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTHER_KEY", "another key of ours")
     monkeypatch.setenv("ITS_KEY", SECRET)
@@ -140,7 +152,7 @@ def test_its_environment_holds_none_of_ours_but_what_its_entry_names(
 
 @pytest.mark.parametrize("where", ["stdout", "stderr", "file", "answer"])
 def test_a_secret_that_it_repeats_is_seen_nowhere(
-    place: Place, monkeypatch: pytest.MonkeyPatch, where: str
+    place: AgentFolders, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     monkeypatch.setenv("ITS_KEY", SECRET)
     script = {
@@ -167,58 +179,61 @@ def test_a_secret_that_it_repeats_is_seen_nowhere(
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("echo half; echo no quota >&2; exit 7", "ended with code 7; it said last: no quota"),
+        (
+            "echo half; echo no quota >&2; exit 7",
+            "ended with code 7; the end of its standard error: no quota",
+        ),
         ("echo half; kill -9 $$", "SIGKILL"),
-        ("true", "no report"),
-        ("printf '  \\n'", "no report"),
+        ("true", "neither a report"),
+        ("printf '  \\n'", "neither a report"),
         ("printf 'caf\\351'", "not UTF-8 (byte 3 is 0xe9)"),
         ("echo text; mkfifo answer.json", "not a regular file"),
-        ("echo text; ln -s /etc/passwd answer.json", "out of the program's folder"),
+        ("echo text; ln -s /etc/passwd answer.json", "outside the program's folder"),
         ("echo text; ln -s answer.json answer.json", "answer.json cannot be read"),
         ("echo text; head -c 17000000 /dev/zero > answer.json", "larger than 16 MB"),
     ],
 )
 def test_what_is_no_good_report_is_a_failure_with_its_reason(
-    place: Place, script: str, why: str
+    place: AgentFolders, script: str, why: str
 ) -> None:
     answer = answer_to(shell(place, script))
     assert answer.outcome == "failed"
     assert why in (answer.error or "")
 
 
-def test_a_report_that_came_with_a_failure_is_kept(place: Place) -> None:
+def test_a_report_that_came_with_a_failure_is_kept(place: AgentFolders) -> None:
     script = """echo half; printf '{"cost_usd": 2.5}' > answer.json; exit 7"""
     answer = answer_to(shell(place, script))
     assert (answer.outcome, answer.text, answer.cost_usd) == ("failed", "half\n", 2.5)
 
 
 @pytest.mark.parametrize("target", ["/etc/passwd", "../../../elsewhere.md"])
-def test_a_link_out_of_its_folder_is_not_followed(place: Place, target: str) -> None:
+def test_a_link_out_of_its_folder_is_not_followed(place: AgentFolders, target: str) -> None:
     place.work.mkdir(parents=True)
     (place.work / "elsewhere.md").write_text("not for you")
     answer = answer_to(shell(place, f"ln -s {target} report.md", output="report.md"))
     assert answer.outcome == "failed"
-    assert "out of the program's folder" in (answer.error or "")
+    assert "outside the program's folder" in (answer.error or "")
     assert "not for you" not in answer.text
 
 
 @pytest.mark.parametrize("output", ["/tmp/report.md", "../report.md"])
 def test_an_output_outside_its_folder_is_refused_before_anything_runs(
-    place: Place, output: str
+    place: AgentFolders, output: str
 ) -> None:
     with pytest.raises(Misconfigured, match="own folder"):
         answer_to(shell(place, "true", output=output))
     assert not place.work.exists()
 
 
-def test_an_answer_json_of_another_form_is_no_report(place: Place) -> None:
+def test_an_answer_json_of_another_form_is_no_report(place: AgentFolders) -> None:
     for left, named in (("[1]", "object"), ('{"sources": 3}', "sources"), ("{", "not JSON")):
         raw = json.dumps({"exit": {"reason": "exit", "code": 0}, "report": "R", "given": left})
-        with pytest.raises(UnreadableAnswer, match=named):
+        with pytest.raises(UnreadableJobAnswer, match=named):
             read_answer("command", raw)
 
 
-def test_the_same_job_is_started_once(place: Place) -> None:
+def test_the_same_job_is_started_once(place: AgentFolders) -> None:
     agent = shell(place, 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.3; echo done')
 
     async def thrice() -> None:
@@ -231,10 +246,10 @@ def test_the_same_job_is_started_once(place: Place) -> None:
     assert (place.work / ".cache" / "an%2Fagent" / "runs").read_text() == "run\n"
 
 
-def test_a_killed_supervisor_is_noticed_and_its_program_ended(place: Place) -> None:
+def test_a_killed_supervisor_is_noticed_and_its_program_ended(place: AgentFolders) -> None:
     agent = shell(place, "echo so far; (setsid sleep 985.25 &); sleep 985.25")
 
-    async def run() -> Answer:
+    async def run() -> JobAnswer:
         await agent.start(question())
         for _ in range(500):
             if (home(place).parent / "stdout").read_text():
@@ -242,7 +257,7 @@ def test_a_killed_supervisor_is_noticed_and_its_program_ended(place: Place) -> N
             await asyncio.sleep(0.02)
         for process in psutil.process_iter(["cmdline"]):
             line = process.info["cmdline"] or ()
-            if "tasks.agents.command.supervise" in line and str(home(place).parent) in line:
+            if "tasks.agents.command.supervisor" in line and str(home(place).parent) in line:
                 process.kill()
                 process.wait(5)
         return read_answer("command", (await ended(agent)).raw or "")
@@ -254,17 +269,17 @@ def test_a_killed_supervisor_is_noticed_and_its_program_ended(place: Place) -> N
     running = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"])]
     assert ["sleep", "985.25"] not in running
     assert asyncio.run(agent.start(question())).ended is False  # and is not started anew
-    assert asyncio.run(agent.look("job-1")).ended
+    assert asyncio.run(agent.poll("job-1")).ended
 
 
-def test_a_job_that_nobody_started_is_gone(place: Place) -> None:
+def test_a_job_that_nobody_started_is_gone(place: AgentFolders) -> None:
     with pytest.raises(Gone):
-        asyncio.run(shell(place, "true").look("job-9"))
+        asyncio.run(shell(place, "true").poll("job-9"))
 
 
 @pytest.mark.parametrize("program", ["no-such-program-anywhere", "text.md", "./missing.sh"])
 def test_a_program_that_cannot_be_run_is_refused_before_anything_is_made(
-    place: Place, program: str, tmp_path: Path
+    place: AgentFolders, program: str, tmp_path: Path
 ) -> None:
     (tmp_path / "text.md").touch(0o644)
     agent = client(place, str(tmp_path / program) if program == "text.md" else program)
@@ -274,19 +289,19 @@ def test_a_program_that_cannot_be_run_is_refused_before_anything_is_made(
     assert not place.work.exists()
 
 
-def test_a_variable_that_is_not_set_is_named(place: Place) -> None:
+def test_a_variable_that_is_not_set_is_named(place: AgentFolders) -> None:
     with pytest.raises(Misconfigured, match="NO_SUCH_KEY, which is not set"):
         asyncio.run(shell(place, "true", environment=("NO_SUCH_KEY",)).start(question()))
 
 
-def test_a_file_that_is_no_program_is_a_failure(place: Place, tmp_path: Path) -> None:
+def test_a_file_that_is_no_program_is_a_failure(place: AgentFolders, tmp_path: Path) -> None:
     broken = tmp_path / "program"
     broken.write_bytes(b"\x7fELF nothing")
     broken.chmod(0o755)
     assert "could not be started" in (answer_to(client(place, str(broken))).error or "")
 
 
-def test_of_the_archive_it_sees_the_pages_and_nothing_else(place: Place) -> None:
+def test_of_the_archive_it_sees_the_pages_and_nothing_else(place: AgentFolders) -> None:
     agent = shell(place, 'ls "$EVERGREEN_ARCHIVE"; cat "$EVERGREEN_ARCHIVE"/pages.parquet',
                   archive=True)  # fmt: skip
     with pytest.raises(Misconfigured, match="no pages have been exported"):
@@ -300,7 +315,7 @@ def test_of_the_archive_it_sees_the_pages_and_nothing_else(place: Place) -> None
 
 
 def test_a_check_says_what_would_run_and_runs_nothing(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: AgentFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ITS_KEY", SECRET)
     said = asyncio.run(shell(place, "touch /tmp/x", environment=("ITS_KEY",)).check())
@@ -310,24 +325,24 @@ def test_a_check_says_what_would_run_and_runs_nothing(
     assert not place.work.exists()
 
 
-def test_it_is_opened_by_its_kind(place: Place) -> None:
+def test_it_is_opened_by_its_kind(place: AgentFolders) -> None:
     ask = CommandAsk.model_validate({"kind": "command", "command": ["true"]})
     assert isinstance(open_agent("a", ask, None, place), CommandClient)
 
 
 def test_the_sandboxs_address_may_be_seen_unless_it_holds_a_password() -> None:
     variables = {"EVERGREEN_SANDBOX": "http://127.0.0.1:8100", "EVERGREEN_SANDBOX_KEY": SECRET}
-    assert given_secrets(variables) == (SECRET.encode(),)
-    assert given_secrets({"EVERGREEN_SANDBOX": "http://me:word@a.example"})
+    assert select_secrets(variables) == (SECRET.encode(),)
+    assert select_secrets({"EVERGREEN_SANDBOX": "http://me:word@a.example"})
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_names_are_one_part_of_a_path_each_and_stay_different(one: str, other: str) -> None:
-    made = file_name(one)
+    made = safe_file_name(one)
     assert "/" not in made
     assert made not in (".", "..", ".cache")
     assert 0 < len(made.encode()) <= 255
-    assert (made == file_name(other)) == (one == other)
+    assert (made == safe_file_name(other)) == (one == other)
 
 
 @given(
@@ -338,7 +353,7 @@ def test_a_stream_shows_no_secret_however_it_is_cut(parts: list[bytes], size: in
     whole = b"".join(parts)
     with TemporaryDirectory() as folder:
         kept = Path(folder) / "stdout"
-        with Captured.to(kept, secrets_of(["secret-value", "on"])) as stream:
+        with CapturedStream.open(kept, encode_secrets(["secret-value", "on"])) as stream:
             for at in range(0, len(whole), size):
                 stream.add(whole[at : at + size])
             stream.finish()
@@ -349,5 +364,5 @@ def test_a_stream_shows_no_secret_however_it_is_cut(parts: list[bytes], size: in
 def test_any_raw_answer_is_read_or_refused(raw: str) -> None:
     try:
         read_answer("command", raw)
-    except UnreadableAnswer:
+    except UnreadableJobAnswer:
         return

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tasks.judges.offline.calibration import read_items
-from tasks.judges.offline.fit import agreements
-from tasks.judges.offline.weights import read_weights
+from tasks.judges.offline.calibration import load_items
+from tasks.judges.offline.fit import measure_agreements
+from tasks.judges.offline.weights import load_weights
 from tests.tasks.judges.offline.test_fit import DATA
 
 KAPPA_FLOORS = {
@@ -19,8 +19,8 @@ KAPPA_FLOORS = {
 @pytest.mark.published
 @pytest.mark.skipif(not DATA.exists(), reason="the published data is not at ../shared/data")
 def test_agreement_with_recorded_judges_on_held_out_items_keeps_its_floor() -> None:
-    held = agreements(read_items(DATA))
+    held = measure_agreements(load_items(DATA))
     for task, floor in KAPPA_FLOORS.items():
         assert held[task].kappa >= floor, task
         assert held[task].accuracy > held[task].majority, task
-    assert held == read_weights()[0].held_out
+    assert held == load_weights()[0].held_out

@@ -1,13 +1,13 @@
 """Key points are seen through the features that the weights were fitted to."""
 
-from tasks.judges.offline.calibration import read_items
+from tasks.judges.offline.calibration import load_items
 from tasks.judges.offline.fit import fit
 from tests.tasks.judges.offline.test_points import SHARED, needs_data, recorded
 
 
 @needs_data
 def test_it_sees_key_points_through_the_features_that_the_weights_were_fitted_to() -> None:
-    items = read_items(SHARED)
+    items = load_items(SHARED)
     points = [item for item in items if item.family == "key_point_in_report"]
     fitted = fit(items).probabilities(points)
     differing = [

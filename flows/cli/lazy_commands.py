@@ -1,0 +1,92 @@
+"""Commands that are listed without being imported, and imported when called."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class CommandEntry(NamedTuple):
+    """An entry for a command."""
+
+    target: str
+    """`module:function`."""
+    help: str
+    """The first sentence of the function's docstring."""
+    settings: Mapping[str, Any] = {}
+    """Settings of the command's context."""
+
+
+class GroupEntry(NamedTuple):
+    """An entry for a group of commands."""
+
+    help: str
+    commands: Mapping[str, CommandEntry]
+    callback: str | None = None
+    """`module:function` to call if no command is given."""
+
+
+class LazyCommand(TyperCommand):
+    """A placeholder for a command until it is called, with its name and a line for the help."""
+
+    def __init__(
+        self, name: str, entry: CommandEntry | GroupEntry, panel: str | None = None
+    ) -> None:
+        super().__init__(name, short_help=entry.help, rich_help_panel=panel)
+        self.entry = entry
+
+    @cached_property
+    def command(self) -> Any:
+        """The command itself, imported on first use."""
+        assert self.name
+        if isinstance(self.entry, GroupEntry):
+            return _build_group(self.name, self.entry)
+        app = typer.Typer(add_completion=False)
+        app.command(self.name, context_settings={**self.entry.settings})(
+            _import_function(self.entry.target)
+        )
+        return typer.main.get_command(app)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Make the real command's context: calls, help and completion start here and continue with
+        the context's command."""
+        return self.command.make_context(info_name, args, parent, **extra)
+
+
+def add_commands(
+    group: TyperGroup, entries: Mapping[str, CommandEntry | GroupEntry], panel: str | None = None
+) -> None:
+    """Add commands to a group. panel: the panel of its help that lists them."""
+    for name, entry in entries.items():
+        group.add_command(LazyCommand(name, entry, panel))
+
+
+def _build_group(name: str, group: GroupEntry) -> TyperGroup:
+    callback = _import_function(group.callback) if group.callback else None
+    app = typer.Typer(
+        name=name,
+        help=group.help,
+        add_completion=False,
+        invoke_without_command=callback is not None,
+        no_args_is_help=callback is None,
+    )
+    app.callback()(callback or _do_nothing)
+    command = typer.main.get_command(app)
+    assert isinstance(command, TyperGroup)
+    add_commands(command, group.commands)
+    return command
+
+
+def _do_nothing() -> None:
+    """The callback of a group that only has commands."""
+
+
+def _import_function(target: str) -> Callable[..., Any]:
+    module, _, function = target.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found

@@ -1,0 +1,82 @@
+"""Tables that never truncate a figure: headings are wrapped between words, and columns that do not
+fit the width go into further tables below."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import NamedTuple
+
+from rich import box
+from rich.console import Console, JustifyMethod
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
+
+UNBOUNDED_WIDTH = 10_000
+"""Characters, for measuring a table's natural width."""
+
+
+class WideColumn(NamedTuple):
+    """A column of a wide table, with a cell for every row."""
+
+    heading: str
+    cells: Sequence[str]
+    justify: JustifyMethod = "right"
+    style: str = ""
+
+
+def print_wide_table(
+    console: Console,
+    title: str,
+    keys: Sequence[WideColumn],
+    columns: Sequence[WideColumn],
+    sections: Sequence[int] = (),
+) -> None:
+    """Print columns of cells under a title.
+
+    Args:
+        title: no title if empty.
+        keys: columns that identify a row; repeated in every table.
+        columns: the other columns.
+        sections: rows, from 0, with an empty line above.
+    """
+    if title:
+        console.print(escape(title), style="italic", highlight=False)
+    for part in _split_columns(keys, columns, console):
+        console.print(_build_table([*keys, *part], sections))
+
+
+def _split_columns(
+    keys: Sequence[WideColumn], columns: Sequence[WideColumn], console: Console
+) -> Sequence[Sequence[WideColumn]]:
+    if _measure_width([*keys, *columns], console) <= console.width:
+        return [columns]
+    parts: list[list[WideColumn]] = [[]]
+    for column in map(_wrap_heading, columns):
+        if parts[-1] and _measure_width([*keys, *parts[-1], column], console) > console.width:
+            parts.append([])
+        parts[-1].append(column)
+    return parts
+
+
+def _wrap_heading(column: WideColumn) -> WideColumn:
+    """Wrap the heading to the width of its longest word and the cells."""
+    least = max(map(len, [*column.heading.split(), *column.cells]), default=1)
+    return column._replace(heading="\n".join(wrap(column.heading, max(least, 1))))
+
+
+def _measure_width(columns: Sequence[WideColumn], console: Console) -> int:
+    options = console.options.update(max_width=UNBOUNDED_WIDTH)
+    return Measurement.get(console, options, _build_table(columns)).maximum
+
+
+def _build_table(columns: Sequence[WideColumn], sections: Sequence[int] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for column in columns:
+        table.add_column(
+            escape(column.heading), justify=column.justify, style=column.style, overflow="fold"
+        )
+    for number, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        if number in sections:
+            table.add_section()
+        table.add_row(*map(escape, cells))
+    return table

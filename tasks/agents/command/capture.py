@@ -1,0 +1,121 @@
+"""The output of a program, limited in size and without the secrets it was given.
+
+Imports nothing of the project: it is part of the lightweight `supervisor`.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+MAX_REPORT_BYTES = 16 * 1024 * 1024
+"""The largest report, or `answer.json`, that is accepted from a program."""
+TAIL_BYTES = 4096
+MIN_SECRET_BYTES = 8
+"""Shorter values (`1`, `en_GB`) are settings, and occur in any text."""
+HIDDEN = b"[hidden]"
+VISIBLE_VARIABLES = frozenset({"EVERGREEN_SANDBOX"})
+"""Variables with an address that people need to see; it is hidden if it contains a password."""
+
+
+def select_secrets(variables: Mapping[str, str]) -> tuple[bytes, ...]:
+    """Return the values of these variables that must be hidden."""
+    return encode_secrets(
+        v for name, v in variables.items() if name not in VISIBLE_VARIABLES or "@" in v
+    )
+
+
+def encode_secrets(values: Iterable[str]) -> tuple[bytes, ...]:
+    """Return the values to hide, longest first since one may contain another."""
+    found = {value.strip().encode("utf-8", "surrogateescape") for value in values}
+    return tuple(
+        sorted((v for v in found if len(v) >= MIN_SECRET_BYTES), key=lambda v: (-len(v), v))
+    )
+
+
+def hide_secrets(data: bytes, secrets: Iterable[bytes]) -> bytes:
+    for secret in secrets:
+        data = data.replace(secret, HIDDEN)
+    return data
+
+
+class CapturedStream:
+    """An output stream of a program: its first 16 MB in a file, its last 4 kB in memory."""
+
+    def __init__(self, file: BinaryIO, secrets: tuple[bytes, ...]) -> None:
+        self._file = file
+        self._secrets = secrets
+        self._bytes_left = MAX_REPORT_BYTES
+        self._held_back = b""
+        """The end of the data so far, which may be the beginning of a secret."""
+        self.tail = b""
+        self.truncated = False
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, secrets: tuple[bytes, ...]) -> Iterator["CapturedStream"]:
+        with path.open("wb", buffering=0) as file:
+            yield cls(file, secrets)
+
+    def add(self, data: bytes) -> None:
+        text = hide_secrets(self._held_back + data, self._secrets)
+        cut = max(0, len(text) - max((len(s) - 1 for s in self._secrets), default=0))
+        self._held_back = text[cut:]
+        self._write(text[:cut])
+
+    def finish(self) -> None:
+        """Write the data held back; call at the end of the stream."""
+        self._write(self._held_back)
+        self._held_back = b""
+
+    def _write(self, text: bytes) -> None:
+        self.tail = (self.tail + text)[-TAIL_BYTES:]
+        self._file.write(text[: self._bytes_left])
+        self.truncated = self.truncated or len(text) > self._bytes_left
+        self._bytes_left -= min(self._bytes_left, len(text))
+
+
+class UnusableOutput(Exception):
+    """An output file of a program cannot be used; the message says why."""
+
+
+def read_program_file(home: Path, name: str) -> bytes | None:
+    """Read a file that a program left in its folder; None if it does not exist.
+
+    Raises:
+        UnusableOutput: it is outside the folder, not a regular file, or too large.
+    """
+    try:
+        path = (home / name).resolve()
+        if not path.is_relative_to(home.resolve()):
+            raise UnusableOutput(f"{name} is outside the program's folder")
+        # Opening a pipe that nobody writes to would block forever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UnusableOutput(f"{name} cannot be read ({error})") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnusableOutput(f"{name} is not a regular file")
+        content = file.read(MAX_REPORT_BYTES + 1)
+    if len(content) > MAX_REPORT_BYTES:
+        raise UnusableOutput(f"{name} is larger than {MAX_REPORT_BYTES // 2**20} MB")
+    return content
+
+
+def decode_text(content: bytes, name: str) -> str:
+    """Decode UTF-8.
+
+    Raises:
+        UnusableOutput: the content is not UTF-8.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnusableOutput(
+            f"{name} is not UTF-8 (byte {error.start} is {content[error.start]:#04x}); the "
+            "program must write UTF-8"
+        ) from None

@@ -1,0 +1,302 @@
+"""The supervisor of one program run: `python -m tasks.agents.command.supervisor FOLDER`.
+
+It is a separate process, so that the program keeps running when its caller is killed. It holds the
+lock in the job's folder while it is alive, and finally writes the result to `ended.json`. It
+imports nothing of the project but `capture`, since many supervisors must be cheap.
+
+The folder: `job.json` (how to run the program), `prompt.md`, `assignment.json`, `lock`, `begun`
+(created before the program is started, so that none is started twice), `stdout`, `stderr`,
+`program/` (the program's own folder) and `ended.json`.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+
+import psutil
+from filelock import FileLock, Timeout
+
+from tasks.agents.command.capture import (
+    MAX_REPORT_BYTES,
+    CapturedStream,
+    UnusableOutput,
+    decode_text,
+    hide_secrets,
+    read_program_file,
+    select_secrets,
+)
+
+ANSWER_FILE = "answer.json"
+"""An optional file of the program with its sources, trace and usage (see `report_form.py`)."""
+MAX_FILE_BYTES = 4 * 1024**3
+"""The largest file that a program may write."""
+CHECK_SECONDS = 0.1
+KILL_SECONDS = 10.0
+"""How long to wait for killed processes to disappear."""
+_MEMORY_ERRORS = (b"MemoryError", b"bad_alloc", b"annot allocate memory", b"ut of memory")
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class ProgramSpec:
+    """The contents of `job.json`: how to run the program. Secrets come with our environment."""
+
+    command: tuple[str, ...]
+    """The program's absolute path and its arguments."""
+    environment: dict[str, str]
+    """Variables that are not secret."""
+    inherited: tuple[str, ...]
+    """Names of variables to pass on; their values are secret."""
+    output: str | None
+    """The file in its folder that holds the report; None for standard output."""
+    memory_mb: int
+    seconds: float
+    """Time limit."""
+    grace_seconds: float
+    """Time between SIGTERM and SIGKILL."""
+
+
+def write_spec(folder: Path, spec: ProgramSpec) -> None:
+    (folder / "job.json").write_text(json.dumps(asdict(spec)), "utf-8")
+
+
+def read_spec(folder: Path) -> ProgramSpec:
+    given = json.loads((folder / "job.json").read_text("utf-8"))
+    return ProgramSpec(**given | {name: tuple(given[name]) for name in ("command", "inherited")})
+
+
+def main(folder: Path) -> int:
+    """Start a process that supervises the program; return 0 once the job is supervised."""
+    spec = read_spec(folder)
+    reading, writing = os.pipe()
+    if os.fork():  # the parent exits, so that the caller need not wait for the supervisor
+        os.close(writing)
+        return 0 if os.read(reading, 1) else 1
+    os.close(reading)
+    try:
+        with FileLock(folder / "lock", timeout=0):
+            # If it exists, the program has ended or its supervisor was killed: never run it twice.
+            (folder / "begun").touch(exist_ok=False)
+            _signal_parent(writing)
+            _Supervision(folder, spec).run()
+    except (Timeout, FileExistsError):
+        _signal_parent(writing)
+    return 0
+
+
+def kill_leftovers(folder: Path) -> None:
+    """Kill the processes of a job whose supervisor was killed.
+
+    They are recognised by their environment, since their process ids may have been reused.
+    """
+    ours = str(folder / "assignment.json")
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("EVERGREEN_ASSIGNMENT") == ours:
+                process.kill()
+
+
+class _Supervision:
+    """The supervision of one program, from its start to `ended.json`."""
+
+    def __init__(self, folder: Path, spec: ProgramSpec) -> None:
+        self._folder = folder
+        self._home = folder / "program"
+        self._spec = spec
+        self._secrets = select_secrets({name: os.environ[name] for name in spec.inherited})
+        self._stopped = False
+        self._libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def run(self) -> None:
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if self._libc:  # adopt the processes that the program leaves behind
+            self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        began = time.monotonic()
+        with (
+            CapturedStream.open(self._folder / "stdout", self._secrets) as stdout,
+            CapturedStream.open(self._folder / "stderr", self._secrets) as stderr,
+        ):
+            try:
+                process = self._start()
+            except OSError as error:
+                reason, code = f"could not be started: {error.strerror or error}", None
+            else:
+                reason = self._watch(process, (stdout, stderr), began + self._spec.seconds)
+                code = process.returncode
+            stdout.finish()
+            stderr.finish()
+        program_exit = _describe_exit(
+            reason, code, stderr.tail, time.monotonic() - began, self._spec
+        )
+        _write_atomically(
+            self._folder / "ended.json",
+            {"exit": program_exit, **self._collect_output(stdout, stderr)},
+        )
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        inherited = {name: os.environ[name] for name in self._spec.inherited}
+        with (self._folder / "prompt.md").open("rb") as prompt:
+            return subprocess.Popen(
+                self._spec.command,
+                stdin=prompt,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._home,
+                env=self._spec.environment | inherited,
+                process_group=0,
+                preexec_fn=self._limit,  # noqa: PLW1509 (this process has no threads)
+            )
+
+    def _limit(self) -> None:
+        memory = self._spec.memory_mb * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
+        if self._libc:  # kill the program when the supervisor is killed
+            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    def _watch(
+        self, process: subprocess.Popen[bytes], captured: Sequence[CapturedStream], until: float
+    ) -> str:
+        """Capture the program's output until it ends or must end; return why it ended."""
+        reason = "exit"
+        with selectors.DefaultSelector() as selector:
+            for pipe, stream in zip((process.stdout, process.stderr), captured, strict=True):
+                assert pipe is not None
+                selector.register(pipe.fileno(), selectors.EVENT_READ, stream)
+            while process.poll() is None:
+                if self._stopped or time.monotonic() >= until:
+                    reason = "stopped" if self._stopped else "timeout"
+                    break
+                _read_available(selector, CHECK_SECONDS)
+            self._end_processes(selector)
+            process.wait()
+            while _read_available(selector, 0):
+                pass
+        with suppress(ChildProcessError):  # adopted processes, so that their memory is counted
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        return reason
+
+    def _end_processes(self, selector: selectors.BaseSelector) -> None:
+        """Terminate the program and all its descendants, then kill those that remain."""
+        for process in _find_living_descendants():
+            with suppress(psutil.Error):
+                process.terminate()
+        terminated = time.monotonic()
+        while (
+            _find_living_descendants() and time.monotonic() < terminated + self._spec.grace_seconds
+        ):
+            _read_available(selector, CHECK_SECONDS)
+        began = time.monotonic()
+        while (left := _find_living_descendants()) and time.monotonic() < began + KILL_SECONDS:
+            for process in left:
+                with suppress(psutil.Error):
+                    process.kill()
+            _read_available(selector, CHECK_SECONDS)
+
+    def _collect_output(
+        self, stdout: CapturedStream, stderr: CapturedStream
+    ) -> dict[str, str | None]:
+        """Return the report, `answer.json` and the problems with them, as text."""
+        problems = []
+        given = report = None
+        try:
+            given = self._decode(read_program_file(self._home, ANSWER_FILE), ANSWER_FILE)
+        except UnusableOutput as error:
+            problems.append(str(error))
+        try:
+            report = self._read_report(stdout)
+        except UnusableOutput as error:
+            problems.append(str(error))
+        tail = stderr.tail.decode("utf-8", "replace")
+        problem = "; ".join(problems) or None
+        return {"report": report, "given": given, "problem": problem, "stderr_tail": tail}
+
+    def _read_report(self, stdout: CapturedStream) -> str | None:
+        if self._spec.output is not None:
+            return self._decode(read_program_file(self._home, self._spec.output), self._spec.output)
+        if stdout.truncated:
+            limit = MAX_REPORT_BYTES // 2**20
+            raise UnusableOutput(f"it wrote more than {limit} MB to its standard output")
+        return self._decode((self._folder / "stdout").read_bytes(), "standard output")
+
+    def _decode(self, content: bytes | None, name: str) -> str | None:
+        return None if content is None else decode_text(hide_secrets(content, self._secrets), name)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._stopped = True
+
+
+def _find_living_descendants() -> list[psutil.Process]:
+    """Return all descendants of this process that have not ended."""
+    living = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE:
+                living.append(process)
+    return living
+
+
+def _read_available(selector: selectors.BaseSelector, seconds: float) -> bool:
+    """Read the available output, waiting at most `seconds` for it; return whether there was any."""
+    ready = selector.select(seconds)
+    for key, _ in ready:
+        data = os.read(key.fd, 65_536)
+        if data:
+            key.data.add(data)
+        else:
+            selector.unregister(key.fd)
+    return bool(ready)
+
+
+def _describe_exit(
+    reason: str, code: int | None, stderr: bytes, seconds: float, spec: ProgramSpec
+) -> dict[str, str | float | None]:
+    """Describe how the program ended. `memory` is inferred from its messages: the limit itself
+    only makes allocations fail."""
+    if reason == "exit" and code and any(word in stderr for word in _MEMORY_ERRORS):
+        reason = "memory"
+    peak_kb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return {
+        "reason": reason,
+        "code": code if code is not None and code >= 0 else None,
+        "signal": signal.Signals(-code).name if code is not None and code < 0 else None,
+        "seconds": round(seconds, 2),
+        "seconds_allowed": spec.seconds,
+        "peak_memory_mb": round(peak_kb / 1024, 1),
+        "memory_mb_allowed": spec.memory_mb,
+    }
+
+
+def _write_atomically(path: Path, content: object) -> None:
+    """Write a JSON file atomically."""
+    fresh = path.with_name(f".{path.name}")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def _signal_parent(pipe: int) -> None:
+    with suppress(OSError):  # the parent may have been killed
+        os.write(pipe, b"1")
+    os.close(pipe)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,287 @@
+"""Restore a backup into either kind of warehouse: verified first, completely or not at all.
+
+A file is built under another name and replaces the old one in one step; a lake's tables change in
+one commit. Pages and files come first: bytes without rows are harmless, rows without bytes are not.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tasks.backup.manifest import (
+    STAMP,
+    STORES,
+    TABLES,
+    Backup,
+    BackupError,
+    BackupManifest,
+    FolderBackup,
+    Store,
+    digest_stored,
+    format_stored_name,
+    read_shas,
+    verify,
+)
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.file_lock import lock_path, lock_warehouse
+from tasks.warehouse.lake import connect_lake, schema_lock
+from tasks.warehouse.lake_locks import LakeLocks
+from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.schema import (
+    SCHEMA_VERSION,
+    connect,
+    ensure_schema,
+    has_schema,
+    load_schema,
+    read_warehouse_id,
+)
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.sql import quote_literal, table_names
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import translate_error
+
+INFO = "warehouse_info"
+RESTORING_SUFFIX = ".restoring"
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and the total."""
+
+
+@dataclass(frozen=True)
+class RestoredWarehouse:
+    """A warehouse that was restored."""
+
+    where: Location
+    kept_aside: Path | None
+    """The path of the replaced file."""
+    copied: dict[Store, int]
+    """Pages and files that were missing."""
+
+
+def restore_backup(
+    backup: Backup,
+    where: LocationLike,
+    *,
+    replace: bool = False,
+    on_wait: Callable[[str], None] | None = None,
+    on_progress: OnProgress = lambda what, done, total: None,
+) -> RestoredWarehouse:
+    """Restore a warehouse to its state at the backup, including its id.
+
+    Args:
+        replace: replace a warehouse with rows; an old file is kept next to the new one.
+        on_wait: called once with the process we wait for, if another one owns the file.
+
+    Raises:
+        BackupError: the backup is damaged or newer than this Evergreen, or the warehouse has rows.
+        WarehouseError: the location cannot be written, or holds something else or newer.
+    """
+    where = parse_location(where)
+    _check_version(backup)
+    _verify_with_progress(backup, on_progress)
+    try:
+        restore = _restore_lake if isinstance(where, DuckLake) else _restore_file
+        restored = restore(backup, where, replace, on_wait, on_progress)
+        _restore_exports(where, backup.manifest, on_progress)
+    except Exception as error:
+        raise _convert_error(where, error) from error
+    return restored
+
+
+def _restore_file(
+    backup: Backup,
+    where: Location,
+    replace: bool,
+    on_wait: Callable[[str], None] | None,
+    on_progress: OnProgress,
+) -> RestoredWarehouse:
+    assert isinstance(where, DuckDBFile)
+    where.root.mkdir(parents=True, exist_ok=True)
+    if where.path.exists() and not replace and not lock_path(where.path).exists():
+        _check_empty_file(where)  # a refused file gets no lock file
+    with lock_warehouse(where.path, on_wait=on_wait), _work_folder(where) as work:
+        if where.path.exists() and not replace:
+            _check_empty_file(where)
+        copied = _copy_bytes(backup, where, on_progress)
+        fresh = work / where.path.name
+        _build_file(fresh, _extract_tables(backup, work), on_progress)
+        aside = _move_aside(where.path)
+        fresh.rename(where.path)
+    return RestoredWarehouse(where, aside, copied)
+
+
+def _restore_lake(
+    backup: Backup,
+    where: Location,
+    replace: bool,
+    on_wait: Callable[[str], None] | None,
+    on_progress: OnProgress,
+) -> RestoredWarehouse:
+    assert isinstance(where, DuckLake)
+    with connect_lake(where) as connection, _work_folder(where) as work:
+        if has_schema(connection, where) and not replace:
+            _check_empty(connection, where)
+        with schema_lock(where):
+            ensure_schema(connection, where)
+        copied = _copy_bytes(backup, where, on_progress)
+        tables = _extract_tables(backup, work)
+        locks = LakeLocks(where, read_warehouse_id(connection))
+        with closing(locks), locks.commit_lock():
+            connection.execute("BEGIN")
+            for name in table_names(connection):
+                connection.execute(f"DELETE FROM {name}")
+            _insert_rows(connection, tables, on_progress)
+            connection.execute("COMMIT")
+    return RestoredWarehouse(where, None, copied)
+
+
+def _check_version(backup: Backup) -> None:
+    version = backup.manifest.schema_version
+    if version != SCHEMA_VERSION:
+        raise BackupError(
+            f"{backup.place} has schema version {version}; this Evergreen knows only "
+            f"{SCHEMA_VERSION}. Restore it with the Evergreen that made it, or one of the "
+            "same schema."
+        )
+
+
+def _verify_with_progress(backup: Backup, on_progress: OnProgress) -> None:
+    done, total = 0, backup.manifest.bytes
+
+    def read(n_bytes: int) -> None:
+        nonlocal done
+        done += n_bytes
+        on_progress("verified", done, total)
+
+    verify(backup, read)
+
+
+def _check_empty_file(where: DuckDBFile) -> None:
+    try:
+        with connect(where.path, read_only=True) as connection:
+            _check_empty(connection, where)
+    except BackupError:
+        raise
+    except WarehouseError as error:
+        raise BackupError(
+            f"{error} Use --replace to restore anyway; the old file is kept next to the new one."
+        ) from error
+
+
+def _check_empty(connection: Any, where: Location) -> None:
+    """Raise BackupError if the warehouse has rows."""
+    rows = sum(
+        connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+        for name in table_names(connection)
+        if name != INFO
+    )
+    if rows:
+        kept = "" if isinstance(where, DuckLake) else " (the old file is kept next to the new one)"
+        raise BackupError(
+            f"{where} holds a warehouse with {rows:,} rows. Restore to another location with "
+            f"--warehouse, or use --replace{kept}."
+        )
+
+
+def _copy_bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dict[Store, int]:
+    """Copy every page and file that is missing or damaged; count them."""
+    copied: dict[Store, int] = {}
+    for store in STORES:
+        copied[store] = 0
+        wanted = read_shas(backup, store)
+        for n, sha in enumerate(wanted):
+            on_progress(store, n, len(wanted))
+            name = format_stored_name(store, sha)
+            target = where.subfolder(store) / name.removeprefix(f"{store}/")
+            if not _is_intact(store, sha, target):
+                _copy(backup, name, target)
+                copied[store] += 1
+    return copied
+
+
+def _is_intact(store: Store, sha: str, path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return digest_stored(store, file) == sha
+    except FileNotFoundError:
+        return False
+
+
+def _copy(backup: Backup, name: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(f".{target.name}{RESTORING_SUFFIX}")
+    with backup.read(name) as source, fresh.open("wb") as file:
+        shutil.copyfileobj(source, file)
+    fresh.replace(target)
+
+
+def _extract_tables(backup: Backup, work: Path) -> Path:
+    """Return the folder with the backup's tables, extracting those of a tar file."""
+    if isinstance(backup, FolderBackup):
+        return backup.place / TABLES
+    folder = work / TABLES
+    for name in backup.manifest.tables:
+        _copy(backup, f"{TABLES}/{name}.parquet", folder / f"{name}.parquet")
+    return folder
+
+
+def _build_file(path: Path, tables: Path, on_progress: OnProgress) -> None:
+    """Build a new file with the backup's rows."""
+    with connect(path) as connection:
+        connection.execute(load_schema())
+        _insert_rows(connection, tables, on_progress)
+        connection.execute("CHECKPOINT")
+
+
+def _insert_rows(connection: Any, tables: Path, on_progress: OnProgress) -> None:
+    files = sorted(tables.glob("*.parquet"))
+    for n, file in enumerate(files):
+        on_progress("tables", n, len(files))
+        path = quote_literal(str(file))
+        connection.execute(f"INSERT INTO {file.stem} BY NAME SELECT * FROM read_parquet({path})")
+
+
+def _move_aside(path: Path) -> Path | None:
+    """Rename an existing file, together with DuckDB's write-ahead log."""
+    if not path.exists():
+        return None
+    aside = path.with_name(f"{path.name}.replaced-{utc_now().strftime(STAMP)}")
+    unwritten = path.with_name(f"{path.name}.wal")
+    if unwritten.exists():
+        unwritten.rename(aside.with_name(f"{aside.name}.wal"))
+    path.rename(aside)
+    return aside
+
+
+def _restore_exports(where: Location, manifest: BackupManifest, on_progress: OnProgress) -> None:
+    """Make the Parquet exports that existed, which people read while a flow runs."""
+    if not manifest.exported:
+        return
+    with open_warehouse(where) as store:
+        for n, edition in enumerate(manifest.exported):
+            on_progress("exports", n, len(manifest.exported))
+            export_edition(store, edition)
+
+
+@contextmanager
+def _work_folder(where: Location) -> Iterator[Path]:
+    """Make a folder on the warehouse's file system, so that a file can be moved in one step."""
+    folder = where.root / f".{where.name}{RESTORING_SUFFIX}"
+    shutil.rmtree(folder, ignore_errors=True)  # left by a killed run
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _convert_error(where: Location, error: Exception) -> BaseException:
+    if isinstance(error, OSError):
+        return BackupError(
+            f"{where}: the backup could not be restored ({error.strerror or error}). Free some "
+            "space or fix the permissions, then restore again."
+        )
+    return translate_error(error)

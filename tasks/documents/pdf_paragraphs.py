@@ -1,0 +1,180 @@
+"""Join the lines of a PDF into paragraphs: rejoin hyphenated words and broken URLs."""
+
+import re
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+from itertools import groupby
+
+from tasks.documents.pdf_words import PdfLine, PdfWord
+from tasks.wikipedia.inline import escape_words
+
+_RAISED_NUMBER = re.compile(r"\[?\d{1,3}(?:[,;–-]\d{1,3})*\]?[,;]?")
+ENDS_IN_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*", re.IGNORECASE)
+BEGINS_ADDRESS = re.compile(r"<?https?://", re.IGNORECASE)
+_MAY_BREAK_AFTER = frozenset("-/?&=_.%#:~+,")
+_ONLY_IN_ADDRESSES = re.compile(r"[=&%_?#~]\w|\w/\w|\w\.\w+$")
+_OF_AN_ADDRESS = re.compile(r"[/=&%_?#~]|\w[-.]\w|\d")
+_ENDS_HYPHENATED = re.compile(r"([^\W\d_]{2,})-$")
+_FIRST_LETTERS = re.compile(r"([^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef]")
+MIN_HYPHENATED = 2
+"""Hyphenated words that occur whole elsewhere, from which a document counts as hyphenated."""
+SOFT_HYPHEN = "\u00ad"
+
+
+@dataclass(slots=True)
+class PdfPiece:
+    """A word of the Markdown."""
+
+    text: str
+    url: str | None
+    glued: bool
+    """Whether no space precedes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The unbroken words of the document, which tell how to join broken ones."""
+
+    words: Set[str]
+    hyphenates: bool
+    """Whether the document hyphenates words at line ends at all."""
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[PdfLine]) -> "Vocabulary":
+        known: set[str] = set()
+        parted: set[tuple[str, str]] = set()
+        last: PdfLine | None = None
+        for line in lines:
+            known.update(word.casefold() for word in _WORD.findall(_ADDRESS.sub(" ", line.text)))
+            if last is not None and (
+                halves := _split_halves(last.words[-1].text, line.words[0].text)
+            ):
+                parted.add(halves)
+            last = line
+        joined = sum(a + b in known for a, b in parted)
+        hyphenated = sum(f"{a}-{b}" in known for a, b in parted)
+        hyphenates = joined >= MIN_HYPHENATED and joined > hyphenated
+        return cls(frozenset(known), hyphenates)
+
+    def is_whole_word(self, first: str, second: str) -> bool:
+        """Return whether the halves make one word without a hyphen."""
+        if f"{first}-{second}" in self.words:
+            return False
+        return first + second in self.words or self.hyphenates
+
+
+def join_lines(lines: Iterable[PdfLine], vocabulary: Vocabulary) -> str:
+    """Join the lines of a paragraph into one line of Markdown."""
+    pieces: list[PdfPiece] = []
+    for line in lines:
+        for number, piece in enumerate(_split_pieces(line)):
+            if number == 0 and pieces:
+                _join(pieces, piece, vocabulary)
+            else:
+                pieces.append(piece)
+    return "".join(_format_pieces(pieces)).strip()
+
+
+def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
+    last: PdfWord | None = None
+    size, bottom = line.size, line.bottom
+    for word in line.words:
+        gap = word.x0 - last.x1 if last else 1.0
+        glued = last is not None and gap < 0.15 * min(word.size, last.size)
+        text = word.text
+        raised = word.size <= 0.8 * size and word.bottom < bottom - 0.1 * size
+        if raised and last is not None and not _is_exponent(last.text):
+            number = _RAISED_NUMBER.fullmatch(text)
+            text = f"[{text.strip('[],;')}]" if number else text
+        yield PdfPiece(text, word.url, glued)
+        last = word
+
+
+def _is_exponent(base: str) -> bool:
+    """Return whether a raised number after `base` is an exponent (10⁶, km²), not a citation."""
+    return base[-1:].isdigit() or base.casefold() in ("m", "km", "cm", "mm", "x", "r", "ft", "mi")
+
+
+def _join(pieces: list[PdfPiece], piece: PdfPiece, vocabulary: Vocabulary) -> None:
+    """Add the first word of a line to the words of the line before."""
+    last = pieces[-1]
+    if last.text.endswith(SOFT_HYPHEN):
+        last.text = last.text.rstrip(SOFT_HYPHEN) + piece.text
+    elif _is_broken_address(last, piece):
+        last.text += piece.text
+        last.url = last.url or piece.url
+    elif last.url == piece.url and (halves := _split_halves(last.text, piece.text)):
+        whole = vocabulary.is_whole_word(*halves)
+        last.text = (last.text[:-1] if whole else last.text) + piece.text
+    else:
+        ideographs = _IDEOGRAPH.match(last.text[-1:]) and _IDEOGRAPH.match(piece.text[:1])
+        parted = last.text.endswith("-") and len(last.text) > 1
+        piece.glued = bool(ideographs) or parted
+        pieces.append(piece)
+
+
+def _is_broken_address(last: PdfPiece, piece: PdfPiece) -> bool:
+    if not ENDS_IN_ADDRESS.search(last.text):
+        return False
+    if piece.text[:1] in "[(<" or BEGINS_ADDRESS.match(piece.text):
+        return False
+    if last.url or piece.url:
+        whole = ENDS_IN_ADDRESS.search(last.text + piece.text)
+        url = last.url or piece.url or ""
+        return (
+            last.url == piece.url
+            and whole is not None
+            and (
+                _strip_scheme(whole[0]) in _strip_scheme(url)
+                or _strip_scheme(url) in _strip_scheme(whole[0])
+            )
+        )
+    end = last.text[-1]
+    if end in "-_=?&%":
+        return True
+    sure = _ONLY_IN_ADDRESSES.search(piece.text) is not None
+    return sure or (end in _MAY_BREAK_AFTER and _OF_AN_ADDRESS.search(piece.text) is not None)
+
+
+def _strip_scheme(address: str) -> str:
+    return address.casefold().removeprefix("https://").removeprefix("http://").strip(".,;)]/")
+
+
+def _split_halves(end: str, begin: str) -> tuple[str, str] | None:
+    """Return the halves of a word that may have been hyphenated."""
+    first, second = _ENDS_HYPHENATED.search(end), _FIRST_LETTERS.match(begin)
+    if first is None or second is None or not second[1][0].islower():
+        return None
+    return first[1].casefold(), second[1].casefold()
+
+
+def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
+    for url, group in groupby(pieces, key=lambda piece: piece.url):
+        linked = list(group)
+        text = "".join(("" if p.glued else " ") + p.text for p in linked)
+        words = text.strip()
+        if url is None:
+            yield escape_words(text) if "](" in text or "<" in text else text
+            continue
+        yield "" if linked[0].glued else " "
+        yield (
+            f"<{url}>"
+            if _strip_scheme(words) == _strip_scheme(url)
+            else f"[{_link_text(words)}]({_link_target(url)})"
+        )
+
+
+def _link_text(words: str) -> str:
+    """Format a link's text; drop brackets around a lone number: `[1](…)`, not `[[1]](…)`."""
+    bare = words.strip("[]")
+    return bare if bare.isdigit() else words.replace("[", "\\[").replace("]", "\\]")
+
+
+def _link_target(url: str) -> str:
+    safe = url.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
+    if safe.count("(") != safe.count(")"):
+        safe = safe.replace("(", "%28").replace(")", "%29")
+    return safe

@@ -1,0 +1,159 @@
+"""Explained reports: claims and facts with all verdicts on them."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from tasks.warehouse.rows import content_sha
+
+OUTCOMES = (
+    "supported", "partly_supported", "conflicting", "not_supported", "uncited", "never_fetched",
+    "unreachable", "not_assessed", "open", "untrusted",
+)  # fmt: skip
+"""The outcomes of a claim. `partly_supported`: only in protocols that have such a label.
+`unreachable`: none of its pages could be fetched; their statuses say why. `open`: a usable answer
+is missing. `untrusted`: the report's (claim, URL) pairs are unreliable."""
+ID_LENGTH = 10
+"""Hexadecimal digits of a report's id. With 40 bits, two of 1,000 ids are equal with a chance of
+one in a million."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedVerdict:
+    """A verdict on a report, with the fields of its row that people are shown."""
+
+    judge: str
+    protocol: str
+    step: str
+    item: str
+    status: str
+    label: str | None
+    score: float | None
+    reason: str | None
+    evidence: str | None
+    model_version: str | None
+    prompt_sha: str
+    attempt: int
+    call_id: str | None
+    asked_together: int | None
+    shown_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPage:
+    """A cited page as fetched, without its text."""
+
+    url: str
+    """The page's key in the archive."""
+    status: str
+    title: str | None
+    final_url: str | None
+    fetched_at: datetime | None
+    """UTC; None if its publisher does not say."""
+    source: str
+    text_sha: str | None
+    error: str | None
+    media_type: str | None
+    language: str | None
+    published_on: date | None
+    n_chars: int | None
+    """Characters of the text that judges read; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedCitation:
+    """A (claim, URL) pair with every judge's verdicts."""
+
+    url: str
+    raw_url: str
+    marker: str | None
+    kind: str
+    page: ExplainedPage | None
+    """None if nobody has tried to fetch it."""
+    decisions: tuple[ExplainedVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedClaim:
+    """A claim with its citations and every judge's verdicts."""
+
+    number: int
+    text: str
+    section: str | None
+    position: int | None
+    source: str
+    citations: tuple[ExplainedCitation, ...]
+    outcomes: dict[str, str]
+    """One of OUTCOMES per judge that has begun with the report."""
+    conflicts: tuple[ExplainedVerdict, ...]
+    """Verdicts on whether it contradicts the reference article."""
+    leaked: bool | None
+    """Whether it cites the target article; None if its pairs are unreliable or there is no
+    article."""
+    decisions: tuple[ExplainedVerdict, ...]
+    """Verdicts on the claim with all its pages together (DeepResearchGym)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFact:
+    """A fact of the reference article with every judge's verdicts on the report."""
+
+    number: int
+    text: str
+    section: str | None
+    position: int | None
+    decisions: tuple[ExplainedVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportScore:
+    """The report's value of one metric by one judge."""
+
+    protocol: str
+    judge: str
+    metric: str
+    value: float | None
+    n_items: int
+    n_open: int
+    state: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedReport:
+    """A report with all verdicts and scores."""
+
+    id: str
+    edition: str
+    agent: str
+    agent_name: str
+    assignment: str
+    article: str | None
+    """None if the assignment is only a query."""
+    title: str
+    url: str | None
+    """The article's URL."""
+    kind: str
+    prompt: str | None
+    query: str | None
+    status: str
+    text: str
+    text_sha: str
+    source_path: str
+    usd: float | None
+    """The report's cost: all turns of its attempt, and what people entered; None if unknown."""
+    seconds: float | None
+    """From the request to the answer; None if the report was not requested here."""
+    model_version: str | None
+    """The model version that the agent stated."""
+    claims: tuple[ExplainedClaim, ...]
+    pairs_reliable: bool
+    pairs_reason: str | None
+    facts: tuple[ExplainedFact, ...]
+    others: tuple[ExplainedVerdict, ...]
+    """The verdicts on other items, ordered by protocol, step and item."""
+    scores: tuple[ReportScore, ...]
+
+
+def report_id(edition: str, agent: str, assignment: str) -> str:
+    """Return a report's short id: equal in all warehouses, safe in file names and URLs."""
+    return content_sha(edition, agent, assignment)[:ID_LENGTH]

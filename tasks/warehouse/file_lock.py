@@ -1,0 +1,128 @@
+"""The lock of a warehouse file: one process owns the file, the others wait.
+
+The lock is a file lock beside the database, which the kernel releases even on `kill -9`. A small
+JSON file next to it describes the holder, so that waiting processes can name it.
+"""
+
+import getpass
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tasks.warehouse.errors import UnwritableWarehouse, WarehouseBusy
+from tasks.warehouse.rows import utc_now
+
+POLL_SECONDS = 0.5
+MAX_COMMAND_CHARS = 200
+
+
+class LockHolder(BaseModel):
+    """The process that owns a warehouse, as it described itself when it took the lock."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    pid: int
+    host: str
+    user: str
+    command: str
+    since: str
+
+    def __str__(self) -> str:
+        return f"pid {self.pid} on {self.host} ({self.user}: {self.command}, since {self.since})"
+
+
+def lock_path(warehouse: Path) -> Path:
+    """Return the path of the warehouse's lock file."""
+    return warehouse.with_name(warehouse.name + ".lock")
+
+
+def read_holder(warehouse: Path) -> LockHolder | None:
+    """Return the lock's holder; None if no process has described itself."""
+    try:
+        return LockHolder.model_validate_json(_holder_path(warehouse).read_text("utf-8"))
+    except (OSError, ValidationError, ValueError):
+        return None
+
+
+@contextmanager
+def lock_warehouse(
+    warehouse: Path,
+    *,
+    wait_seconds: float | None = None,
+    on_wait: Callable[[str], None] | None = None,
+    activity: str | None = None,
+) -> Iterator[None]:
+    """Hold the warehouse's lock.
+
+    Args:
+        wait_seconds: None waits for ever, 0 does not wait.
+        on_wait: called once, with one line that names the holder.
+        activity: what waiting processes are told about this one; by default its command.
+
+    Raises:
+        WarehouseBusy: another process still holds the lock when the time is over.
+        UnwritableWarehouse: the lock file cannot be made.
+    """
+    lock = FileLock(lock_path(warehouse))
+    _acquire(lock, warehouse, wait_seconds, on_wait)
+    try:
+        _holder_path(warehouse).write_text(_describe_process(activity).model_dump_json(), "utf-8")
+        yield
+    finally:
+        with suppress(OSError):
+            _holder_path(warehouse).unlink(missing_ok=True)
+        lock.release()
+
+
+def _acquire(
+    lock: FileLock,
+    warehouse: Path,
+    wait_seconds: float | None,
+    on_wait: Callable[[str], None] | None,
+) -> None:
+    deadline = None if wait_seconds is None else time.monotonic() + wait_seconds
+    reported = False
+    while True:
+        try:
+            lock.acquire(timeout=0)
+            return
+        except Timeout:
+            holder = read_holder(warehouse)
+            line = f"{warehouse} is in use by {holder or 'another process'}"
+            if deadline is not None and time.monotonic() >= deadline:
+                raise WarehouseBusy(line) from None
+            if on_wait and not reported:
+                on_wait(f"{line}; waiting for it to finish.")
+                reported = True
+            time.sleep(POLL_SECONDS)
+        except OSError as error:
+            raise UnwritableWarehouse(
+                f"{lock_path(warehouse)}: cannot make the lock file ({error.strerror or error}). "
+                "Make the folder writable, or choose another place with --warehouse."
+            ) from error
+
+
+def _holder_path(warehouse: Path) -> Path:
+    return warehouse.with_name(warehouse.name + ".holder.json")
+
+
+def _describe_process(activity: str | None) -> LockHolder:
+    activity = activity or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    return LockHolder(
+        pid=os.getpid(),
+        host=socket.gethostname(),
+        user=getpass.getuser(),
+        command=_escape_unprintable(activity[:MAX_COMMAND_CHARS]),
+        since=utc_now().strftime("%Y-%m-%d %H:%M:%S UTC"),
+    )
+
+
+def _escape_unprintable(text: str) -> str:
+    """Escape line breaks, control characters and lone surrogates, as Python writes them."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

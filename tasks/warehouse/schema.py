@@ -1,0 +1,177 @@
+"""The schema, and opening databases: damaged, foreign, older and newer ones are told apart."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+
+from tasks.warehouse.errors import (
+    DamagedWarehouse,
+    ForeignWarehouse,
+    NewerWarehouse,
+    OlderWarehouse,
+    UnwritableWarehouse,
+    first_line,
+)
+from tasks.warehouse.file_lock import lock_path
+from tasks.warehouse.location import DuckLake, LocationLike, parse_location
+from tasks.warehouse.rows import utc_now
+
+SCHEMA_VERSION = 12
+"""Raise it with every change of sql/. Nothing was released yet, so older warehouses are refused."""
+
+_MAGIC, _MAGIC_OFFSET = b"DUCK", 8
+"""The mark in a DuckDB file's header."""
+_COMMENT = re.compile(r"^COMMENT ON COLUMN [^']*'(?:[^']|'')*'\s*;", re.M)
+
+
+@cache
+def load_schema() -> str:
+    """Return the SQL that makes every table and view."""
+    folder = files("tasks.warehouse") / "sql"
+    return "\n".join((folder / f"{name}.sql").read_text("utf-8") for name in ("tables", "views"))
+
+
+def check_file(path: Path) -> None:
+    """Check that `path` can be a warehouse, before a lock file is made beside it.
+
+    Once there is a lock file nothing is read: closing the file would drop the lock that DuckDB
+    holds if this process has it open.
+
+    Raises:
+        DamagedWarehouse: it is a folder, or a file but not a DuckDB database.
+    """
+    try:
+        if not path.exists() or lock_path(path).exists():
+            return
+        if not path.is_file():
+            raise DamagedWarehouse(_damage_message(path, "it is not a file"))
+        with path.open("rb") as file:
+            header = file.read(_MAGIC_OFFSET + len(_MAGIC))
+    except OSError:
+        return  # locking and opening explain it better
+    if header[_MAGIC_OFFSET:] != _MAGIC:
+        raise DamagedWarehouse(_damage_message(path, "it is not a DuckDB database"))
+
+
+def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB file, without looking at its schema.
+
+    Raises:
+        DamagedWarehouse, NewerWarehouse, UnwritableWarehouse: the message names the file and what
+            to do.
+    """
+    options: dict[str, str | bool | int | float | list[str]] = {}
+    if not read_only:
+        options["storage_compatibility_version"] = "latest"
+    try:
+        return duckdb.connect(str(path), read_only=read_only, config=options)
+    except (duckdb.IOException, duckdb.SerializationException) as error:
+        raise _translate_error(path, error) from error
+    except duckdb.Error as error:
+        raise DamagedWarehouse(_damage_message(path, first_line(error))) from error
+
+
+def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) -> str:
+    """Make every table and view in an empty database.
+
+    Returns:
+        The warehouse's id.
+
+    Raises:
+        ForeignWarehouse: the database is not a warehouse.
+        OlderWarehouse, NewerWarehouse: its schema is not this code's.
+    """
+    where = parse_location(where)
+    if not has_schema(connection, where):
+        sql = load_schema()
+        connection.execute("BEGIN")
+        connection.execute(_strip_column_comments(sql) if isinstance(where, DuckLake) else sql)
+        connection.execute(
+            "INSERT INTO warehouse_info VALUES ($1, $2, $3)",
+            [str(uuid4()), SCHEMA_VERSION, utc_now().replace(tzinfo=None)],
+        )
+        connection.execute("COMMIT")
+        if not isinstance(where, DuckLake):  # in a lake this would run all maintenance
+            connection.execute("CHECKPOINT")
+    return read_warehouse_id(connection)
+
+
+def _strip_column_comments(sql: str) -> str:
+    """Remove comments on columns, which a lake's views cannot have; `load_descriptions` reads them
+    from these files."""
+    return _COMMENT.sub("", sql)
+
+
+def has_schema(connection: duckdb.DuckDBPyConnection, path: LocationLike) -> bool:
+    """Whether an open database is a warehouse; False if it is empty.
+
+    Raises:
+        ForeignWarehouse: the database is not a warehouse.
+        OlderWarehouse, NewerWarehouse: its schema is not this code's.
+    """
+    tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+    if not tables:
+        return False
+    if "warehouse_info" not in tables:
+        raise ForeignWarehouse(
+            f"{path} is a DuckDB database, but not an Evergreen warehouse (it holds "
+            f"{', '.join(sorted(tables)[:5])}). Nothing was changed; choose another file "
+            "with --warehouse."
+        )
+    row = connection.execute("SELECT schema_version FROM warehouse_info").fetchone()
+    check_version(int(row[0]) if row else 0, path)
+    return True
+
+
+def check_version(version: int, path: object) -> None:
+    """Check that a schema version is this code's.
+
+    Raises:
+        OlderWarehouse, NewerWarehouse: it is another one; the message says what to do.
+    """
+    if version > SCHEMA_VERSION:
+        raise NewerWarehouse(
+            f"{path} has schema version {version}; this Evergreen knows up to {SCHEMA_VERSION}. "
+            "Nothing was changed; update Evergreen, or choose another file with --warehouse."
+        )
+    if version < SCHEMA_VERSION:
+        raise OlderWarehouse(
+            f"{path} has schema version {version}; this Evergreen needs {SCHEMA_VERSION} and does "
+            "not migrate. Nothing was changed; make it anew in another file (--warehouse): import "
+            "or collect its editions and evaluate them again, or read it with the Evergreen that "
+            "wrote it."
+        )
+
+
+def read_warehouse_id(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the warehouse's id, a uuid made once."""
+    row = connection.execute("SELECT warehouse_id FROM warehouse_info").fetchone()
+    if row is None:
+        raise DamagedWarehouse("warehouse_info is empty: the warehouse has no id. Restore a copy.")
+    return str(row[0])
+
+
+def _translate_error(path: Path, error: duckdb.Error) -> Exception:
+    text = str(error)
+    if "version number" in text or "newer version of DuckDB" in text:
+        return NewerWarehouse(
+            f"{path} was written by another DuckDB version ({first_line(text)}). "
+            "Nothing was changed; install the locked dependencies again, or update Evergreen."
+        )
+    if re.search(r"permission denied|read-only file|no space left|cannot open file", text, re.I):
+        return UnwritableWarehouse(
+            f"{path} cannot be opened for writing ({first_line(text)}). Check the folder's "
+            "permissions and free space, or choose another file with --warehouse."
+        )
+    return DamagedWarehouse(_damage_message(path, first_line(error)))
+
+
+def _damage_message(path: Path, reason: str) -> str:
+    return (
+        f"{path} is not a readable warehouse ({reason}). It was left as it is; restore a copy, or "
+        "choose another file with --warehouse."
+    )

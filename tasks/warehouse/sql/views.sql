@@ -1,0 +1,697 @@
+CREATE VIEW current_verdicts AS
+SELECT v.*
+FROM verdicts AS v
+WHERE v.cell_id IN (SELECT DISTINCT cell_id FROM scores WHERE cell_id IS NOT NULL);
+COMMENT ON VIEW current_verdicts IS
+    'Every verdict behind a figure: those of the cells that the scores name.';
+
+-- Descriptions of the older views and their columns. Replacing a view drops its comments: repeat
+-- them with it. Line breaks in a comment are ignored.
+
+-- First some views are corrected: those about the two Wiki protocols read only these, and money is
+-- summed in a fixed order.
+CREATE VIEW leaderboard_wide AS
+SELECT
+    edition,
+    agent,
+    judge,
+    max(value) FILTER (WHERE metric = 'coverage_wiki') AS coverage_wiki,
+    max(value) FILTER (WHERE metric = 'coverage_wiki_soft') AS coverage_wiki_soft,
+    max(value) FILTER (WHERE metric = 'wiki_conflict') AS wiki_conflict,
+    max(value) FILTER (WHERE metric = 'ref_acc') AS ref_acc,
+    max(value) FILTER (WHERE metric = 'ref_acc_strict') AS ref_acc_strict,
+    max(value) FILTER (WHERE metric = 'evaluated_share') AS evaluated_share,
+    max(value) FILTER (WHERE metric = 'leakage_rate') AS leakage_rate,
+    max(value) FILTER (WHERE metric = 'writing_overall') AS writing_overall,
+    bool_or(provisional) AS provisional
+FROM leaderboard
+WHERE protocol IN ('wiki_fact', 'wiki_writing')
+GROUP BY edition, agent, judge
+ORDER BY edition, judge, coverage_wiki_soft DESC NULLS LAST, agent;
+COMMENT ON VIEW leaderboard_wide IS
+    'The Wiki Fact and Wiki Writing figures side by side, one row per agent and judge; shares 0-1.';
+COMMENT ON COLUMN leaderboard_wide.coverage_wiki IS
+    'Share of the reference article''s facts that the report states.';
+COMMENT ON COLUMN leaderboard_wide.coverage_wiki_soft IS
+    'Mean probability that the report states a fact of the reference article.';
+COMMENT ON COLUMN leaderboard_wide.wiki_conflict IS
+    'Share of claims that contradict the reference article.';
+COMMENT ON COLUMN leaderboard_wide.ref_acc IS
+    'Share of the claims with a fetched page that a cited page supports.';
+COMMENT ON COLUMN leaderboard_wide.ref_acc_strict IS
+    'The same, counting claims none of whose pages could be fetched as not supported.';
+COMMENT ON COLUMN leaderboard_wide.evaluated_share IS 'Share of cited claims with a fetched page.';
+COMMENT ON COLUMN leaderboard_wide.leakage_rate IS
+    'Share of claims that cite the target article itself.';
+COMMENT ON COLUMN leaderboard_wide.writing_overall IS
+    'Share of the writing criteria on which the report beats the reference article.';
+COMMENT ON COLUMN leaderboard_wide.provisional IS 'Whether a figure may still change.';
+
+CREATE VIEW fact_verdicts AS
+SELECT
+    v.edition, v.agent, v.assignment, v.judge,
+    f.number AS fact_number, f.section, f.text AS fact,
+    v.label, v.score, v.status, v.evidence, v.reason
+FROM current_verdicts AS v
+JOIN assignments AS a ON a.edition = v.edition AND a.assignment = v.assignment
+JOIN facts AS f
+    ON f.edition = v.edition AND f.article = a.article AND v.item = 'fact:' || f.number
+WHERE v.protocol = 'wiki_fact' AND v.step = 'coverage';
+COMMENT ON VIEW fact_verdicts IS
+    'Each fact of the reference article with the verdict on each report (Wiki Fact).';
+COMMENT ON COLUMN fact_verdicts.fact_number IS '0-based, in article order.';
+COMMENT ON COLUMN fact_verdicts.fact IS 'The fact''s text.';
+COMMENT ON COLUMN fact_verdicts.label IS
+    '`consistent` (the report states the fact), `not_support` or `inconsistent`.';
+COMMENT ON COLUMN fact_verdicts.status IS
+    '`ok`, or why there is no usable answer; only `ok` verdicts count.';
+
+CREATE VIEW citation_verdicts AS
+SELECT
+    v.edition, v.agent, v.assignment, v.judge,
+    c.number AS claim_number, c.text AS claim, z.url, z.kind,
+    v.label, v.score, v.status, v.evidence, v.reason, v.shown_share
+FROM current_verdicts AS v
+JOIN citations AS z
+    ON z.edition = v.edition AND z.agent = v.agent AND z.assignment = v.assignment
+    AND v.item = 'claim:' || z.number || ' ' || z.url
+JOIN claims AS c
+    ON c.edition = z.edition AND c.agent = z.agent AND c.assignment = z.assignment
+    AND c.number = z.number
+WHERE v.protocol = 'wiki_fact' AND v.step = 'citation';
+COMMENT ON VIEW citation_verdicts IS
+    'Each (claim, URL) pair with the verdict on whether the page supports the claim (Wiki Fact).';
+COMMENT ON COLUMN citation_verdicts.claim_number IS 'The claim''s number.';
+COMMENT ON COLUMN citation_verdicts.claim IS 'The claim''s text.';
+COMMENT ON COLUMN citation_verdicts.kind IS
+    'explicit, inferred (the claim was given the next citation) or published.';
+COMMENT ON COLUMN citation_verdicts.label IS '`support`, `not_support` or `conflict`.';
+COMMENT ON COLUMN citation_verdicts.status IS
+    '`ok`, or why there is no usable answer; only `ok` verdicts count.';
+COMMENT ON COLUMN citation_verdicts.shown_share IS
+    'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
+
+CREATE VIEW judging_costs AS
+WITH asked AS (
+    SELECT DISTINCT v.edition, v.judge, v.protocol, v.agent, v.assignment, c.request_id
+    FROM verdicts AS v JOIN calls AS c ON c.call_id = v.call_id
+)
+SELECT
+    a.edition, a.judge, a.protocol, a.agent,
+    count(DISTINCT a.assignment) AS reports,
+    count(*) AS calls,
+    sum(c.prompt_tokens) AS prompt_tokens,
+    sum(c.cached_tokens) AS cached_tokens,
+    sum(c.output_tokens) AS output_tokens,
+    sum(c.thinking_tokens) AS thinking_tokens,
+    sum(c.cost_usd ORDER BY c.call_id) AS cost_usd,
+    count(*) FILTER (c.cost_usd IS NULL AND c.status <> 'failed') AS calls_without_price,
+    sum(c.cost_usd ORDER BY c.call_id) / count(DISTINCT a.assignment) AS usd_per_report
+FROM asked AS a JOIN calls AS c ON c.request_id = a.request_id
+GROUP BY ALL
+ORDER BY a.edition, a.judge, a.protocol, a.agent;
+COMMENT ON VIEW judging_costs IS
+    'The cost of judging, one row per agent, protocol and judge: every paid attempt behind a stored
+    verdict. Calls of failed cells are only in `calls`.';
+COMMENT ON COLUMN judging_costs.reports IS 'Reports that calls were made for.';
+COMMENT ON COLUMN judging_costs.calls IS 'Model calls; one that decided several items counts once.';
+COMMENT ON COLUMN judging_costs.calls_without_price IS
+    'Of these, calls whose price is unknown; cost_usd leaves them out.';
+COMMENT ON COLUMN judging_costs.usd_per_report IS 'cost_usd / reports.';
+
+-- Formula 1: the rank by reference URLs plus the rank by headings, lowest sum first; ties by
+-- bytes, then page id. With `spread`, the best article of every category comes before the second
+-- best of any. The first `n_articles` places are the edition.
+CREATE VIEW candidate_ranking AS
+WITH ranked AS (
+    SELECT c.*, n.n_articles, n.spread,
+        rank() OVER (PARTITION BY c.edition ORDER BY c.reference_urls DESC) AS reference_rank,
+        rank() OVER (PARTITION BY c.edition ORDER BY c.headings DESC) AS heading_rank
+    FROM candidates AS c JOIN collections AS n USING (edition)
+    WHERE c.revision_id IS NOT NULL
+        AND (c.decision IS NULL OR c.decision IN ('chosen', 'outranked'))
+),
+scored AS (
+    SELECT *, reference_rank + heading_rank AS score,
+        row_number() OVER (
+            PARTITION BY edition, category
+            ORDER BY reference_rank + heading_rank, bytes DESC, page_id
+        ) AS turn
+    FROM ranked
+)
+SELECT *,
+    row_number() OVER (
+        PARTITION BY edition
+        ORDER BY CASE WHEN spread THEN turn ELSE 0 END, score, bytes DESC, page_id
+    ) AS place
+FROM scored
+ORDER BY edition, place;
+COMMENT ON VIEW candidate_ranking IS
+    'The reproducible choice of a collected edition''s articles: the first n_articles places are
+    the edition.';
+COMMENT ON COLUMN candidate_ranking.n_articles IS 'The number of articles to choose.';
+COMMENT ON COLUMN candidate_ranking.spread IS 'Whether the choice alternates between categories.';
+COMMENT ON COLUMN candidate_ranking.reference_rank IS 'Rank by reference URLs; 1 has the most.';
+COMMENT ON COLUMN candidate_ranking.heading_rank IS 'Rank by headings; 1 has the most.';
+COMMENT ON COLUMN candidate_ranking.score IS 'The sum of both ranks; lower is better.';
+COMMENT ON COLUMN candidate_ranking.turn IS 'The place within its category.';
+COMMENT ON COLUMN candidate_ranking.place IS 'The place in the choice.';
+
+-- LiveDRBench's table: the mean per category over the questions that have a value.
+CREATE VIEW category_scores AS
+SELECT
+    s.edition, s.protocol, s.judge, s.agent, g.category, s.metric,
+    avg(s.value) AS value, count(s.value) AS n_questions, sum(s.n_open) AS n_open
+FROM scores AS s JOIN ground_truths AS g USING (edition, assignment)
+GROUP BY ALL
+ORDER BY ALL;
+COMMENT ON VIEW category_scores IS
+    'Claim discovery by category of question: means over the questions that have a value.';
+COMMENT ON COLUMN category_scores.category IS 'LiveDRBench''s category.';
+COMMENT ON COLUMN category_scores.value IS 'The mean of the reports'' values.';
+COMMENT ON COLUMN category_scores.n_questions IS 'Reports behind the mean.';
+
+-- The number of accepted, rejected (by reason) and open questions per edition.
+CREATE VIEW question_counts AS
+SELECT edition, judge, state, reason, count(*) AS n,
+    avg(closed_book_f1) AS closed_book_f1, count(closed_book_f1) AS n_closed_book
+FROM questions
+GROUP BY ALL
+ORDER BY ALL;
+COMMENT ON VIEW question_counts IS
+    'The number of accepted, rejected (by reason) and open questions per edition.';
+COMMENT ON COLUMN question_counts.state IS 'accepted, rejected or open.';
+COMMENT ON COLUMN question_counts.reason IS 'Why it is not accepted.';
+COMMENT ON COLUMN question_counts.n IS 'The number of questions.';
+COMMENT ON COLUMN question_counts.closed_book_f1 IS
+    'Mean F1, 0-1, of the judge''s answers without sources.';
+COMMENT ON COLUMN question_counts.n_closed_book IS 'Questions behind that mean.';
+
+CREATE VIEW report_costs AS
+WITH asked AS (
+    SELECT edition, agent,
+        count(DISTINCT assignment) FILTER (state = 'done') AS asked_reports,
+        count(*) AS jobs,
+        sum(cost_usd ORDER BY job) AS usd,
+        count(*) FILTER (cost_usd IS NULL AND state IN ('done', 'failed', 'lost', 'abandoned'))
+            AS jobs_without_cost,
+        CAST(sum(searches) AS BIGINT) AS searches,
+        CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+        CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+        CAST(sum(reasoning_tokens) AS BIGINT) AS reasoning_tokens
+    FROM jobs GROUP BY ALL
+),
+entered AS (
+    SELECT edition, agent, count(*) AS people_reports,
+        sum(usd ORDER BY assignment) AS people_usd,
+        sum(minutes ORDER BY assignment) AS people_minutes
+    FROM collection_costs GROUP BY ALL
+)
+SELECT * FROM asked FULL JOIN entered USING (edition, agent) ORDER BY edition, agent;
+COMMENT ON VIEW report_costs IS
+    'The cost of reports, one row per agent and edition: everything that was paid, including jobs
+    without a report.';
+COMMENT ON COLUMN report_costs.asked_reports IS 'Assignments with a finished job.';
+COMMENT ON COLUMN report_costs.jobs IS 'Requests for reports.';
+COMMENT ON COLUMN report_costs.usd IS 'US dollars, as far as the jobs'' costs are known.';
+COMMENT ON COLUMN report_costs.jobs_without_cost IS 'Ended jobs whose cost is unknown.';
+COMMENT ON COLUMN report_costs.searches IS 'Searches that the agent says it made.';
+COMMENT ON COLUMN report_costs.people_reports IS 'Reports whose cost a person entered.';
+COMMENT ON COLUMN report_costs.people_usd IS 'US dollars that people entered.';
+COMMENT ON COLUMN report_costs.people_minutes IS 'Minutes that people entered.';
+
+-- Cited pages by status and source.
+CREATE VIEW page_counts AS
+SELECT c.edition, coalesce(p.status, 'not fetched') AS status,
+    CASE WHEN p.url IS NOT NULL THEN coalesce(p.source, 'published') END AS source,
+    count(*) AS pages, sum(c.citations)::BIGINT AS citations,
+    count(p.final_url) AS redirected, sum(f.n_bytes)::BIGINT AS bytes
+FROM (SELECT edition, url, count(*) AS citations FROM citations GROUP BY ALL) AS c
+LEFT JOIN pages AS p USING (edition, url)
+LEFT JOIN fetches AS f ON f.edition = c.edition AND f.url = c.url AND f.source = p.source
+GROUP BY ALL
+ORDER BY c.edition, pages DESC, status, source;
+COMMENT ON VIEW page_counts IS 'Cited pages, one row per status and source.';
+COMMENT ON COLUMN page_counts.status IS
+    '`ok`, why the page is unusable, or `not fetched`.';
+COMMENT ON COLUMN page_counts.source IS 'published, direct, jina or wayback.';
+COMMENT ON COLUMN page_counts.pages IS 'Distinct pages.';
+COMMENT ON COLUMN page_counts.citations IS '(Claim, URL) pairs that cite them.';
+COMMENT ON COLUMN page_counts.redirected IS 'Pages that redirected to another URL.';
+COMMENT ON COLUMN page_counts.bytes IS 'Bytes fetched.';
+
+-- The outcome of each cited claim: one label from those of its pages (`support` if any page
+-- supports it, else `conflict` if any contradicts it), or the reason why it has none. Reports with
+-- open verdicts are left out, as in the figures.
+CREATE VIEW cited_claims AS
+WITH judged AS (
+    SELECT DISTINCT s.edition, s.agent, s.assignment, s.judge, s.cell_id
+    FROM scores AS s
+    JOIN extractions AS x USING (edition, agent, assignment)
+    WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL AND x.pairs_reliable
+), pairs AS (
+    SELECT j.edition, j.agent, j.assignment, j.judge, z.number,
+        coalesce(v.status, 'skipped') AS status, v.label, v.shown_share,
+        -- The page was fetched but has no text that this judge can read.
+        CASE WHEN v.status = 'unfetchable' AND p.status = 'ok' THEN 'empty' ELSE p.status END
+            AS page_status
+    FROM judged AS j
+    JOIN citations AS z USING (edition, agent, assignment)
+    LEFT JOIN verdicts AS v
+        ON v.cell_id = j.cell_id AND v.step = 'citation'
+        AND v.item = 'claim:' || z.number || ' ' || z.url
+    LEFT JOIN pages AS p ON p.edition = z.edition AND p.url = z.url
+)
+SELECT edition, agent, assignment, judge, number,
+    CASE
+        WHEN bool_or(status = 'ok' AND label = 'support') THEN 'support'
+        WHEN bool_or(status = 'ok' AND label = 'conflict') THEN 'conflict'
+        WHEN bool_or(status = 'ok') THEN 'not_support'
+        WHEN bool_or(status = 'skipped') THEN 'never_fetched'
+        WHEN bool_or(status IN ('blocked', 'not_assessed')) THEN 'not_assessed'
+        WHEN count(DISTINCT page_status) > 1 THEN 'several'
+        ELSE min(page_status)
+    END AS outcome,
+    count(*) AS pairs,
+    count(*) FILTER (status = 'ok') AS decided_pairs,
+    count(*) FILTER (status = 'ok' AND label = 'support') AS supported_pairs,
+    count(*) FILTER (status = 'ok' AND shown_share IS NOT NULL) AS pairs_from_excerpts
+FROM pairs
+GROUP BY ALL;
+COMMENT ON VIEW cited_claims IS
+    'The outcome of each cited claim in the judged reports (Wiki Fact).';
+COMMENT ON COLUMN cited_claims.number IS 'The claim''s number.';
+COMMENT ON COLUMN cited_claims.outcome IS
+    'support (any page supports it), conflict, not_support, never_fetched, not_assessed, or else
+    its pages'' status (`several`: more than one).';
+COMMENT ON COLUMN cited_claims.pairs IS 'Pages that the claim cites.';
+COMMENT ON COLUMN cited_claims.decided_pairs IS 'Of these, pages with a verdict.';
+COMMENT ON COLUMN cited_claims.supported_pairs IS 'Of these, pages that support the claim.';
+COMMENT ON COLUMN cited_claims.pairs_from_excerpts IS
+    'Decided pairs for which the judge saw only part of the page.';
+
+-- Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated
+-- + never_fetched + not_assessed + without_page; evaluated = supported + conflict + not_supported;
+-- without_page is the sum of the columns after it, by page status (`several`: more than one
+-- status). ref_acc has the denominator `evaluated`. ref_acc_strict has the denominator `strict`,
+-- which also counts claims none of whose pages could be fetched (as not supported), but not claims
+-- that the judge could not assess on a fetched page. Pooled over the reports; the leaderboard has
+-- the means of the reports' shares.
+CREATE VIEW reference_counts AS
+WITH judged AS (
+    SELECT DISTINCT s.edition, s.agent, s.assignment, s.judge, x.pairs_reliable
+    FROM scores AS s
+    JOIN extractions AS x USING (edition, agent, assignment)
+    WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL
+), every AS (
+    SELECT j.edition, j.agent, j.assignment, j.judge, j.pairs_reliable, c.outcome, c.pairs,
+        c.decided_pairs, c.supported_pairs, c.pairs_from_excerpts,
+        c.outcome IN ('support', 'conflict', 'not_support') AS evaluated,
+        c.outcome NOT IN ('support', 'conflict', 'not_support', 'never_fetched', 'not_assessed')
+            AS without_page
+    FROM judged AS j
+    JOIN claims AS k USING (edition, agent, assignment)
+    LEFT JOIN cited_claims AS c
+        ON c.edition = j.edition AND c.agent = j.agent AND c.assignment = j.assignment
+        AND c.judge = j.judge AND c.number = k.number
+)
+SELECT edition, agent, judge,
+    count(DISTINCT assignment) AS reports,
+    count(*) AS claims,
+    count(*) FILTER (NOT pairs_reliable) AS untrusted,
+    count(*) FILTER (pairs_reliable AND outcome IS NULL) AS uncited,
+    count(outcome) AS cited,
+    count(*) FILTER (evaluated) AS evaluated,
+    count(*) FILTER (outcome = 'support') AS supported,
+    count(*) FILTER (outcome = 'conflict') AS conflict,
+    count(*) FILTER (outcome = 'not_support') AS not_supported,
+    count(*) FILTER (outcome = 'never_fetched') AS never_fetched,
+    count(*) FILTER (outcome = 'not_assessed') AS not_assessed,
+    count(*) FILTER (without_page) AS without_page,
+    count(*) FILTER (outcome = 'unfetchable') AS unfetchable,
+    count(*) FILTER (outcome = 'bot_wall') AS bot_wall,
+    count(*) FILTER (outcome = 'login_wall') AS login_wall,
+    count(*) FILTER (outcome = 'cookie_wall') AS cookie_wall,
+    count(*) FILTER (outcome = 'soft_404') AS soft_404,
+    count(*) FILTER (outcome = 'empty') AS empty,
+    count(*) FILTER (outcome = 'too_large') AS too_large,
+    count(*) FILTER (outcome = 'refused') AS refused,
+    count(*) FILTER (outcome = 'robots') AS robots,
+    count(*) FILTER (outcome = 'unreadable') AS unreadable,
+    count(*) FILTER (outcome = 'several') AS several,
+    count(*) FILTER (evaluated OR without_page) AS strict,
+    count(*) FILTER (outcome = 'support') / nullif(count(*) FILTER (evaluated), 0) AS ref_acc,
+    count(*) FILTER (outcome = 'support')
+        / nullif(count(*) FILTER (evaluated OR without_page), 0) AS ref_acc_strict,
+    coalesce(sum(pairs), 0)::BIGINT AS pairs,
+    coalesce(sum(decided_pairs), 0)::BIGINT AS decided_pairs,
+    coalesce(sum(supported_pairs), 0)::BIGINT AS supported_pairs,
+    coalesce(sum(pairs_from_excerpts), 0)::BIGINT AS pairs_from_excerpts
+FROM every
+GROUP BY ALL
+ORDER BY edition, judge, agent;
+COMMENT ON VIEW reference_counts IS
+    'Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated +
+    never_fetched + not_assessed + without_page.';
+COMMENT ON COLUMN reference_counts.reports IS 'Judged reports.';
+COMMENT ON COLUMN reference_counts.claims IS 'Their claims.';
+COMMENT ON COLUMN reference_counts.untrusted IS
+    'Claims of reports whose (claim, URL) pairs are unreliable.';
+COMMENT ON COLUMN reference_counts.uncited IS 'Claims without a citation.';
+COMMENT ON COLUMN reference_counts.cited IS 'Claims with a citation.';
+COMMENT ON COLUMN reference_counts.evaluated IS
+    'Cited claims with a verdict on at least one page.';
+COMMENT ON COLUMN reference_counts.supported IS 'Of these, claims that a page supports.';
+COMMENT ON COLUMN reference_counts.conflict IS
+    'Of these, claims that a page contradicts and none supports.';
+COMMENT ON COLUMN reference_counts.not_supported IS 'The other evaluated claims.';
+COMMENT ON COLUMN reference_counts.never_fetched IS
+    'Cited claims with a page that nobody has tried to fetch.';
+COMMENT ON COLUMN reference_counts.not_assessed IS
+    'Cited claims that the judge could not assess on a fetched page.';
+COMMENT ON COLUMN reference_counts.without_page IS
+    'Cited claims none of whose pages could be fetched; the next columns split them by status.';
+COMMENT ON COLUMN reference_counts.unfetchable IS 'Of these, claims whose pages are `unfetchable`.';
+COMMENT ON COLUMN reference_counts.bot_wall IS 'Of these, claims whose pages are `bot_wall`.';
+COMMENT ON COLUMN reference_counts.login_wall IS 'Of these, claims whose pages are `login_wall`.';
+COMMENT ON COLUMN reference_counts.cookie_wall IS 'Of these, claims whose pages are `cookie_wall`.';
+COMMENT ON COLUMN reference_counts.soft_404 IS 'Of these, claims whose pages are `soft_404`.';
+COMMENT ON COLUMN reference_counts.empty IS 'Of these, claims whose pages are `empty`.';
+COMMENT ON COLUMN reference_counts.too_large IS 'Of these, claims whose pages are `too_large`.';
+COMMENT ON COLUMN reference_counts.refused IS 'Of these, claims whose pages are `refused`.';
+COMMENT ON COLUMN reference_counts.robots IS 'Of these, claims whose pages are `robots`.';
+COMMENT ON COLUMN reference_counts.unreadable IS 'Of these, claims whose pages are `unreadable`.';
+COMMENT ON COLUMN reference_counts.several IS
+    'Of these, claims whose pages have different statuses.';
+COMMENT ON COLUMN reference_counts.strict IS
+    'evaluated + without_page: the denominator of ref_acc_strict.';
+COMMENT ON COLUMN reference_counts.ref_acc IS 'supported / evaluated, 0-1.';
+COMMENT ON COLUMN reference_counts.ref_acc_strict IS 'supported / strict, 0-1.';
+COMMENT ON COLUMN reference_counts.pairs IS '(Claim, URL) pairs.';
+COMMENT ON COLUMN reference_counts.decided_pairs IS 'Of these, pairs with a verdict.';
+COMMENT ON COLUMN reference_counts.supported_pairs IS
+    'Of these, pairs whose page supports the claim.';
+COMMENT ON COLUMN reference_counts.pairs_from_excerpts IS
+    'Decided pairs for which the judge saw only part of the page.';
+
+-- Views for ad-hoc queries. `evergreen schema` lists all views and columns with their comments.
+-- Columns that mean the same everywhere (edition, agent, judge, …) are described in
+-- tasks/warehouse/descriptions.py.
+
+-- Figures rest on finished cells. A report with open verdicts has none, but its other verdicts
+-- are there: those of the newest cell with as many open items as its score says.
+CREATE VIEW verdicts_at_hand AS
+WITH waiting AS (
+    SELECT DISTINCT edition, protocol, agent, assignment, judge, reason
+    FROM scores WHERE state = 'pending' AND reason LIKE '% items are open'
+), unfinished AS (
+    SELECT c.cell_id
+    FROM cells AS c JOIN waiting AS w USING (edition, protocol, agent, assignment, judge)
+    WHERE c.status = 'done' AND w.reason = c.n_open || ' items are open'
+    QUALIFY row_number() OVER (
+        PARTITION BY edition, protocol, agent, assignment, judge
+        ORDER BY c.finished_at DESC, c.cell_id
+    ) = 1
+)
+SELECT v.*
+FROM verdicts AS v
+WHERE v.cell_id IN (
+    SELECT cell_id FROM scores WHERE cell_id IS NOT NULL UNION SELECT cell_id FROM unfinished
+);
+-- Descriptions of the views and their columns. Line breaks in a comment are ignored.
+COMMENT ON VIEW verdicts_at_hand IS
+    'Every current verdict, and the verdicts so far on reports that still have open ones.';
+
+-- The id is that of `report_id` in tasks/warehouse/explanations.py: the sha-256 of the parts, each
+-- prefixed with its length in bytes.
+CREATE VIEW report_index AS
+WITH claimed AS (
+    SELECT edition, agent, assignment, count(*) AS n_claims FROM claims GROUP BY ALL
+), cited AS (
+    SELECT edition, agent, assignment, count(*) AS n_citations FROM citations GROUP BY ALL
+), stated AS (
+    SELECT edition, article, count(*) AS n_facts FROM facts GROUP BY ALL
+)
+SELECT
+    left(sha256(
+        strlen(r.edition) || ':' || r.edition || strlen(r.agent) || ':' || r.agent
+        || strlen(r.assignment) || ':' || r.assignment
+    ), 10) AS report,
+    r.edition, r.agent, r.assignment, coalesce(t.title, r.assignment) AS title, a.kind, r.status,
+    length(r.text) AS n_characters,
+    coalesce(c.n_claims, 0) AS n_claims,
+    coalesce(z.n_citations, 0) AS n_citations,
+    coalesce(f.n_facts, 0) AS n_facts
+FROM reports AS r
+LEFT JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
+LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
+LEFT JOIN stated AS f ON f.edition = a.edition AND f.article = a.article
+LEFT JOIN claimed AS c
+    ON c.edition = r.edition AND c.agent = r.agent AND c.assignment = r.assignment
+LEFT JOIN cited AS z
+    ON z.edition = r.edition AND z.agent = r.agent AND z.assignment = r.assignment
+ORDER BY r.edition, r.agent, r.assignment;
+COMMENT ON VIEW report_index IS
+    'Every report: its id and how much it contains. `evergreen explain --report ID` shows one in
+    full.';
+COMMENT ON COLUMN report_index.report IS
+    'The report''s id: the start of a sha-256 of edition, agent and assignment.';
+COMMENT ON COLUMN report_index.kind IS
+    'The kind of assignment: write_article, find_claims or research.';
+COMMENT ON COLUMN report_index.status IS
+    'ok, empty, clarification (the agent asked back) or scanned (pictures without text).';
+COMMENT ON COLUMN report_index.n_characters IS 'Characters of the report''s text.';
+COMMENT ON COLUMN report_index.n_claims IS 'Claims extracted from the report.';
+COMMENT ON COLUMN report_index.n_citations IS '(Claim, URL) pairs.';
+COMMENT ON COLUMN report_index.n_facts IS 'Facts of the reference article; 0 if there is none.';
+
+CREATE VIEW coverage_by_fact AS
+SELECT
+    v.edition, f.article, t.title, f.section, f.number AS fact_number, f.text AS fact, v.judge,
+    count(DISTINCT v.agent) FILTER (v.status = 'ok') AS n_agents,
+    count(DISTINCT v.agent) FILTER (v.status = 'ok' AND v.label = 'consistent') AS n_covered,
+    count(DISTINCT v.agent) FILTER (v.status = 'ok' AND v.label = 'consistent')
+        / nullif(count(DISTINCT v.agent) FILTER (v.status = 'ok'), 0) AS share
+FROM current_verdicts AS v
+JOIN assignments AS a ON a.edition = v.edition AND a.assignment = v.assignment
+JOIN facts AS f ON f.edition = v.edition AND f.article = a.article AND v.item = 'fact:' || f.number
+LEFT JOIN articles AS t ON t.edition = f.edition AND t.article = f.article
+WHERE v.protocol = 'wiki_fact' AND v.step = 'coverage'
+GROUP BY ALL
+ORDER BY v.edition, f.article, fact_number, v.judge;
+COMMENT ON VIEW coverage_by_fact IS
+    'Each fact of the reference articles with the number of agents whose reports state it (Wiki
+    Fact). Reports with open verdicts are left out.';
+COMMENT ON COLUMN coverage_by_fact.fact_number IS '0-based, in article order.';
+COMMENT ON COLUMN coverage_by_fact.fact IS 'The fact''s text.';
+COMMENT ON COLUMN coverage_by_fact.n_agents IS 'Agents with a verdict on this fact.';
+COMMENT ON COLUMN coverage_by_fact.n_covered IS 'Of these, agents whose report states the fact.';
+COMMENT ON COLUMN coverage_by_fact.share IS
+    'n_covered / n_agents, 0-1; null if there is no verdict.';
+
+CREATE VIEW coverage_by_section AS
+SELECT
+    edition, article, title, section, judge,
+    count(*) AS n_facts,
+    max(n_agents) AS n_agents,
+    sum(n_agents)::BIGINT AS n_decided,
+    sum(n_covered)::BIGINT AS n_covered,
+    sum(n_covered) / nullif(sum(n_agents), 0) AS share
+FROM coverage_by_fact
+GROUP BY ALL
+ORDER BY edition, article, min(fact_number), judge;
+COMMENT ON VIEW coverage_by_section IS
+    'Coverage by section of the article: what agents miss and what they find.';
+COMMENT ON COLUMN coverage_by_section.n_facts IS 'Facts in the section.';
+COMMENT ON COLUMN coverage_by_section.n_agents IS
+    'Agents with a verdict, for the fact that has most.';
+COMMENT ON COLUMN coverage_by_section.n_decided IS 'Verdicts, over all facts and agents.';
+COMMENT ON COLUMN coverage_by_section.n_covered IS 'Of these, facts that the report states.';
+COMMENT ON COLUMN coverage_by_section.share IS
+    'n_covered / n_decided, 0-1; null if there is no verdict.';
+
+-- The cost of reports and of judging, computed only here. Each sum comes with how complete it is:
+-- `known`, `free` (known to be 0), `at least` (part of it is unknown) or `unknown`.
+CREATE VIEW cost_by_agent AS
+WITH asked AS (
+    SELECT edition, agent, assignment, sum(cost_usd ORDER BY job) AS usd,
+        count(*) FILTER (cost_usd IS NULL AND state IN ('done', 'failed', 'lost', 'abandoned'))
+            AS unknown
+    FROM jobs GROUP BY ALL
+), spent AS (
+    SELECT edition, agent, assignment,
+        r.text_sha IS NOT NULL AS reported,
+        coalesce(j.unknown, 0) AS unknown,
+        CASE WHEN coalesce(j.usd, c.usd) IS NOT NULL
+            THEN coalesce(j.usd, 0) + coalesce(c.usd, 0) END AS usd
+    FROM reports AS r
+    FULL JOIN asked AS j USING (edition, agent, assignment)
+    FULL JOIN collection_costs AS c USING (edition, agent, assignment)
+), made AS (
+    SELECT edition, agent,
+        count(*) FILTER (reported) AS reports,
+        count(usd) FILTER (reported AND unknown = 0) AS priced_reports,
+        sum(usd ORDER BY assignment) AS usd,
+        priced_reports = reports AND sum(unknown) = 0 AS whole
+    FROM spent GROUP BY ALL
+), begun AS (
+    SELECT edition, agent, judge, assignment FROM cells WHERE status = 'done'
+    UNION
+    SELECT edition, agent, judge, assignment FROM verdicts WHERE call_id IS NOT NULL
+), judged AS (
+    SELECT edition, agent, judge, count(*) AS judged_reports FROM begun GROUP BY ALL
+), failed AS (
+    SELECT edition, agent, judge, count(*) AS n FROM cells WHERE status = 'failed' GROUP BY ALL
+), paid AS (
+    SELECT edition, agent, judge,
+        sum(calls)::BIGINT AS calls,
+        sum(calls_without_price)::BIGINT AS unpriced,
+        sum(cost_usd ORDER BY protocol) AS usd
+    FROM judging_costs GROUP BY ALL
+), both_sides AS (
+    SELECT edition, agent, j.judge,
+        coalesce(m.reports, 0) AS reports, coalesce(m.priced_reports, 0) AS priced_reports,
+        m.usd AS report_usd,
+        CASE WHEN m.usd IS NULL OR m.usd = 0 AND NOT m.whole THEN 'unknown'
+            WHEN NOT m.whole THEN 'at least' WHEN m.usd = 0 THEN 'free' ELSE 'known' END
+            AS report_cost,
+        j.judged_reports,
+        CASE WHEN j.judge IS NOT NULL THEN coalesce(p.calls, 0) END AS judging_calls,
+        CASE WHEN j.judge IS NOT NULL THEN coalesce(p.unpriced, 0) END AS unpriced_calls,
+        p.usd AS judging_usd,
+        -- No verdict records what a failed cell cost.
+        coalesce(p.unpriced, 0) = 0 AND f.n IS NULL AS judging_whole,
+        CASE WHEN j.judge IS NULL THEN NULL WHEN p.judge IS NULL THEN 'no calls'
+            WHEN p.usd IS NULL OR p.usd = 0 AND NOT judging_whole THEN 'unknown'
+            WHEN NOT judging_whole THEN 'at least' WHEN p.usd = 0 THEN 'free' ELSE 'known' END
+            AS judging_cost
+    FROM made AS m
+    FULL JOIN judged AS j USING (edition, agent)
+    LEFT JOIN failed AS f USING (edition, agent, judge)
+    LEFT JOIN paid AS p USING (edition, agent, judge)
+)
+SELECT
+    edition, agent, judge, reports, priced_reports,
+    CASE WHEN report_cost <> 'unknown' THEN report_usd END AS report_usd, report_cost,
+    CASE WHEN report_cost IN ('known', 'free') THEN report_usd / nullif(reports, 0) END
+        AS usd_per_report,
+    judged_reports, judging_calls, unpriced_calls,
+    CASE WHEN judging_cost <> 'unknown' THEN judging_usd END AS judging_usd, judging_cost,
+    CASE WHEN judging_cost IN ('known', 'free') THEN judging_usd / judged_reports END
+        AS judging_usd_per_report
+FROM both_sides
+ORDER BY edition, agent, judge;
+COMMENT ON VIEW cost_by_agent IS
+    'The cost of an agent''s reports, and of judging them, by judge. Unknown costs are null,
+    never 0.';
+COMMENT ON COLUMN cost_by_agent.reports IS 'The agent''s reports.';
+COMMENT ON COLUMN cost_by_agent.priced_reports IS
+    'Of these, reports whose jobs all have a known cost, or whose cost a person entered.';
+COMMENT ON COLUMN cost_by_agent.report_usd IS
+    'US dollars paid to the agent, including jobs without a report, and amounts people entered.';
+COMMENT ON COLUMN cost_by_agent.report_cost IS
+    'How complete report_usd is: `known`, `free` (known to be 0), `at least` (part of it is
+    unknown) or `unknown`.';
+COMMENT ON COLUMN cost_by_agent.usd_per_report IS
+    'report_usd / reports; null unless all costs are known.';
+COMMENT ON COLUMN cost_by_agent.judged_reports IS
+    'Reports that the judge has judged, or begun to judge, under any protocol.';
+COMMENT ON COLUMN cost_by_agent.judging_calls IS
+    'Model calls behind the judge''s verdicts, including repeated ones.';
+COMMENT ON COLUMN cost_by_agent.unpriced_calls IS 'Of these, calls whose price is unknown.';
+COMMENT ON COLUMN cost_by_agent.judging_usd IS
+    'US dollars for these calls, as far as their prices are known.';
+COMMENT ON COLUMN cost_by_agent.judging_cost IS
+    'How complete judging_usd is: as report_cost, or `no calls` if no model was called here (the
+    offline judge, or imported verdicts). Also `at least` if a cell failed: only `calls` has its
+    cost.';
+COMMENT ON COLUMN cost_by_agent.judging_usd_per_report IS
+    'judging_usd / judged_reports; null unless all costs are known.';
+
+CREATE VIEW verdicts_explained AS
+WITH said AS (
+    SELECT v.*,
+        try_cast(regexp_extract(v.item, '^claim:(\d+)( |$)', 1) AS INTEGER) AS claim_number,
+        nullif(regexp_extract(v.item, '^claim:\d+ (.+)$', 1), '') AS url,
+        try_cast(regexp_extract(v.item, '^fact:(\d+)$', 1) AS INTEGER) AS fact_number
+    FROM current_verdicts AS v
+)
+SELECT
+    s.edition, s.protocol, s.agent, s.assignment, s.judge, s.step, s.item,
+    s.claim_number, c.text AS claim, s.fact_number, f.text AS fact, s.url,
+    CASE WHEN s.url IS NOT NULL THEN coalesce(p.status, 'not fetched') END AS page_status,
+    s.status, s.label, s.score, s.reason, s.evidence, s.shown_share,
+    s.model_version, s.prompt_sha, s.attempt, s.call_id
+FROM said AS s
+LEFT JOIN assignments AS a ON a.edition = s.edition AND a.assignment = s.assignment
+LEFT JOIN claims AS c
+    ON c.edition = s.edition AND c.agent = s.agent AND c.assignment = s.assignment
+    AND c.number = s.claim_number
+LEFT JOIN facts AS f
+    ON f.edition = s.edition AND f.article = a.article AND f.number = s.fact_number
+LEFT JOIN pages AS p ON p.edition = s.edition AND p.url = s.url;
+COMMENT ON VIEW verdicts_explained IS
+    'Every current verdict with the claim or fact it is about, its page, and its origin.';
+COMMENT ON COLUMN verdicts_explained.claim_number IS 'The claim''s number, if it is about one.';
+COMMENT ON COLUMN verdicts_explained.claim IS 'The claim''s text.';
+COMMENT ON COLUMN verdicts_explained.fact_number IS 'The fact''s number, if it is about one.';
+COMMENT ON COLUMN verdicts_explained.fact IS 'The fact''s text.';
+COMMENT ON COLUMN verdicts_explained.url IS 'The cited page, if it is about one.';
+COMMENT ON COLUMN verdicts_explained.page_status IS
+    'That page''s status (`ok`, or why it is unusable), or `not fetched`.';
+COMMENT ON COLUMN verdicts_explained.status IS
+    '`ok`, or why there is no usable answer; only `ok` verdicts count.';
+COMMENT ON COLUMN verdicts_explained.shown_share IS
+    'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
+
+-- The scores of a cell with open verdicts have their number in `reason`.
+CREATE VIEW open_items AS
+WITH told AS (
+    SELECT *, CASE WHEN state = 'pending'
+        THEN try_cast(regexp_extract(reason, '^(\d+) items are open$', 1) AS INTEGER) END AS waiting
+    FROM scores
+)
+SELECT
+    edition, protocol, agent, assignment, judge,
+    CASE WHEN state IN ('pending', 'failed') AND waiting IS NULL THEN state ELSE 'open' END AS state,
+    max(coalesce(waiting, n_open)) AS n_open,
+    coalesce(max(reason), 'cited pages or answers are missing') AS reason
+FROM told
+WHERE state IN ('pending', 'failed') OR n_open > 0
+GROUP BY ALL
+ORDER BY ALL;
+COMMENT ON VIEW open_items IS
+    'Reports with open or pending verdicts. Scores made by an earlier version are not listed:
+    `evaluate` recomputes them without calling a model.';
+COMMENT ON COLUMN open_items.state IS
+    '`pending`: the cell has not been judged; `failed`: the cell failed and will be retried;
+    `open`: the cell has been judged, but pages or answers are missing.';
+COMMENT ON COLUMN open_items.n_open IS
+    'Open items of the metric that has most; 0 if the whole cell is pending or failed.';
+COMMENT ON COLUMN open_items.reason IS 'What is missing.';
+
+CREATE VIEW failures_by_agent AS
+SELECT edition, agent, 'report' AS stage, NULL AS protocol, NULL AS judge, state AS failure,
+    count(*) AS n, min(error) AS example
+FROM jobs WHERE state IN ('failed', 'refused', 'lost', 'overdue', 'abandoned') GROUP BY ALL
+UNION ALL
+SELECT edition, scope, 'import', NULL, NULL, kind, count(*), min(message)
+FROM import_issues WHERE severity = 'unreadable' AND scope <> '' GROUP BY ALL
+UNION ALL
+SELECT z.edition, z.agent, 'page', NULL, NULL, p.status, count(DISTINCT z.url), min(p.error)
+FROM citations AS z JOIN pages AS p USING (edition, url) WHERE p.status <> 'ok' GROUP BY ALL
+UNION ALL
+SELECT edition, agent, 'cell', protocol, judge, status, count(*), min(error)
+FROM cells WHERE status = 'failed' GROUP BY ALL
+UNION ALL
+SELECT edition, agent, 'verdict', protocol, judge, status, count(*), min(reason)
+FROM verdicts_at_hand WHERE status <> 'ok' GROUP BY ALL
+ORDER BY ALL;
+COMMENT ON VIEW failures_by_agent IS
+    'The number of failures in an agent''s reports, by kind. They are not scores.';
+COMMENT ON COLUMN failures_by_agent.stage IS
+    'The stage: report (requesting it), import, page (a cited one), cell (judging a report) or
+    verdict.';
+COMMENT ON COLUMN failures_by_agent.failure IS 'The state or status in that stage''s table.';
+COMMENT ON COLUMN failures_by_agent.n IS 'The number of failures.';
+COMMENT ON COLUMN failures_by_agent.example IS 'One of the messages; null if there is none.';

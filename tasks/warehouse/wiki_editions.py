@@ -1,0 +1,149 @@
+"""Rows of editions collected from a wiki."""
+
+from datetime import date
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from tasks.warehouse.rows import Row, UtcDatetime, utc_now
+
+CandidateDecision = Literal[
+    "chosen",
+    "outranked",
+    "created_before",
+    "created_after",
+    "before_by_id",
+    "after_by_id",
+    "gone",
+    "delisted",
+    "redirect",
+    "disambiguation",
+    "list",
+    "too_short",
+    "unreadable",
+]
+"""What became of a candidate. `created_before`, `created_after`: by its first revision;
+`before_by_id`, `after_by_id`: by its page id, with checked pages between it and the window; `gone`:
+deleted during the collection; `delisted`: no longer a good article when measured; `unreadable`:
+its HTML cannot be converted."""
+
+
+class Collection(Row):
+    """How an edition is collected; set when its collection begins."""
+
+    table: ClassVar[str] = "collections"
+    key: ClassVar[tuple[str, ...]] = ("edition",)
+
+    edition: str
+    api_url: str
+    """The wiki's MediaWiki API."""
+    category: str
+    """The category whose members are the candidates."""
+    created_since: UtcDatetime
+    """Start of the window in which articles were created."""
+    created_until: UtcDatetime
+    """End of the window, exclusive."""
+    n_articles: int
+    """The number of articles to choose."""
+    spread: bool = False
+    """Whether the choice alternates between categories."""
+    rules: str
+    """JSON of the rules as configured then."""
+    formula_version: str
+    """The version of the choice's formula."""
+    begun_at: UtcDatetime = Field(default_factory=utc_now)
+    """When the collection began."""
+    n_members: int | None = None
+    """Pages in the category; null until it has been listed."""
+    frozen_at: UtcDatetime | None = None
+    """When the edition was frozen; null until then."""
+    manifest: str | None = None
+    """JSON of the edition's contents; null until it is frozen."""
+    manifest_sha: str | None = None
+    """Sha-256 of the manifest without its time and the edition's name."""
+
+
+class Candidate(Row):
+    """A good article that was considered, with the data for the choice."""
+
+    table: ClassVar[str] = "candidates"
+    key: ClassVar[tuple[str, ...]] = ("edition", "page_id")
+
+    edition: str
+    page_id: int
+    title: str
+    listed_at: UtcDatetime
+    """When it was last added to the category."""
+    first_revision_id: int | None = None
+    """Null if the page id decided."""
+    created_at: UtcDatetime | None = None
+    """Time of its first revision; null if the page id decided."""
+    url: str | None = None
+    revision_id: int | None = None
+    """The newest revision when it was measured; the next columns describe it."""
+    revision_at: UtcDatetime | None = None
+    bytes: int | None = None
+    """Bytes of its wikitext."""
+    words: int | None = None
+    """Words of prose in the wikitext."""
+    reference_urls: int | None = None
+    """Distinct pages outside the wiki that it links to."""
+    headings: int | None = None
+    """Headings in the wikitext."""
+    links: int | None = None
+    """Distinct wiki pages that it links to."""
+    topic: str | None = None
+    """The topic on its talk page."""
+    category: str | None = None
+    """The topic's main category; `unknown` if the talk page names none."""
+    promoted_on: date | None = None
+    """When it became a good article, according to its talk page."""
+    decision: CandidateDecision | None = None
+    """The decision; null until it is made."""
+
+
+class ArticleRevision(Row):
+    """The source and attribution of a frozen article."""
+
+    table: ClassVar[str] = "article_revisions"
+    key: ClassVar[tuple[str, ...]] = ("edition", "article")
+
+    edition: str
+    article: str
+    page_id: int
+    revision_id: int
+    revision_at: UtcDatetime
+    permalink: str
+    """The revision's permanent URL."""
+    html: str
+    """The revision as the wiki rendered it that day; its templates may change later."""
+    html_sha: str
+    """Sha-256 of the HTML."""
+    text_sha: str
+    converter_version: str
+    """The converter that made the text, with its version."""
+    licence: str
+    """The licence's name."""
+    licence_url: str
+    """The licence's URL."""
+    attribution: str
+    """The attribution to show with the text."""
+    retrieved_at: UtcDatetime = Field(default_factory=utc_now)
+    """When the HTML was requested (UTC)."""
+
+
+class ArticleLink(Row):
+    """A page outside the wiki that an article's references link to."""
+
+    table: ClassVar[str] = "article_links"
+    key: ClassVar[tuple[str, ...]] = ("edition", "article", "number")
+
+    edition: str
+    article: str
+    number: int
+    """0-based, in order of appearance."""
+    url: str
+    """The normalised URL: the page's key in the archive."""
+    raw_url: str
+    archive_url: str | None = None
+    """The URL of the archived copy that the reference gives."""

@@ -1,0 +1,200 @@
+"""Fetch many pages concurrently and politely, each once.
+
+    async with open_fetcher(settings, store, "direct") as fetcher:
+        await fetcher.fetch_all(wanted, on_fetched, answered_before)
+
+`on_fetched(wanted, fetched)` is called for each page as soon as it is done and its bytes are on
+disk; calls may overlap. A cancelled run leaves nothing behind of pages under way.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Literal
+from urllib.parse import urlsplit
+
+from tasks.configuration.web import WebSettings
+from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.pages import FetchSource
+from tasks.web.connections import GuardedClient
+from tasks.web.direct import DirectSource
+from tasks.web.errors import HostsBusy, PageDeferred
+from tasks.web.hosts import HostThrottle
+from tasks.web.jina import NAME as JINA
+from tasks.web.jina import JinaSource, get_jina_key
+from tasks.web.outages import OnFetched, OutageCheck, OutageDetector, make_network_check
+from tasks.web.page import PageRequest
+from tasks.web.redirects import RedirectFollower, allow_any
+from tasks.web.resolver import Lookup
+from tasks.web.robots import RobotsRules
+from tasks.web.services import make_service_check
+from tasks.web.sources import WebSource
+from tasks.web.wayback import NAME as WAYBACK
+from tasks.web.wayback import WaybackSource
+
+MINUTE = 60.0
+MAX_WORKERS = 2_000
+"""Hosts served concurrently; each takes about 10 kB of memory."""
+
+
+class Fetcher:
+    """Fetches pages from one source.
+
+    Args:
+        group: returns a page's group; at most `per_group` pages of a group are fetched at once.
+        outage_check, patience_seconds: see `OutageDetector`.
+    """
+
+    def __init__(
+        self,
+        source: WebSource,
+        outage_check: OutageCheck,
+        group: Callable[[PageRequest], str],
+        per_group: int,
+        patience_seconds: float,
+    ) -> None:
+        self._source = source
+        self._outage_check = outage_check
+        self._group = group
+        self._per_group = per_group
+        self._patience = patience_seconds
+
+    async def fetch_all(
+        self,
+        wanted: Iterable[PageRequest],
+        on_fetched: OnFetched,
+        answered_before: str | None = None,
+    ) -> None:
+        """Fetch all pages, and call `on_fetched` with each page and its result.
+
+        Args:
+            answered_before: a URL whose server answered in an earlier run; if no page can be
+                reached, probing it tells dead pages from a dead network.
+
+        Raises:
+            FetchingStopped: no page can be fetched from this source now, or (HostsBusy) some
+                hosts want to be asked later. Pages that were not passed on stay pending.
+            UnwritableWarehouse: a page could not be stored.
+            What `on_fetched` raises.
+        """
+        outages = OutageDetector(on_fetched, self._outage_check, answered_before, self._patience)
+        groups: dict[str, deque[PageRequest]] = {}
+        for page in wanted:
+            groups.setdefault(self._group(page), deque()).append(page)
+        # The largest group first: pages of one host wait for each other, so they take longest.
+        ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+        shifts = deque(
+            (name, pages)
+            for name, pages in ordered
+            for _ in range(min(self._per_group, len(pages)))
+        )
+        deferred: list[PageDeferred] = []
+        workers = [
+            asyncio.create_task(self._work(shifts, outages, deferred))
+            for _ in range(min(len(shifts), MAX_WORKERS))
+        ]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        await outages.finish()
+        if deferred:
+            raise HostsBusy(
+                f"{len(deferred):,} pages were not fetched, because their hosts ask for a longer "
+                f"wait than a run allows: {deferred[0]}. Run the same command again then."
+            )
+
+    async def _work(
+        self,
+        shifts: deque[tuple[str, deque[PageRequest]]],
+        outages: OutageDetector,
+        deferred: list[PageDeferred],
+    ) -> None:
+        while shifts:
+            _, pages = shifts.popleft()
+            while pages:
+                page = pages.popleft()
+                try:
+                    found = await self._source.fetch(page)
+                except PageDeferred as error:
+                    deferred.append(error)
+                else:
+                    await outages.add(page, found, _host_of(page))
+
+
+@asynccontextmanager
+async def open_fetcher(
+    settings: WebSettings, store: PageStore, source: FetchSource, lookup: Lookup | None = None
+) -> AsyncIterator[Fetcher]:
+    """Open a fetcher with its connections; the block's end closes them.
+
+    Args:
+        lookup: resolves names instead of the system's resolver.
+
+    Raises:
+        ConfigurationError: a proxy in the environment is not an HTTP proxy.
+    """
+    async with GuardedClient(settings, lookup) as client:
+        if source == "direct":
+            async with _open_direct(settings, store, client) as fetcher:
+                yield fetcher
+        else:
+            yield _build_service_fetcher(settings, store, client, source)
+
+
+@asynccontextmanager
+async def _open_direct(
+    settings: WebSettings, store: PageStore, client: GuardedClient
+) -> AsyncIterator[Fetcher]:
+    manners, bounds = settings.manners, settings.bounds
+    throttle = HostThrottle(manners.at_once, manners.per_host, manners.seconds_between)
+    follower = RedirectFollower(client, throttle, bounds)
+    robots = RobotsRules(follower, manners)
+    check = robots.check_url if manners.robots == "obey" else allow_any
+    pages = DirectSource(follower, throttle, manners, store, check)
+    try:
+        outage_check = make_network_check(follower.is_reachable)
+        yield Fetcher(pages, outage_check, _host_of, manners.per_host, bounds.connect_seconds)
+    finally:
+        await robots.close()
+
+
+def _build_service_fetcher(
+    settings: WebSettings,
+    store: PageStore,
+    client: GuardedClient,
+    source: Literal["jina", "wayback"],
+) -> Fetcher:
+    manners, bounds = settings.manners, settings.bounds
+    at_once = settings.jina.at_once if source == "jina" else settings.wayback.at_once
+    # Requests evenly apart, all hosts of the service as one: its limit holds in any minute.
+    throttle = HostThrottle(
+        at_once, at_once, MINUTE / _requests_per_minute(settings, source), lambda host: ""
+    )
+    follower = RedirectFollower(client, throttle, bounds)
+    pages: WebSource
+    if source == "jina":
+        pages = JinaSource(
+            settings.jina, manners, follower, client.guard, store, bounds.total_seconds
+        )
+    else:
+        pages = WaybackSource(settings.wayback, manners, follower, client.guard, store)
+    outage_check = make_service_check(JINA if source == "jina" else WAYBACK, pages)
+    return Fetcher(pages, outage_check, lambda page: "", at_once, bounds.connect_seconds)
+
+
+def _requests_per_minute(settings: WebSettings, source: Literal["jina", "wayback"]) -> int:
+    if source == "wayback":
+        return settings.wayback.per_minute
+    keyed = get_jina_key(settings.jina) is not None
+    return settings.jina.per_minute_with_key if keyed else settings.jina.per_minute
+
+
+def _host_of(page: PageRequest) -> str:
+    try:
+        return urlsplit(page.url).hostname or page.url
+    except ValueError:
+        return page.url

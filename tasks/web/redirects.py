@@ -1,0 +1,193 @@
+"""Request a URL and follow its redirects one by one.
+
+Each redirect is treated like the first URL: parsed, checked and throttled. Cookies are kept
+until the final answer, because some sites redirect until they see theirs.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from time import monotonic
+from urllib.parse import urljoin
+
+import aiohttp
+from aiohttp import hdrs
+from yarl import URL
+
+from tasks.configuration.web import PageLimits
+from tasks.web.connections import GuardedClient
+from tasks.web.errors import AddressRefused, BodyTooLarge, FetchError, FetchFailed, printable
+from tasks.web.failures import NETWORK_ERRORS, convert_error
+from tasks.web.fetch_record import FetchRecord
+from tasks.web.guard import CheckedUrl
+from tasks.web.hosts import HostThrottle
+from tasks.web.page import Redirect
+from tasks.web.unpacker import Unpacker
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+UrlCheck = Callable[[CheckedUrl], Awaitable[None]]
+"""Raises FetchError for a URL that must not be requested."""
+
+
+async def allow_any(target: CheckedUrl) -> None:
+    """Allow every URL."""
+
+
+class PageResponse:
+    """A response whose headers have come and whose body can be read."""
+
+    def __init__(self, response: aiohttp.ClientResponse, host: str, most_bytes: int) -> None:
+        self._response = response
+        self._most = most_bytes
+        self.host = host
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield the decoded body.
+
+        Raises:
+            BodyTooLarge: more bytes than are kept.
+            FetchFailed: the body broke off, or its content coding is not what its header says.
+        """
+        length = self.headers.get(hdrs.CONTENT_LENGTH, "")
+        if length.isdecimal() and len(length) < 20 and int(length) > self._most:
+            raise BodyTooLarge(
+                f"the body has {int(length):,} bytes; at most {self._most:,} are kept"
+            )
+        unpacker = Unpacker(self.headers.get(hdrs.CONTENT_ENCODING, ""), self._most)
+        try:
+            async for raw in self._response.content.iter_any():
+                for piece in unpacker.feed(raw):
+                    yield piece
+        except NETWORK_ERRORS as error:
+            raise convert_error(error, self.host, "answering") from None
+        yield unpacker.finish()
+
+    async def text(self) -> str:
+        """Return a short body as text."""
+        body = bytearray()
+        async for piece in self.pieces():
+            body += piece
+        return body.decode("utf-8", "replace")
+
+
+class RedirectFollower:
+    """Opens URLs and follows their redirects, within the bounds for one page."""
+
+    def __init__(self, client: GuardedClient, throttle: HostThrottle, bounds: PageLimits) -> None:
+        self._client = client
+        self._throttle = throttle
+        self._bounds = bounds
+
+    async def is_reachable(self, url: str) -> bool:
+        """Return whether the server of a URL answers now."""
+        self._client.clear_dns_cache()
+        try:
+            async with self.open(FetchRecord("direct", url), max_redirects=0):
+                return True
+        except FetchFailed as error:
+            return error.phase == "answering"
+        except FetchError:
+            return False
+
+    @asynccontextmanager
+    async def open(
+        self,
+        record: FetchRecord,
+        *,
+        check: UrlCheck = allow_any,
+        headers: Mapping[str, str] | None = None,
+        max_redirects: int | None = None,
+        max_bytes: int | None = None,
+        read_seconds: float | None = None,
+    ) -> AsyncIterator[PageResponse]:
+        """Request `record.asked_url`, follow its redirects, and yield the final response.
+
+        The host's slot is held until the block ends, so that it can read the body.
+
+        Args:
+            check: called before each request.
+            headers: sent to the first URL only: they may hold a key.
+            max_redirects, max_bytes, read_seconds: override the configuration.
+
+        Raises:
+            FetchError: no answer, or one that is not accepted; the record tells how far it got.
+        """
+        bounds = self._bounds
+        most = bounds.most_redirects if max_redirects is None else max_redirects
+        seconds = bounds.total_seconds
+        target = self._client.guard.check_url(record.asked_url)
+        jar: aiohttp.CookieJar | None = None
+        own = dict(headers or {})
+        seen: set[tuple[str, str]] = set()
+        record.begin_try()
+        while True:
+            await check(target)
+            cookies = _format_cookies(jar, target) if jar else ""
+            if (target.url, cookies) in seen:
+                raise FetchFailed("its redirects lead in a circle", host=target.host)
+            seen.add((target.url, cookies))
+            sent = own | ({hdrs.COOKIE: cookies} if cookies else {})
+            async with self._throttle.slot(target.host):
+                started = monotonic()
+                record.tries += not record.redirects
+                try:
+                    async with (
+                        asyncio.timeout(seconds),
+                        self._client.get(target, sent, read_seconds) as response,
+                    ):
+                        self._throttle.add_answer(target.host)
+                        record.add_answer(target.url, response.status, response.headers)
+                        where = _redirect_location(response)
+                        if where is None:
+                            yield PageResponse(
+                                response, target.host, max_bytes or bounds.most_bytes
+                            )
+                            return
+                        # `unsafe` keeps those of IP addresses too; they are sent nowhere else.
+                        jar = aiohttp.CookieJar(unsafe=True) if jar is None else jar
+                        jar.update_cookies(response.cookies, URL(target.url, encoded=True))
+                except TimeoutError:
+                    raise FetchFailed(
+                        f"{target.host}: not done within {bounds.total_seconds:g} s",
+                        "waiting" if record.url != target.url else "answering",
+                        host=target.host, retryable=True,
+                    ) from None  # fmt: skip
+                seconds -= monotonic() - started
+            target = self._follow_redirect(record, target, where)
+            if len(record.redirects) > most:
+                raise FetchFailed(f"more than {most} redirects", host=target.host)
+            own = {}
+
+    def _follow_redirect(self, record: FetchRecord, origin: CheckedUrl, where: str) -> CheckedUrl:
+        """Check where a redirect leads, and record it."""
+        assert record.status is not None
+        try:
+            target = self._client.guard.check_url(urljoin(origin.url, where))
+        except (AddressRefused, ValueError) as error:
+            record.redirects.append(Redirect(status=record.status, url=printable(where)))
+            reason = (
+                error if isinstance(error, AddressRefused) else "an address that cannot be read"
+            )
+            raise AddressRefused(
+                f"{printable(origin.url)} redirects to {printable(where)}: {reason}"
+            ) from None
+        record.redirects.append(Redirect(status=record.status, url=target.url))
+        return target
+
+
+def _format_cookies(jar: aiohttp.CookieJar, target: CheckedUrl) -> str:
+    return jar.filter_cookies(URL(target.url, encoded=True)).output([], "", ";").strip()
+
+
+def _redirect_location(response: aiohttp.ClientResponse) -> str | None:
+    """Return a redirect's location as the server wrote it; None for other responses."""
+    where = response.headers.get(hdrs.LOCATION)
+    if response.status not in REDIRECTS or where is None:
+        return None
+    raw = where.encode("utf-8", "surrogateescape").strip()
+    try:
+        return raw.decode("utf-8").replace(" ", "%20")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1").replace(" ", "%20")

@@ -1,0 +1,57 @@
+"""Tables of figures in terminals of any width."""
+
+from io import StringIO
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from flows.display.wide_table import WideColumn, print_wide_table
+
+HEADINGS = ("Integr.", "Query r.", "Evidence not found", "Total (published)", "Presentation")
+AGENTS = WideColumn("Agent", ["thorough", "terse"], "left")
+
+
+def printed(width: int, columns: list[WideColumn], title: str = "A board") -> list[str]:
+    to = Console(file=StringIO(), width=width)
+    print_wide_table(to, title, [WideColumn("#", ["1", "2"]), AGENTS], columns)
+    text: str = to.file.getvalue()  # type: ignore[attr-defined]
+    return text.splitlines()
+
+
+@given(
+    st.integers(30, 200),
+    st.lists(
+        st.tuples(st.sampled_from(HEADINGS), st.floats(0, 120), st.floats(0, 120)),
+        min_size=1,
+        max_size=12,
+    ),
+)
+def test_no_figure_is_cut_and_no_line_is_too_long(
+    width: int, figures: list[tuple[str, float, float]]
+) -> None:
+    columns = [WideColumn(name, [f"{a:.1f}*", f"{b:.1f} "]) for name, a, b in figures]
+    lines = printed(width, columns)
+    assert max(map(len, lines)) <= width
+    rows = {agent: " ".join(line for line in lines if agent in line).split()
+            for agent in AGENTS.cells}  # fmt: skip
+    for agent, place in (("thorough", 0), ("terse", 1)):
+        said = [cell for cell in rows[agent] if "." in cell]
+        assert said == [column.cells[place].strip() for column in columns]
+    assert "…" not in "".join(lines)
+
+
+def test_what_fits_is_one_table_with_headings_in_one_line() -> None:
+    columns = [WideColumn(name, ["1.0", "2.0"]) for name in HEADINGS]
+    wide, narrow = printed(200, columns), printed(60, columns)
+    assert sum("Agent" in line for line in wide) == 1
+    assert any("Evidence not found" in line for line in wide)
+    assert sum("thorough" in line for line in narrow) == 2
+    assert wide[0] == narrow[0] == "A board"
+
+
+def test_names_are_no_markup() -> None:
+    lines = printed(80, [WideColumn("[red]", ["[bold]1", "2"])], "[/] board")
+    assert lines[0] == "[/] board"
+    assert any("[red]" in line for line in lines)
+    assert any("[bold]1" in line for line in lines)
