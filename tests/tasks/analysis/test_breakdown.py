@@ -51,9 +51,7 @@ def test_a_group_s_figure_is_the_mean_over_its_reports(warehouse: Warehouse) -> 
 def test_no_rubrics_and_no_scores_are_two_things(warehouse: Warehouse) -> None:
     with pytest.raises(EditionError, match="The tasks of drb2 have no known theme under wiki_fact"):
         compute_breakdown(warehouse, EDITION, get_protocol("wiki_fact"), "theme", JUDGE)
-    with pytest.raises(
-        EditionError, match=r"'nobody' has scored nothing .* have: a_judge"
-    ):
+    with pytest.raises(EditionError, match=r"'nobody' has scored nothing .* have: a_judge"):
         compute_breakdown(warehouse, EDITION, BENCH, "theme", "nobody")
 
 
