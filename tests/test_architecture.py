@@ -209,6 +209,15 @@ def test_every_package_is_named_in_pyproject() -> None:
             assert f'"{module}"' in listed, f"add {module} to [tool.setuptools] packages"
 
 
+def test_no_two_classes_have_the_same_name() -> None:
+    owners: dict[str, list[str]] = {}
+    for module, path in modules():
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef):
+                owners.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in owners.items() if len(found) > 1} == {}
+
+
 def test_no_file_is_called_utils() -> None:
     assert [str(path) for _, path in modules() if path.stem in ("utils", "helpers", "common")] == []
 

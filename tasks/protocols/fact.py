@@ -36,7 +36,7 @@ class FactParameters(ConfigModel):
     """FACT has no parameters."""
 
 
-class Fact:
+class FactFramework:
     """Checks a report against the pages that it cites."""
 
     name = "fact"

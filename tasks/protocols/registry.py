@@ -36,7 +36,7 @@ PROTOCOLS = {
     name: _lazy_protocol(name, of)
     for name, of in {
         "claim_discovery": "ClaimDiscovery",
-        "fact": "Fact",
+        "fact": "FactFramework",
         "race": "Race",
         "research_gym": "ResearchGym",
         "rigorous": "Rigorous",

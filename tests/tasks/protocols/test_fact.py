@@ -12,11 +12,11 @@ from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckCitations
 from tasks.protocols.case import Case, ItemAnswer
-from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, Fact
+from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, FactFramework
 from tasks.warehouse.rows import OPEN_STATUSES, Citation, Claim, Extraction, Page, Status
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report
 
-PROTOCOL = Fact(load_protocol("fact"))
+PROTOCOL = FactFramework(load_protocol("fact"))
 KEY = {"edition": "e", "agent": "a", "assignment": "x"}
 A, B, C = "https://a.org/", "https://b.org/", "https://c.org/"
 
