@@ -8,12 +8,12 @@ import asyncio
 from contextlib import nullcontext
 from functools import partial
 
+from aiolimiter import AsyncLimiter
 from prefect import flow, tags
 
 from flows.display.console import print_message
 from flows.runtime.fan_out import Failure, run_all, run_groups, run_items
 from flows.runtime.progress import StageProgress, stage_progress
-from flows.runtime.rate import LOCAL_STARTS_PER_SECOND, REMOTE_STARTS_PER_SECOND, StartRateLimiter
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import format_error, get_task_error, run_task, run_task_for_result
 from tasks.claims import extract_statements
@@ -44,6 +44,11 @@ from tasks.warehouse.store import get_open_warehouse
 
 MAX_CONCURRENT_CELLS = 64
 """Cells at a time of a judge that calls a model; its limits set how many calls run at a time."""
+LOCAL_STARTS_PER_SECOND = 40.0
+"""How many cells may start on our own server, which writes in batches and keeps up with 90/s. A
+Prefect server queues at most 10,000 events and drops the rest, and a task run emits three."""
+REMOTE_STARTS_PER_SECOND = 12.0
+"""How many may start on a configured server, which may write each event separately."""
 PREFETCH = 2
 """Cells at a time beyond the helper processes, so that no helper waits for its inputs."""
 
@@ -86,7 +91,8 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     """Judge every cell that is pending or failed before, a task per cell. Cells that another
     process is judging are waited for at the end."""
     todo = find_pending_cells(select_cells(run, plan_run_cells(run)))
-    limiter = StartRateLimiter(LOCAL_STARTS_PER_SECOND if is_local() else REMOTE_STARTS_PER_SECOND)
+    per_second = LOCAL_STARTS_PER_SECOND if is_local() else REMOTE_STARTS_PER_SECOND
+    starts = AsyncLimiter(max_rate=1, time_period=1 / per_second)
     store = get_open_warehouse(run.warehouse)
     failures: list[Failure] = []
     stops: list[StopStage] = []
@@ -108,8 +114,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
     async def one(plan: CellPlan, progress: StageProgress, *, wait: bool = False) -> None:
         async with slots:
             await decider.wait_for_capacity()  # before the lock: any process may judge the cell
-            async with limiter:
-                pass
+            await starts.acquire()
             if stops:
                 left.append(plan)
                 return

@@ -11,7 +11,7 @@ from flows.display.frame import print_frame
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import load_judges
-from tasks.drafting.unreviewed_drafts import count_unreviewed
+from tasks.pending.drafts import count_unreviewed
 from tasks.scoring.boards import (
     COUNTS,
     INTERVAL,

@@ -9,8 +9,7 @@ from tasks.costs.budget import get_budget
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge, load_judge_entry
-from tasks.judging.batches import WarehouseBatchStore
-from tasks.judging.clients import open_batch_client, open_client
+from tasks.judging.clients import WarehouseBatchStore, open_batch_client, open_client
 from tasks.judging.preconditions import check_judge, find_current_price
 from tasks.models.batch_sender import BatchSender
 from tasks.models.budget import Budget

@@ -1,15 +1,20 @@
-"""Find articles whose bundles are to be drafted. Prefect-free, so that commands start fast."""
+"""Find articles whose bundles are to be drafted, and count drafts that nobody has reviewed.
+
+Prefect-free, so that commands start fast.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from tasks.benchmarks.rigorous import PROTOCOL
 from tasks.editions.names import UnknownName
 from tasks.judges.llm.drafting import LlmDrafter
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
 from tasks.warehouse.rows import content_sha
+from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable
 
 ARTICLES = """
@@ -81,3 +86,14 @@ def draft_file_name(assignment: str) -> str:
     if unsafe or len(assignment.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
         return content_sha(assignment)[:16]
     return assignment
+
+
+DRAFTS = """
+SELECT settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2 AND source = 'drafted'
+"""
+
+
+def count_unreviewed(source: Readable, edition: str) -> int:
+    """Count an edition's Rigorous Bench bundles that nobody has reviewed."""
+    stored = source.frame(DRAFTS, [edition, PROTOCOL])["settings"]
+    return sum(BundleSettings.model_validate_json(settings).draft for settings in stored)

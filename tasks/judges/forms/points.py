@@ -1,4 +1,4 @@
-"""Reply forms for extracting, merging and checking key points.
+"""Reply forms for key points, the support of claims, and the quality of reports.
 
 Models write keys in the schema's alphabetical order: passage and reason come before the verdict.
 """
@@ -41,3 +41,25 @@ class ReplyMergedPoints(ReplyModel):
 
 
 KEY_POINT_FORMS: tuple[type[ReplyModel], ...] = (ReplyPoints, ReplyMergedPoints)
+
+
+class SupportVerdict(ReplyModel):
+    statement: int
+    passage: str
+    """Quoted from the pages; empty if nothing supports the claim."""
+    reason: str
+    verdict: Literal["full", "partial", "none"]
+
+
+class SupportVerdicts(ReplyModel):
+    results: list[SupportVerdict]
+
+
+class Rating(ReplyModel):
+    criterion: str
+    reason: str
+    score: Literal["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]
+
+
+class Ratings(ReplyModel):
+    results: list[Rating]

@@ -6,11 +6,9 @@ from tasks.judges.forms.drafting import DRAFTING_FORMS
 from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.inversion import INVERSION_FORMS
-from tasks.judges.forms.keywords import KEYWORD_FORMS
-from tasks.judges.forms.points import KEY_POINT_FORMS, PointVerdicts
-from tasks.judges.forms.rubrics import RUBRIC_FORMS
+from tasks.judges.forms.points import KEY_POINT_FORMS, PointVerdicts, Ratings, SupportVerdicts
+from tasks.judges.forms.rubrics import KEYWORD_FORMS, RUBRIC_FORMS
 from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.support import Ratings, SupportVerdicts
 from tasks.judges.forms.wiki import (
     ClaimVerdicts,
     CriterionVerdicts,

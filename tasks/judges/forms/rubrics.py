@@ -1,9 +1,9 @@
-"""Reply form for grading rubric items.
+"""Reply forms for grading rubric items and keywords.
 
 Models write keys in the schema's alphabetical order: evidence and reason come before the score.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
@@ -35,3 +35,17 @@ class ItemGrades(ReplyModel):
 
 
 RUBRIC_FORMS: tuple[type[ReplyModel], ...] = (ItemGrades,)
+
+
+class KeywordRating(ReplyModel):
+    keyword: int
+    """The keyword's number, 1-based."""
+    reason: str
+    score: Literal["1", "2", "3", "4", "5"]
+
+
+class KeywordRatings(ReplyModel):
+    results: list[KeywordRating]
+
+
+KEYWORD_FORMS: tuple[type[ReplyModel], ...] = (KeywordRatings,)

@@ -18,17 +18,19 @@ from tasks.judges.decisions import (
     VerifyClaims,
 )
 from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
-from tasks.judges.llm.articles import compare_articles
+from tasks.judges.llm.articles import check_citations, compare_articles, score_pair
 from tasks.judges.llm.claims import grade_values, match_claims
-from tasks.judges.llm.deepresearch import check_citations, score_pair
-from tasks.judges.llm.keywords import rate_keywords
 from tasks.judges.llm.page import page_key_parts, verify_against_page
-from tasks.judges.llm.points import check_points, extract_points, merge_points
-from tasks.judges.llm.rating import rate_report
+from tasks.judges.llm.points import (
+    check_points,
+    extract_points,
+    merge_points,
+    rate_report,
+    verify_support,
+)
 from tasks.judges.llm.requests import LlmBase
-from tasks.judges.llm.rubrics import grade_items
+from tasks.judges.llm.rubrics import grade_items, rate_keywords
 from tasks.judges.llm.statements import verify_claims
-from tasks.judges.llm.support import verify_support
 from tasks.judges.research import (
     CheckCitations,
     CheckPoints,

@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
 from tasks.judges.forms.deepresearch import CitationVerdicts
-from tasks.judges.forms.support import SupportVerdicts
+from tasks.judges.forms.points import SupportVerdicts
 from tasks.judges.forms.wiki import PageVerdicts
 from tasks.judges.llm.excerpts import EXCERPT_VERSION, LongPage, count_bytes
 from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer

@@ -1,11 +1,20 @@
-"""Extracting, merging and checking key points by a model."""
+"""A model decides for DeepResearchGym: key points, support of claims, and quality of reports."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.forms.points import PointVerdict, PointVerdicts, ReplyMergedPoints, ReplyPoints
+from tasks.judges.forms.points import (
+    PointVerdict,
+    PointVerdicts,
+    Rating,
+    Ratings,
+    ReplyMergedPoints,
+    ReplyPoints,
+    SupportVerdicts,
+)
+from tasks.judges.llm.page import verify_statements
 from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
 from tasks.judges.research import (
     CheckPoints,
@@ -14,6 +23,8 @@ from tasks.judges.research import (
     KeyPointsAnswer,
     MergedKeyPoint,
     MergeKeyPoints,
+    RateReport,
+    VerifySupport,
 )
 from tasks.judges.text import collapse_whitespace, occurs_in, verify_quote
 from tasks.models.gateway import InvalidReply, Outcome
@@ -120,4 +131,27 @@ def _make_answer(outcome: Outcome[Any], **points: Any) -> KeyPointsAnswer:
         reason=outcome.reason,
         call_id=outcome.call.call_id if outcome.call else None,
         **points,
+    )
+
+
+async def rate_report(model: PromptedModel, request: RateReport) -> Sequence[JudgeAnswer]:
+    """Answer for each criterion."""
+    n = request.n_items
+    values = {
+        "question": request.question,
+        "report": request.report,
+        "criteria": [criterion.model_dump() for criterion in request.criteria],
+    }
+    outcome: Outcome[list[Rating]] = await model.ask_items(
+        request.prompt, values, Ratings, "criterion", [c.id for c in request.criteria]
+    )
+    if outcome.value is None:
+        return [make_open_answer(outcome, n)] * n
+    return [make_answer(outcome, n, rating.score, rating.reason) for rating in outcome.value]
+
+
+async def verify_support(model: PromptedModel, request: VerifySupport) -> list[JudgeAnswer]:
+    """Answer for each claim; joined pages that are too long are cut to an excerpt."""
+    return await verify_statements(
+        model, request.prompt, request.claims, request.joined_pages, SupportVerdicts
     )

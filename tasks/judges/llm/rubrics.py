@@ -1,13 +1,14 @@
-"""Grading rubric items by a model, as many in one call as the protocol asks for."""
+"""A model grades rubric items and keywords, as many in one call as the protocol asks for."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.forms.rubrics import ItemGrade, ItemGrades
+from tasks.judges.forms.rubrics import ItemGrade, ItemGrades, KeywordRatings
 from tasks.judges.llm.attachments import find_attachment_problem
 from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
-from tasks.judges.research import GradeItems, RubricItem
+from tasks.judges.research import GradeItems, RateKeywords, RubricItem
+from tasks.judges.text import collapse_whitespace
 from tasks.models.gateway import InvalidReply, Outcome
 from tasks.warehouse.rows import Status
 
@@ -58,3 +59,18 @@ def _template_item(item: RubricItem, echo: bool) -> dict[str, Any]:
     """Return an item for the prompt's template; without its id if the text identifies it."""
     shown = item.model_dump() | {"allowed": ", ".join(item.allowed)}
     return shown | {"id": ""} if echo else shown
+
+
+async def rate_keywords(model: PromptedModel, request: RateKeywords) -> Sequence[JudgeAnswer]:
+    """Answer for each keyword, all in one call."""
+    n = request.n_items
+    values = {
+        "report": request.report,
+        "keywords": [collapse_whitespace(keyword) for keyword in request.keywords],
+    }
+    outcome: Outcome[list[Any]] = await model.ask_items(
+        request.prompt, values, KeywordRatings, "keyword", range(1, n + 1)
+    )
+    if outcome.value is None:
+        return [make_open_answer(outcome, n)] * n
+    return [make_answer(outcome, n, rating.score, rating.reason) for rating in outcome.value]

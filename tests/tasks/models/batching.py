@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tasks.costs.ledger import WarehouseLedger
-from tasks.judging.batches import WarehouseBatchStore
+from tasks.judging.clients import WarehouseBatchStore
 from tasks.models.batch_client import BatchClient
 from tasks.models.batch_job import BatchTiming
 from tasks.models.batch_sender import BatchSender

@@ -32,11 +32,15 @@ from tasks.judges.forms.inversion import (
     ReplyQuestion,
     ReplyTargets,
 )
-from tasks.judges.forms.keywords import KeywordRatings
-from tasks.judges.forms.points import PointVerdicts, ReplyMergedPoints, ReplyPoints
-from tasks.judges.forms.rubrics import ItemGrades
+from tasks.judges.forms.points import (
+    PointVerdicts,
+    Ratings,
+    ReplyMergedPoints,
+    ReplyPoints,
+    SupportVerdicts,
+)
+from tasks.judges.forms.rubrics import ItemGrades, KeywordRatings
 from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.support import Ratings, SupportVerdicts
 from tasks.judges.forms.wiki import ClaimVerdicts, CriterionVerdictsOrTies, PageVerdicts
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
 from tests.servers.fences import parse
