@@ -8,7 +8,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
 from flows.cli.output import OutputFileOption, write_output
 from flows.display.console import print_message
 from flows.display.formats import Format
@@ -24,11 +24,8 @@ from tasks.warehouse.reader import open_for_reading
 
 
 def analyse(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
-    ] = None,
+    edition: EditionOption,
+    judge: ScoreJudgeOption = None,
     protocol: Annotated[
         str | None,
         typer.Option("--protocol", help="The metric's protocol; Wiki Writing where possible."),

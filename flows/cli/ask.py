@@ -7,7 +7,7 @@ import typer
 
 from flows.cli.agents import AgentArgument, EditionOption
 from flows.cli.hints import print_next_step
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import ExtractorOption, FormatOption, JudgeOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
@@ -86,12 +86,8 @@ def backfill(
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", help="All of them if not given.")
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
-    ] = None,
-    extractor: Annotated[
-        str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
-    ] = None,
+    judge: JudgeOption = None,
+    extractor: ExtractorOption = None,
     first: FirstOption = None,
     budget: BudgetOption = None,
     estimate: EstimateOption = False,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import FormatOption, ScoreJudgeOption, WarehouseOption
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -32,10 +32,7 @@ def breakdown(
     edition: EditionOption,
     protocol: ProtocolOption,
     by: Annotated[breakdowns.Grouping, typer.Option("--by", help="How to group the tasks.")],
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
-    ] = None,
+    judge: ScoreJudgeOption = None,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", help="Only this one; may be repeated.")
     ] = None,

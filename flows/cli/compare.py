@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
 from flows.cli.output import OutputFileOption, write_output
 from flows.display.console import print_message
 from flows.display.formats import Format
@@ -32,11 +32,8 @@ METRICS_PER_TABLE = 8
 
 
 def compare_protocols(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
-    ] = None,
+    edition: EditionOption,
+    judge: ScoreJudgeOption = None,
     protocol: Annotated[
         list[str] | None,
         typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),

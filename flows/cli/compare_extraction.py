@@ -1,12 +1,9 @@
 """`evergreen compare-extraction`: compare extracted claims with published ones."""
 
-from typing import Annotated
-
 import polars as pl
 import polars.selectors as cs
-import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -18,7 +15,7 @@ from tasks.warehouse.reader import open_for_reading
 
 
 def compare_extraction(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -33,7 +33,7 @@ NOTE = (
 
 
 def print_differences(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     protocol: Annotated[
         list[str] | None,
         typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),
@@ -51,10 +51,7 @@ def print_differences(
             help="Only this agent's pairs; given twice, these two. All pairs if not given.",
         ),
     ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
-    ] = None,
+    judge: ScoreJudgeOption = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import BatchOption, BudgetOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
@@ -33,13 +33,8 @@ def draft_rubrics(
         list[str] | None,
         typer.Option("--assignment", help="Only this one's article; may be repeated."),
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
-        ),
-    ] = None,
-    batch: Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")] = False,
+    budget: BudgetOption = None,
+    batch: BatchOption = False,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

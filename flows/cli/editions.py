@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import BatchOption, BudgetOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDOUT, print_message
@@ -130,10 +130,8 @@ def assign(
         int | None,
         typer.Option(min=1, help="Questions for this many random articles; all if not given."),
     ] = None,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0.0, help="The most USD this run may spend.")
-    ] = None,
-    batch: Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")] = False,
+    budget: BudgetOption = None,
+    batch: BatchOption = False,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

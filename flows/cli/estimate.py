@@ -5,7 +5,13 @@ from typing import Annotated
 import typer
 
 from flows.cli.hints import warn_about_idle_protocols, warn_about_pending_pages
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import (
+    AgentsOption,
+    EditionOption,
+    ExtractorOption,
+    FormatOption,
+    WarehouseOption,
+)
 from flows.cli.protocol_option import ProtocolsOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
@@ -16,15 +22,11 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def estimate(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     judge: Annotated[str, typer.Option("--judge", help="A judge of configs/judges.yaml.")],
     protocols: ProtocolsOption = None,
-    agents: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
-    ] = None,
-    extractor: Annotated[
-        str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
-    ] = None,
+    agents: AgentsOption = None,
+    extractor: ExtractorOption = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

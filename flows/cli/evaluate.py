@@ -7,7 +7,14 @@ import polars as pl
 import typer
 
 from flows.cli.hints import warn_about_idle_protocols, warn_about_pending_pages
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import (
+    AgentsOption,
+    BudgetOption,
+    EditionOption,
+    FormatOption,
+    JudgeOption,
+    WarehouseOption,
+)
 from flows.cli.output import print_outcome
 from flows.cli.protocol_option import ProtocolsOption
 from flows.cli.warehouse import open_existing_warehouse
@@ -63,14 +70,10 @@ def _find_demo_outcome(store: Warehouse, protocols: tuple[str, ...]) -> str | No
 
 
 def evaluate(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     protocol: ProtocolsOption = None,
-    agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
-    ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
-    ] = None,
+    agent: AgentsOption = None,
+    judge: JudgeOption = None,
     extractor: Annotated[
         str | None,
         typer.Option(
@@ -79,12 +82,7 @@ def evaluate(
             "extraction if not given.",
         ),
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
-        ),
-    ] = None,
+    budget: BudgetOption = None,
     batch: Annotated[
         bool,
         typer.Option(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import WarehouseOption
+from flows.cli.options import AgentsOption, WarehouseOption
 from flows.display.console import print_message, transient_progress
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -17,9 +17,7 @@ def import_wlc(
     edition: Annotated[
         str | None, typer.Option(help="The edition's name; the folder's name if not given.")
     ] = None,
-    agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
-    ] = None,
+    agent: AgentsOption = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Import an edition in the published Wiki Live Challenge layout; idempotent."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.leaderboard import print_leaderboard
@@ -15,7 +15,7 @@ from tasks.warehouse.reader import open_for_reading
 
 
 def leaderboard(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     protocol: Annotated[
         list[str] | None,
         typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),

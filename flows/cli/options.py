@@ -32,3 +32,24 @@ TextOrJsonOption = Annotated[
 ]
 """The format of results that are no table, so not CSV."""
 FormatOption = Annotated[Format, typer.Option("--format", help="The output format.")]
+EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+AgentsOption = Annotated[
+    list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
+]
+JudgeOption = Annotated[
+    str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
+]
+ScoreJudgeOption = Annotated[
+    str | None,
+    typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
+]
+ExtractorOption = Annotated[
+    str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
+]
+BudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
+    ),
+]
+BatchOption = Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import RunFormatOption, WarehouseOption
+from flows.cli.options import EditionOption, RunFormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.formats import Format
@@ -24,7 +24,7 @@ def _check_positive(hours: float) -> float:
 
 
 def publish(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     to: Annotated[Path, typer.Option("--to", help="The site's folder; replaced as a whole.")],
     judge: Annotated[
         list[str] | None,

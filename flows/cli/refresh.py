@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import RunFormatOption, WarehouseOption
+from flows.cli.options import ExtractorOption, JudgeOption, RunFormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.display.console import print_message
 from flows.display.formats import Format
@@ -52,12 +52,8 @@ def refresh(
         list[str] | None,
         typer.Option("--agent", help="An agent to ask; may be repeated."),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
-    ] = None,
-    extractor: Annotated[
-        str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
-    ] = None,
+    judge: JudgeOption = None,
+    extractor: ExtractorOption = None,
     budget: Annotated[
         float | None,
         typer.Option("--budget", min=0.0, help="The most USD the month may spend in all its runs."),

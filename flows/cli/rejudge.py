@@ -7,7 +7,14 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import RunFormatOption, WarehouseOption
+from flows.cli.options import (
+    AgentsOption,
+    BatchOption,
+    BudgetOption,
+    EditionOption,
+    RunFormatOption,
+    WarehouseOption,
+)
 from flows.cli.output import print_outcome
 from flows.cli.protocol_option import ProtocolsOption
 from flows.cli.warehouse import open_existing_warehouse
@@ -50,7 +57,7 @@ NUMERIC_COLUMNS = {
 
 
 def rejudge(
-    edition: Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")],
+    edition: EditionOption,
     judge: Annotated[str, typer.Option("--judge", help="The judge that judges again.")],
     against: Annotated[
         str | None,
@@ -59,18 +66,14 @@ def rejudge(
             help="The judge to compare with; the default judge, or the only other, if not given.",
         ),
     ] = None,
-    agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
-    ] = None,
+    agent: AgentsOption = None,
     report: Annotated[
         str | None,
         typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
     ] = None,
     protocol: ProtocolsOption = None,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0.0, help="The most USD this run may spend.")
-    ] = None,
-    batch: Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")] = False,
+    budget: BudgetOption = None,
+    batch: BatchOption = False,
     publish: Annotated[
         Path | None,
         typer.Option(
