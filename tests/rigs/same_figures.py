@@ -5,8 +5,8 @@
 Three warehouses are made by the code of COMMIT and by that of this checkout: the sample edition
 by `demo` (offline judge), the published edition in FOLDER likewise, and the sample with three
 small editions of research queries by a model judge through the ledger. The model is one server
-for both, in its own process. Then all tables are compared, without the columns that say when
-something was made, and the warehouses of COMMIT are evaluated again by this checkout's code:
+for both, in its own process. Then all tables are compared, but for the columns of WITHOUT,
+and the warehouses of COMMIT are evaluated again by this checkout's code:
 nothing may be pending. What COMMIT gave stays in DIR for the next comparison with it.
 
 Exit code 0: every table is equal, and no request was asked again.
@@ -34,7 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = "../shared/data/wlc/2025_Mar_Nov"
 INFO = "warehouse_info"
 """The schema's version: no content."""
-WITHOUT = {*MADE_AT, *INCIDENTAL}
+WITHOUT = {*MADE_AT, *INCIDENTAL, "message"}
+"""Columns that say when or how something was made, and messages, which may be reworded."""
 
 
 @dataclass(frozen=True)

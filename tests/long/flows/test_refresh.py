@@ -76,7 +76,7 @@ def test_a_second_time_it_is_verified_and_nothing_is_bought_fetched_or_written(
     written = mark.stat().st_mtime_ns
     state = refresh(path)
     assert state.name == "Completed"
-    assert "as it is now" in state.message
+    assert "up to date" in state.message
     assert set(outside.counts().values()) == {0}
     assert contents(path) == before
     assert mark.stat().st_mtime_ns == written

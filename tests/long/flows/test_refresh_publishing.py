@@ -199,7 +199,7 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
         until("answer taken", lambda: _is_taken(api, again["id"], answer))
         until("site", lambda: state_of(api, again["id"])["name"] == "Completed")
         assert (to / "index.html").exists()
-        assert "as it is now" in refreshed()
+        assert "up to date" in refreshed()
         assert len(_runs_of(api, ids["publish"])) == 2
     finally:
         serving.send_signal(signal.SIGTERM)

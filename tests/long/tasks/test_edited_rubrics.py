@@ -97,7 +97,7 @@ def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_s
 def test_a_built_in_protocol_is_kept_by_version() -> None:
     version = get_protocol("wiki_fact").version
     assert get_protocol_version("wiki_fact", version) is get_protocol_version("wiki_fact", version)
-    with pytest.raises(ConfigurationError, match="planned was version an earlier one"):
+    with pytest.raises(ConfigurationError, match="planned version an earlier one"):
         get_protocol_version("wiki_fact", "an earlier one")
 
 

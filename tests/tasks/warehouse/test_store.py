@@ -220,14 +220,14 @@ def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
 def test_what_cannot_be_a_warehouse_gets_no_lock_file(
     opened: Any, kind: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "README.md"
+    path = tmp_path / "notes.txt"
     if kind == "folder":
         path.mkdir()
     else:
         path.write_text("# Read me\n" if kind == "text" else "")
-    with pytest.raises(DamagedWarehouse, match=r"README\.md is not a readable warehouse"):
+    with pytest.raises(DamagedWarehouse, match=r"notes\.txt is not a readable warehouse"):
         opened(path).__enter__()
-    assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.file_only
