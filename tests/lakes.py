@@ -32,8 +32,8 @@ def lakes_for_files(postgres: RunningPostgres) -> Iterator[None]:
     """Within the block every path of a file means a lake."""
     postgres.create(DATABASE)
 
-    def lake(path: Path, said: str) -> locations.DuckLake:
+    def lake(path: Path, original: str) -> locations.DuckLake:
         return lake_at(postgres, path)
 
-    with patch.object(locations, "_file", lake):
+    with patch.object(locations, "_parse_file", lake):
         yield
