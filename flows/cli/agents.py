@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
@@ -25,7 +25,6 @@ from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.snapshot import load_latest_manifests
 
 IMPORTED = "imported"
-EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 AgentArgument = Annotated[str, typer.Argument(help="An agent of configs/agents.yaml.")]
 
 

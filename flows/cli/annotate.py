@@ -8,7 +8,7 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
-from flows.cli.options import WarehouseOption
+from flows.cli.options import EditionOption, WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
@@ -25,8 +25,6 @@ LARGEST_SEED = 2**31 - 1
 """The maximum of the warehouse's column."""
 MIN_PEOPLE = 3
 """With fewer, people who differ have no majority."""
-
-EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 
 
 def make(

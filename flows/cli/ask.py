@@ -5,9 +5,16 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.agents import AgentArgument, EditionOption
+from flows.cli.agents import AgentArgument
 from flows.cli.hints import print_next_step
-from flows.cli.options import ExtractorOption, FormatOption, JudgeOption, WarehouseOption
+from flows.cli.options import (
+    BudgetOption,
+    EditionOption,
+    ExtractorOption,
+    FormatOption,
+    JudgeOption,
+    WarehouseOption,
+)
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
@@ -22,12 +29,6 @@ from tasks.pending.reports import check_askable, find_prompted_editions
 from tasks.planning.outcomes import ask_outcome, backfill_outcome
 from tasks.warehouse.location import DEFAULT_LOCATION
 
-BudgetOption = Annotated[
-    float | None,
-    typer.Option(
-        "--budget", min=0.0, help="The most USD this run may spend; the rest stays pending."
-    ),
-]
 FirstOption = Annotated[
     int | None,
     typer.Option("--first", min=1, help="Only this many pending reports, to try it out."),

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import FormatOption, ScoreJudgeOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -21,7 +21,6 @@ from tasks.scoring.boards import get_headings, select_leading_metrics
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 
-EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 ProtocolOption = Annotated[
     str, typer.Option("--protocol", help="A protocol's name, as for `evaluate`.")
 ]

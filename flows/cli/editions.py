@@ -33,7 +33,7 @@ from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
 
-EditionOption = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
+NewEditionOption = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
 EditionArgument = Annotated[str, typer.Argument(help="A frozen edition.")]
 DAYS = ["%Y-%m-%d"]
 QUESTIONS = """
@@ -59,7 +59,7 @@ ORDER BY edition
 
 
 def collect(
-    name: EditionOption,
+    name: NewEditionOption,
     since: Annotated[
         datetime | None,
         typer.Option(
@@ -118,7 +118,7 @@ def collect(
 
 
 def assign(
-    name: EditionOption,
+    name: NewEditionOption,
     protocol: Annotated[
         str, typer.Option("--protocol", help="The protocol that will judge the reports.")
     ] = "wiki_writing",

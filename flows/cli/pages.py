@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flows.cli.hints import PAGE_COUNTS
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, STDOUT, print_message
@@ -30,7 +30,6 @@ from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 from tasks.warehouse.store import Readable
 
-EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
 FETCHES = """
 SELECT source, asked_url, outcome, http_status, final_url, redirects, n_bytes, tries, error,
     fetched_at, round(seconds, 2) AS seconds, headers, sha

@@ -51,7 +51,7 @@ def compact_warehouse(
     with lock_warehouse(where.path, on_wait=on_wait):
         before = _measure_file(where)
         with connect(where.path) as connection:
-            has_schema(connection, where)
+            has_schema(connection, where)  # raises if it is not a warehouse of this schema
             connection.execute("CHECKPOINT")
             size = connection.sql("SELECT * FROM pragma_database_size()").pl().row(0, named=True)
         after = _measure_file(where) | {

@@ -123,11 +123,11 @@ def has_schema(connection: duckdb.DuckDBPyConnection, path: LocationLike) -> boo
             "with --warehouse."
         )
     row = connection.execute("SELECT schema_version FROM warehouse_info").fetchone()
-    check_version(int(row[0]) if row else 0, path)
+    _check_version(int(row[0]) if row else 0, path)
     return True
 
 
-def check_version(version: int, path: object) -> None:
+def _check_version(version: int, path: object) -> None:
     """Check that a schema version is this code's.
 
     Raises:
