@@ -22,7 +22,7 @@ def warn_about_idle_protocols(source: Readable, edition: str, protocols: Sequenc
     """Print the protocols that can judge no report of the edition, with the reason."""
     for name in protocols:
         if reason := explain_idle(source, edition, name):
-            print_message(f"{name} judges nothing of {edition}: {reason}.", "yellow")
+            print_message(f"{name} does not apply to {edition}: {reason}.", "yellow")
 
 
 def warn_about_pending_pages(source: Readable, edition: str, protocols: Sequence[str]) -> None:

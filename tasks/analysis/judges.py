@@ -161,11 +161,13 @@ def choose_other_judge(source: Readable, edition: str, judge: str, against: str 
         return str(against)
     if against is None and (default in others or len(others) == 1):
         return default if default in others else others[0]
-    known = f"judges that have: {', '.join(others)}" if others else "no other judge has either"
-    asked = f"{against} has judged nothing of {edition}" if against else (
-        f"{edition} was judged by several judges, or only by {judge}: name one with --against"
-    )  # fmt: skip
-    raise UnknownName(f"{asked}; {known}. `evergreen evaluate --edition {edition}` judges it.")
+    if not others:
+        raise UnknownName(
+            f"No other judge than {judge} has judged {edition}, so there is nothing to compare "
+            f"with. First run `evergreen evaluate --edition {edition} --judge NAME`."
+        )
+    problem = f"{against} has judged nothing of {edition}. " if against else ""
+    raise UnknownName(f"{problem}Name one of these with --against: {', '.join(others)}.")
 
 
 def find_judged_protocols(source: Readable, selection: Selection, before: str) -> tuple[str, ...]:

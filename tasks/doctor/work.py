@@ -81,9 +81,7 @@ def check_next_month(source: Readable) -> Iterator[Finding]:
         yield GROUP.warn(MONTH, text, "evergreen refresh --dry-run lists every obstacle.")
         return
     if all(map(searches_archive, month.agents)) and not has_pages(source, month.edition):
-        text = (
-            f"{', '.join(month.agents)} would have no pages to write from, as no agent cites any."
-        )
+        text = f"{', '.join(month.agents)} would have no pages to write from: no agent cites any."
         yield GROUP.warn(MONTH, text, "Name an agent that you have a key for in refresh.yaml.")
         return
     yield GROUP.ok(

@@ -26,7 +26,7 @@ def need_pages(protocols: Sequence[str]) -> bool:
 
 
 KINDS = {
-    "write_article": "articles that were to be written",
+    "write_article": "articles",
     "research": "answers to research queries",
     "find_claims": "answers to questions",
 }
@@ -45,8 +45,8 @@ def explain_idle(source: Readable, edition: str, name: str) -> str | None:
     if not kinds:
         return None
     if not {*kinds} & {*wanted.kinds}:
-        asked, there = (" and ".join(KINDS[k] for k in of) for of in (wanted.kinds, kinds))
-        return f"it judges {asked}, and these are {there}"
+        judged, present = (" and ".join(KINDS[k] for k in of) for of in (wanted.kinds, kinds))
+        return f"it judges {judged}, but the edition has {present}"
     of_rubrics = "SELECT count(*) FROM rubric_bundles WHERE edition = $1 AND protocol = $2"
     if "rubric" in wanted.inputs and not source.frame(of_rubrics, [edition, name]).item():
         return "it needs a rubric, and the edition has none"

@@ -75,8 +75,10 @@ def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
     assert "No calls: no cell that is ready to be judged needs any." in remarks
     code, _, remarks = evergreen("estimate", *given, "--judge", "offline", "--protocol", "race",
                                  "--protocol", "claim_discovery")  # fmt: skip
-    assert "race judges nothing of bench: it needs a reference article" in remarks
-    assert "it judges answers to questions, and these are answers to research queries" in remarks
+    assert "race does not apply to bench: it needs a reference article" in remarks
+    assert (
+        "it judges answers to questions, but the edition has answers to research queries" in remarks
+    )
 
 
 def test_a_leaderboard_without_figures_says_what_there_is(

@@ -117,7 +117,7 @@ def test_the_same_judge_twice_agrees_with_itself_and_changes_nothing(
 
 
 def test_the_default_judge_is_compared_with_unless_another_is_named(warehouse: Warehouse) -> None:
-    with pytest.raises(UnknownName, match="no other judge"):
+    with pytest.raises(UnknownName, match="No other judge than"):
         choose_other_judge(warehouse, "sample", NEW, None)
     judged(warehouse, "gpt-5", MERCURY, YES)
     assert choose_other_judge(warehouse, "sample", NEW, None) == "gpt-5"
@@ -126,7 +126,7 @@ def test_the_default_judge_is_compared_with_unless_another_is_named(warehouse: W
     assert choose_other_judge(warehouse, "sample", NEW, "gpt-5") == "gpt-5"
     with pytest.raises(UnknownName, match="itself"):
         choose_other_judge(warehouse, "sample", NEW, NEW)
-    with pytest.raises(UnknownName, match=r"gpt-4 has judged nothing.*gpt-5, offline"):
+    with pytest.raises(UnknownName, match=r"gpt-4 has judged nothing.* --against: gpt-5, offline"):
         choose_other_judge(warehouse, "sample", NEW, "gpt-4")
 
 
