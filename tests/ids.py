@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import duckdb
+
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_judges
@@ -16,7 +18,9 @@ from tasks.imports.wlc import import_edition
 from tasks.judges.forms.registry import FORMS, forms_sha
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import plan_cells
+from tasks.judging.inputs import USAGE_TEXT
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
+from tasks.protocols.case import ReportUsage
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.warehouse.rubrics import BundleSettings, Rubric, make_rubric_bundle
 from tasks.warehouse.store import open_warehouse
@@ -47,7 +51,11 @@ def current() -> dict[str, dict[str, str]]:
             name: load_judge(name).model_version for name in sorted(load_judges().judges)
         },
         "settings": {"inversion": load_inversion().sha[:SHOWN]},
-        "rows": {"ground truth": _truth_sha()[:SHOWN], "rubric bundle": _bundle_sha()[:SHOWN]},
+        "rows": {
+            "ground truth": _truth_sha()[:SHOWN],
+            "rubric bundle": _bundle_sha()[:SHOWN],
+            "usage": _usage_text(),
+        },
         "requests": {"all that is sent": _request().request_id[:SHOWN]},
         "cells of the sample": _cells(),
     }
@@ -81,6 +89,14 @@ def _bundle_sha() -> str:
         dimension="d", allowed='["1", "0"]', points=1, explanation="Look twice.",
     )  # fmt: skip
     return make_rubric_bundle([rubric], BundleSettings(theme="t"), "drafted").bundle_sha
+
+
+def _usage_text() -> str:
+    columns = ", ".join(f"{n} AS {name}" for n, name in enumerate(ReportUsage.model_fields, 1))
+    with duckdb.connect() as connection:
+        row = connection.execute(f"SELECT {USAGE_TEXT} FROM (SELECT {columns}) AS u").fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def _request() -> ModelRequest:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import create_model
+from pydantic import BaseModel, Field, create_model
 
 from tasks.configuration.loading import CONFIGS
 from tasks.judges.forms.form import ReplyModel
@@ -65,6 +65,16 @@ def test_the_order_of_settings_does_not_count() -> None:
     given = {"temperature": 0.5, "seed": 7, "max_output_tokens": 100}
     assert canonical_values(Turned(**given)) == canonical_values(Parameters(**given))
     assert Turned(**given).canonical() == Parameters(**given).canonical()
+
+
+def test_a_setting_renamed_in_python_alone_keeps_its_id() -> None:
+    class Renamed(BaseModel):
+        limit: int = Field(serialization_alias="max_output_tokens")
+
+    class Plain(BaseModel):
+        max_output_tokens: int
+
+    assert canonical_values(Renamed(limit=100)) == canonical_values(Plain(max_output_tokens=100))
 
 
 def test_a_note_on_the_offline_weights_makes_no_other_judge(tmp_path: Path) -> None:
