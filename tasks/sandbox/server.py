@@ -1,4 +1,4 @@
-"""Running the service until Ctrl-C, on a socket that is opened first, so that its URL is known."""
+"""Run the service until Ctrl-C, on a socket that is opened first, so that its URL is known."""
 
 import asyncio
 import logging
