@@ -27,7 +27,7 @@ def test_a_judge_is_not_compared_with_itself_and_what_is_not_there_is_named(
 ) -> None:
     common = ("rejudge", "--edition", "sample", "--warehouse", warehouse)
     code, _, said = evergreen(*common, "--judge", "offline")
-    assert (code, "name one with --against" in said) == (1, True)
+    assert (code, "so there is nothing to compare" in said) == (1, True)
     with at_hand(OpenAiServer(), "openai"):
         code, _, said = evergreen(*common, "--judge", "openai", "--report", "sample_blogger/Venus")
         assert (code, "has no report 'sample_blogger/Venus'" in said) == (1, True)
