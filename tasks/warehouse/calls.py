@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tasks.warehouse.rows import Row, UtcDatetime, utc_now
+from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 
 
 class Call(Row):
@@ -53,12 +53,12 @@ class Call(Row):
     """The provider's id of the answer."""
     delivery: str
     """`live` or `batch`, and how the reply schema was enforced."""
-    prompt_tokens: int | None = None
+    prompt_tokens: BigInt | None = None
     """Prompt tokens, including cached ones."""
-    cached_tokens: int | None = None
-    output_tokens: int | None = None
+    cached_tokens: BigInt | None = None
+    output_tokens: BigInt | None = None
     """Output tokens, without thinking."""
-    thinking_tokens: int | None = None
+    thinking_tokens: BigInt | None = None
     cost_usd: float | None = None
     """US dollars by the price list of that day; null if the price or the tokens are unknown."""
     latency_seconds: float | None = None

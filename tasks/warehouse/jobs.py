@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tasks.warehouse.rows import Row, UtcDatetime, utc_now
+from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 
 JobState = Literal[
     "sending", "running", "answered", "done", "failed", "overdue", "refused", "lost", "abandoned"
@@ -50,11 +50,11 @@ class Job(Row):
     """The answer as received."""
     error: str | None = None
     model_version: str | None = None
-    input_tokens: int | None = None
-    cached_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    citation_tokens: int | None = None
+    input_tokens: BigInt | None = None
+    cached_tokens: BigInt | None = None
+    output_tokens: BigInt | None = None
+    reasoning_tokens: BigInt | None = None
+    citation_tokens: BigInt | None = None
     """Tokens of cited text, if the provider counts them."""
     searches: int | None = None
     """Searches that the agent says it made."""
@@ -85,7 +85,7 @@ class ReportFile(Row):
     media_type: str
     sha: str
     """Sha-256 of its bytes: its name in the folder of files beside the warehouse."""
-    n_bytes: int
+    n_bytes: BigInt
     n_pages: int | None = None
     """Pages of a PDF; null for other files."""
     n_unreadable_pages: int | None = None

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tasks.warehouse.rows import Row, UtcDatetime, utc_now
+from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 
 FetchSource = Literal["direct", "jina", "wayback"]
 """The page's own server, Jina Reader, or the Wayback Machine's nearest copy."""
@@ -40,7 +40,7 @@ class Fetch(Row):
     """JSON: response headers on the page's type and age, and on what blocked the request."""
     sha: str | None = None
     """Sha-256 of the decoded body, which is in the folder of pages."""
-    n_bytes: int | None = None
+    n_bytes: BigInt | None = None
     tries: int = 1
     """The number of requests."""
     error: str | None = None

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tasks.warehouse.rows import Row, Status, UtcDatetime, utc_now
+from tasks.warehouse.rows import BigInt, Row, Status, UtcDatetime, utc_now
 
 
 class Cell(Row):
@@ -129,7 +129,7 @@ class LeaderboardRow(Row):
     """Mean of the reports' values."""
     micro: float | None
     """Sum of numerators over sum of denominators."""
-    n_items: int
+    n_items: BigInt
     """Items in the denominators of all its reports."""
     n_reports: int
     """Reports that have a value."""

@@ -71,6 +71,10 @@ UtcDatetime = Annotated[datetime, AfterValidator(_to_utc)]
 """An aware datetime in UTC. DuckDB returns timestamps without a time zone; ours are UTC."""
 
 
+BigInt = Annotated[int, "BIGINT"]
+"""An integer whose column has 64 bits; those of others have 32."""
+
+
 class Status(StrEnum):
     """The status of a verdict. Only `ok` verdicts count in numerators and denominators."""
 
@@ -137,18 +141,18 @@ class Article(Row):
     """The article's file-safe name, e.g. `Fall_River_New_Bedford_Line`."""
     title: str
     url: str
-    page_id: int | None = None
+    page_id: BigInt | None = None
     text: str
     """The text in Markdown, as judges read it."""
     text_sha: str
     created_at: UtcDatetime | None = None
     promoted_on: date | None = None
     """When it became a good article."""
-    bytes: int | None = None
+    bytes: BigInt | None = None
     """Bytes of its wikitext."""
-    views: int | None = None
+    views: BigInt | None = None
     """Page views, as the publisher or the wiki counted them."""
-    external_links: int | None = None
+    external_links: BigInt | None = None
     """External links in the rendered page."""
     topic: str | None = None
     """The topic, according to its talk page or publisher."""

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tasks.warehouse.rows import Row, UtcDatetime, utc_now
+from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 
 CandidateDecision = Literal[
     "chosen",
@@ -70,19 +70,19 @@ class Candidate(Row):
     key: ClassVar[tuple[str, ...]] = ("edition", "page_id")
 
     edition: str
-    page_id: int
+    page_id: BigInt
     title: str
     listed_at: UtcDatetime
     """When it was last added to the category."""
-    first_revision_id: int | None = None
+    first_revision_id: BigInt | None = None
     """Null if the page id decided."""
     created_at: UtcDatetime | None = None
     """Time of its first revision; null if the page id decided."""
     url: str | None = None
-    revision_id: int | None = None
+    revision_id: BigInt | None = None
     """The newest revision when it was measured; the next columns describe it."""
     revision_at: UtcDatetime | None = None
-    bytes: int | None = None
+    bytes: BigInt | None = None
     """Bytes of its wikitext."""
     words: int | None = None
     """Words of prose in the wikitext."""
@@ -110,8 +110,8 @@ class ArticleRevision(Row):
 
     edition: str
     article: str
-    page_id: int
-    revision_id: int
+    page_id: BigInt
+    revision_id: BigInt
     revision_at: UtcDatetime
     permalink: str
     """The revision's permanent URL."""

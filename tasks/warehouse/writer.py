@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from tasks.warehouse.columns import list_columns
 from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse, first_line
 from tasks.warehouse.rows import Row
-from tasks.warehouse.schema import load_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -167,24 +167,21 @@ def arrow_table(model: type[Row], rows: Sequence[Row]) -> "pa.Table":
     """Return rows as an Arrow table with the columns and types of the warehouse's table."""
     import pyarrow as pa  # only writing needs it
 
-    schema = arrow_schema(model)
-    columns = [pa.array([getattr(row, f.name) for row in rows], type=f.type) for f in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-@lru_cache
-def arrow_schema(model: type[Row]) -> "pa.Schema":
-    """Return a table's Arrow schema, read from an empty warehouse: only the SQL defines it."""
-    with _empty_warehouse().cursor() as cursor:
-        return cursor.sql(f"SELECT * FROM {model.table} LIMIT 0").to_arrow_table().schema
-
-
-@lru_cache
-def _empty_warehouse() -> duckdb.DuckDBPyConnection:
-    """Make an empty warehouse, once: it takes a while."""
-    empty = duckdb.connect()
-    empty.execute(load_schema())
-    return empty
+    types = {
+        "VARCHAR": pa.string(),
+        "BOOLEAN": pa.bool_(),
+        "INTEGER": pa.int32(),
+        "BIGINT": pa.int64(),
+        "DOUBLE": pa.float64(),
+        "DATE": pa.date32(),
+        "TIMESTAMP": pa.timestamp("us"),
+    }
+    return pa.table(
+        {
+            name: pa.array([getattr(row, name) for row in rows], type=types[kind])
+            for name, kind, _ in list_columns(model)
+        }
+    )
 
 
 @lru_cache

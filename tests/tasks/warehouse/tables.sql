@@ -1,15 +1,5 @@
--- The pipeline's tables, in the order of its stages. The writer keeps keys unique (delete and
--- insert, or MERGE), because DuckLake has no primary keys. Timestamps are UTC.
-
-CREATE TABLE warehouse_info (
-    warehouse_id VARCHAR NOT NULL,
-    schema_version INTEGER NOT NULL,
-    created_at TIMESTAMP NOT NULL
-);
-COMMENT ON TABLE warehouse_info IS 'The warehouse itself: one row.';
-COMMENT ON COLUMN warehouse_info.warehouse_id IS 'A uuid made when the warehouse was created.';
-COMMENT ON COLUMN warehouse_info.schema_version IS
-    'Changes with the tables and views; another Evergreen''s is refused.';
+-- The tables of schema version 12, as they are made from the models of their rows: change this file
+-- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
     edition VARCHAR NOT NULL,
