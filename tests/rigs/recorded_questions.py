@@ -16,10 +16,10 @@ from tasks.judges.decisions import (
     VerifyClaims,
 )
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.recorded import read_verifiability, read_writing
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.protocols.registry import get_protocol
 from tasks.protocols.wiki_writing import WikiWriting
+from tests.rigs.recorded_verdicts import read_verifiability, read_writing
 
 FOUND = 10
 """Sentences of evidence."""

@@ -1,7 +1,7 @@
 """The fitted weights of the offline judge, read from their file.
 
-`python -m tasks.judges.offline.fit` writes the file. The sha of the weights takes the place of a
-prompt sha: other weights are another judge.
+`python -m tests.rigs.fit_offline_judge` writes the file. The sha of the weights takes the place of
+a prompt sha: other weights are another judge.
 """
 
 from datetime import date

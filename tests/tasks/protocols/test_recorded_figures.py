@@ -6,15 +6,15 @@ import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.recorded import (
+from tasks.protocols.case import JudgedReports
+from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_writing import WikiWriting
+from tests.rigs.recorded_verdicts import (
     RecordedVerdict,
     read_citations,
     read_verifiability,
     read_writing,
 )
-from tasks.protocols.case import JudgedReports
-from tasks.protocols.wiki_fact import WikiFact
-from tasks.protocols.wiki_writing import WikiWriting
 from tests.scripted_judge import ScriptedJudge
 
 RECORDED = Path(__file__).resolve().parents[4] / "shared" / "data" / "wlc" / "recorded_verdicts"

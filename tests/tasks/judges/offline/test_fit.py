@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("scipy", reason="fitting needs the dev dependencies")
 
-from tasks.judges.offline.calibration import CalibrationItem, load_items
-from tasks.judges.offline.fit import FAMILIES, fit
 from tasks.judges.offline.lexical import FEATURE_NAMES
 from tasks.judges.offline.weights import load_weights
+from tests.rigs.calibration_items import CalibrationItem, load_items
+from tests.rigs.fit_offline_judge import FAMILIES, fit
 
 DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
 

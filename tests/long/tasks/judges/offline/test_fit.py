@@ -2,9 +2,9 @@
 
 import pytest
 
-from tasks.judges.offline.calibration import load_items
-from tasks.judges.offline.fit import measure_agreements
 from tasks.judges.offline.weights import load_weights
+from tests.rigs.calibration_items import load_items
+from tests.rigs.fit_offline_judge import measure_agreements
 from tests.tasks.judges.offline.test_fit import DATA
 
 KAPPA_FLOORS = {

@@ -1,7 +1,7 @@
 """Key points are seen through the features that the weights were fitted to."""
 
-from tasks.judges.offline.calibration import load_items
-from tasks.judges.offline.fit import fit
+from tests.rigs.calibration_items import load_items
+from tests.rigs.fit_offline_judge import fit
 from tests.tasks.judges.offline.test_points import SHARED, needs_data, recorded
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from tasks.judges.offline.judge import TOP_K
 from tasks.judges.offline.lexical import SentencePool
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.recorded import read_verifiability
 from tasks.judges.text import split_sentences, strip_markdown
+from tests.rigs.recorded_verdicts import read_verifiability
 
 N_BLOCKS = 10
 """Number of blocks, in text order, that are held out in turn if only one article is recorded."""

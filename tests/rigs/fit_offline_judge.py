@@ -1,6 +1,6 @@
 """Fit the offline judge's weights to recorded verdicts and report the agreement.
 
-    python -m tasks.judges.offline.fit ../shared/data [--write]
+    python -m tests.rigs.fit_offline_judge ../shared/data [--write]
 
 Logistic regression with non-negative weights and one intercept per family of decisions. The
 optimum is unique and the fit deterministic: the same data give the same weights.
@@ -17,7 +17,6 @@ import yaml
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from tasks.judges.offline.calibration import CalibrationItem, load_items
 from tasks.judges.offline.lexical import FEATURE_NAMES
 from tasks.judges.offline.weights import (
     WEIGHTS_FILE,
@@ -28,6 +27,7 @@ from tasks.judges.offline.weights import (
     OfflineWeights,
 )
 from tasks.metrics.agreement import accuracy, cohen_kappa
+from tests.rigs.calibration_items import CalibrationItem, load_items
 
 FAMILIES = tuple(FamilyValues.model_fields)
 REGULARISATION = 1.0
@@ -46,8 +46,9 @@ TASKS: dict[str, tuple[tuple[str, ...], str]] = {
 """Families, and accuracy / kappa of an earlier fit to a larger, unpublished set."""
 
 FILE_HEADER = """\
-# The offline judge's weights, written by `python -m tasks.judges.offline.fit DATA --write`. Changed
-# weights or thresholds make another judge, which judges everything again; changed comments do not.
+# The offline judge's weights, written by `python -m tests.rigs.fit_offline_judge DATA --write`.
+# Changed weights or thresholds make another judge, which judges everything again; changed comments
+# do not.
 """
 
 Matrix = NDArray[np.float64]
