@@ -15,8 +15,8 @@ from tasks.extraction.urls import normalise_url
 from tasks.pending.pages import PageToRead, find_reachable_url
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.page_store import pages_folder
-from tasks.warehouse.pages import Fetch, FetchOutcome
-from tasks.warehouse.rows import Page, PageStatus, content_sha, utc_now
+from tasks.warehouse.pages import Fetch, FetchOutcome, Page, PageStatus
+from tasks.warehouse.rows import content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.fetcher import Fetcher

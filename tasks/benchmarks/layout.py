@@ -21,7 +21,7 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
-from tasks.warehouse.rows import ImportIssue
+from tasks.warehouse.jobs import ImportIssue
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Larger files are refused; the largest published one has 3.5 MB."""

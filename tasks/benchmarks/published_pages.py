@@ -14,7 +14,8 @@ from typing import Any
 
 from tasks.benchmarks.document import ReportDocument, to_text
 from tasks.extraction.urls import normalise_url
-from tasks.warehouse.rows import Page, content_sha
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import content_sha
 
 MIN_CONTENT_CHARACTERS = 100
 """A good page has more than this many characters after stripping."""

@@ -16,16 +16,9 @@ from tasks.benchmarks.errors import UnreadableFileError
 from tasks.benchmarks.layout import Issues, Layout
 from tasks.benchmarks.published_claims import PublishedClaims, parse_claims
 from tasks.benchmarks.published_pages import PublishedArchive, parse_pages
-from tasks.warehouse.rows import (
-    Agent,
-    Citation,
-    Claim,
-    Extraction,
-    ImportIssue,
-    Page,
-    Report,
-    content_sha,
-)
+from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Agent, Citation, Claim, Extraction, Report, content_sha
 
 MAX_CLARIFICATION_CHARACTERS = 2_000
 """Longer texts are reports, even if they ask something; the published question has 812."""

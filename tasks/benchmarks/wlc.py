@@ -19,16 +19,8 @@ from tasks.benchmarks.layout import Issues, Layout
 from tasks.benchmarks.published_claims import EXTRACTOR_VERSION
 from tasks.benchmarks.reports import AgentReader, AgentReports
 from tasks.extraction.facts import locate_facts
-from tasks.warehouse.rows import (
-    Agent,
-    Article,
-    Assignment,
-    Edition,
-    Extraction,
-    Fact,
-    ImportIssue,
-    content_sha,
-)
+from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.rows import Agent, Article, Assignment, Edition, Extraction, Fact, content_sha
 
 ARTICLES = "wiki_data/cleaned_data/article"
 STATEMENTS = "wiki_data/cleaned_data/statement"

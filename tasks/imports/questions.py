@@ -17,15 +17,8 @@ from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected
 from tasks.editions.names import UnknownName
 from tasks.extraction.claim_layouts import build_truth_claims
-from tasks.warehouse.rows import (
-    Agent,
-    Assignment,
-    Edition,
-    ImportIssue,
-    Report,
-    content_sha,
-    utc_now,
-)
+from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.rows import Agent, Assignment, Edition, Report, content_sha, utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import TRACE, SearchTrace

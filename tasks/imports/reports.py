@@ -19,8 +19,8 @@ from tasks.documents.matching import FileMatch
 from tasks.documents.reading import read_document
 from tasks.imports.matching import MatchedFile, MatchedFiles
 from tasks.warehouse.files import FileStore, files_folder
-from tasks.warehouse.jobs import ReportFile
-from tasks.warehouse.rows import Agent, ImportIssue, Report, content_sha, replace_surrogates
+from tasks.warehouse.jobs import ImportIssue, ReportFile
+from tasks.warehouse.rows import Agent, Report, content_sha, replace_surrogates
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchTrace

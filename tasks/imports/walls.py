@@ -7,7 +7,7 @@ texts are classified like those of pages that we fetched.
 
 import json
 
-from tasks.warehouse.rows import Page
+from tasks.warehouse.pages import Page
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict
 from tasks.benchmarks.reports import AgentReports
 from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
 from tasks.editions.manifest import check_not_collected
+from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -23,8 +25,6 @@ from tasks.warehouse.rows import (
     Edition,
     Extraction,
     Fact,
-    ImportIssue,
-    Page,
     Report,
 )
 from tasks.warehouse.snapshot import export_edition

@@ -16,7 +16,8 @@ from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.files import files_folder
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report, Row
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report, Row
 from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchTrace

@@ -10,7 +10,8 @@ from tasks.configuration.models import MetricEntry
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.models.attachments import Attachment
 from tasks.protocols.redirects import Redirects
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Page, Report
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report
 from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth

@@ -22,7 +22,8 @@ from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures
 from tasks.protocols.versions import build_version, parse_parameters
-from tasks.warehouse.rows import OPEN_STATUSES, Citation, Page, Status
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import OPEN_STATUSES, Citation, Status
 
 CITATION, DOUBLE = "citation", "double"
 NEVER_FETCHED = "the page has never been fetched"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from tasks.extraction.urls import normalise_url
-from tasks.warehouse.rows import Page
+from tasks.warehouse.pages import Page
 
 Redirects = Mapping[str, str]
 """Key of a redirecting page → key of the page it led to when it was fetched."""

@@ -37,7 +37,8 @@ from tasks.protocols.research_gym_figures import (
     compute_quality_figures,
 )
 from tasks.protocols.versions import build_version, parse_parameters
-from tasks.warehouse.rows import Claim, Page, Status, canonical_values
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Claim, Status, canonical_values
 
 PAGE_NEVER_FETCHED = "a page that it cites has never been fetched"
 

@@ -31,7 +31,8 @@ from tasks.metrics.ratios import combine_citation_labels, compute_shares
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures, build_not_assessed
 from tasks.protocols.redirects import Redirects, collect_redirects, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
-from tasks.warehouse.rows import Citation, Page, Status, canonical_values
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Citation, Status, canonical_values
 
 COVERAGE, CONFLICT, CITATION = "coverage", "conflict", "citation"
 REFERENCE_METRICS = ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share")

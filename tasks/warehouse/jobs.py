@@ -1,4 +1,4 @@
-"""Rows of requested and imported reports: jobs, report files, collection costs."""
+"""Rows of requested and imported reports: jobs, report files, collection costs, import issues."""
 
 from typing import ClassVar, Literal
 
@@ -110,3 +110,22 @@ class CollectionCost(Row):
     """That person's note."""
     entered_at: UtcDatetime = Field(default_factory=utc_now)
     """When it was entered (UTC)."""
+
+
+class ImportIssue(Row):
+    """Something that an import could not read, or a remark."""
+
+    table: ClassVar[str] = "import_issues"
+    key: ClassVar[tuple[str, ...]] = ("edition", "scope", "path", "kind")
+
+    edition: str
+    scope: str = ""
+    """The agent whose files it concerns; empty for the edition's own."""
+    path: str
+    """The path in the imported folder."""
+    kind: str
+    """The kind of issue, such as `not_utf8`."""
+    severity: Literal["unreadable", "remark"]
+    """`unreadable`: left out of the edition; `remark`: imported nevertheless."""
+    message: str
+    """The message."""

@@ -1,5 +1,6 @@
-"""Rows of fetches: how cited pages were fetched."""
+"""Rows of cited pages: how they were fetched, and what was read."""
 
+from datetime import date
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -47,3 +48,51 @@ class Fetch(Row):
     fetched_at: UtcDatetime = Field(default_factory=utc_now)
     seconds: float = 0.0
     """Seconds for all tries and the waits between them."""
+
+
+PageStatus = Literal[
+    "ok", "unfetchable", "refused", "robots", "too_large", "unreadable",
+    "bot_wall", "login_wall", "cookie_wall", "soft_404", "empty",
+]  # fmt: skip
+"""Only `ok` pages are judged. `unfetchable`: no answer, or an HTTP error. `refused`, `robots`,
+`too_large`: as the fetch's outcome. `unreadable`: no text, or not the stated media type. The others
+were fetched but are walls: a robot test, a login or cookie request, a "not found" with status 200,
+a page without text."""
+
+PageSource = Literal["published", "direct", "jina", "wayback"]
+"""Who fetched the page: the publisher of an imported edition, or one of our fetch sources."""
+
+
+class Page(Row):
+    """A cited page as fetched. The first good copy of a URL is kept for ever."""
+
+    table: ClassVar[str] = "pages"
+    key: ClassVar[tuple[str, ...]] = ("edition", "url")
+
+    edition: str
+    url: str
+    status: PageStatus
+    """`ok`, or why the page is unusable."""
+    title: str | None = None
+    """The page's title."""
+    text: str | None = None
+    """The text of an `ok` page; also the published text of a page that turned out to be a wall."""
+    text_sha: str | None = None
+    error: str | None = None
+    """Why the page is not `ok`."""
+    fetched_by: str | None = None
+    """What fetched it, according to the publisher."""
+    fetched_at: UtcDatetime | None = None
+    source: PageSource | None = None
+    """Where the page was fetched from; null (in old warehouses) means `published`."""
+    final_url: str | None = None
+    """The key of the page it redirected to, if that is another."""
+    language: str | None = None
+    """ISO 639-1 code, from the page or its text."""
+    published_on: date | None = None
+    """The publication date in its markup."""
+    media_type: str | None = None
+    signals: str | None = None
+    """JSON: signs that the page is a wall, even if they did not suffice."""
+    reader: str | None = None
+    """What extracted the text, with its version."""

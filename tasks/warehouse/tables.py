@@ -1,9 +1,9 @@
 """Every table, in the order of the pipeline."""
 
 from tasks.warehouse.calls import BatchJob, Call
-from tasks.warehouse.jobs import CollectionCost, Job, ReportFile
+from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
-from tasks.warehouse.pages import Fetch
+from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.questions import Question
 from tasks.warehouse.results import AgentPair, Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
@@ -15,8 +15,6 @@ from tasks.warehouse.rows import (
     Edition,
     Extraction,
     Fact,
-    ImportIssue,
-    Page,
     Report,
     Row,
 )

@@ -5,8 +5,7 @@ from datetime import date
 from pydantic import Field
 
 from tasks.base import Frozen
-from tasks.warehouse.pages import FetchOutcome, FetchSource
-from tasks.warehouse.rows import PageStatus
+from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
 
 
 class PageRequest(Frozen):

@@ -10,7 +10,8 @@ from importlib.metadata import version
 
 from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
-from tasks.warehouse.rows import PageStatus, replace_surrogates
+from tasks.warehouse.pages import PageStatus
+from tasks.warehouse.rows import replace_surrogates
 from tasks.web.charsets import decode_page
 from tasks.web.html_text import parse_language, read_html
 from tasks.web.jina_text import parse_jina

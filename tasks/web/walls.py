@@ -12,7 +12,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from tasks.base import Frozen
-from tasks.warehouse.rows import PageStatus
+from tasks.warehouse.pages import PageStatus
 from tasks.web.wall_marks import ADDRESSES, MARKUP
 from tasks.web.wall_words import TITLES, WALLS, WORDS, Wall
 

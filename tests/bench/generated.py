@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -13,7 +14,6 @@ from tasks.warehouse.rows import (
     Edition,
     Extraction,
     Fact,
-    Page,
     Report,
     Row,
     content_sha,

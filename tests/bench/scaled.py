@@ -19,6 +19,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
+from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import (
     Agent,
     Article,
@@ -28,7 +29,6 @@ from tasks.warehouse.rows import (
     Edition,
     Extraction,
     Fact,
-    Page,
     Report,
     Row,
     content_sha,

@@ -12,17 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tasks.warehouse.pages import Page
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.rows import (
-    Agent,
-    Article,
-    Assignment,
-    Citation,
-    Claim,
-    Fact,
-    Page,
-    Row,
-)
+from tasks.warehouse.rows import Agent, Article, Assignment, Citation, Claim, Fact, Row
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 

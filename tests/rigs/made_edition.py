@@ -21,6 +21,7 @@ from tasks.scores import compute_scores
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.verdicts import write_cell
+from tasks.warehouse.pages import Page
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import (
     Agent,
@@ -31,7 +32,6 @@ from tasks.warehouse.rows import (
     Edition,
     Extraction,
     Fact,
-    Page,
     Report,
     Row,
     content_sha,

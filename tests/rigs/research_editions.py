@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tasks.benchmarks.research import PublishedItem, PublishedQuery
 from tasks.imports.queries import PublishedSet, import_queries
-from tasks.warehouse.rows import Page, Report, content_sha
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.rubrics import BlockedSource, BundleSettings
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change

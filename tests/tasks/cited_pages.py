@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from tasks.extraction.urls import normalise_url
-from tasks.warehouse.pages import Fetch
-from tasks.warehouse.rows import Citation, Edition, Page
+from tasks.warehouse.pages import Fetch, Page
+from tasks.warehouse.rows import Citation, Edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 

@@ -10,6 +10,7 @@ from tasks.protocols.cell import judge_case
 from tasks.protocols.registry import get_protocol
 from tasks.scores import compute_scores
 from tasks.verdicts import write_cell
+from tasks.warehouse.pages import Page
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import (
     Agent,
@@ -20,7 +21,6 @@ from tasks.warehouse.rows import (
     Edition,
     Extraction,
     Fact,
-    Page,
     Report,
     Row,
     content_sha,

@@ -9,7 +9,8 @@ from typing import Any
 from tasks.drafts import NoDraft, draft_article
 from tasks.judging.session import judge_session
 from tasks.pending.drafts import find_pending_drafts
-from tasks.warehouse.rows import Article, Assignment, Edition, Fact, Page, PageStatus, content_sha
+from tasks.warehouse.pages import Page, PageStatus
+from tasks.warehouse.rows import Article, Assignment, Edition, Fact, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change

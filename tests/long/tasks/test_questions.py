@@ -15,8 +15,9 @@ from tasks.judging.session import judge_session
 from tasks.models.errors import Misconfigured
 from tasks.pending.questions import PendingArticle, find_pending_articles, get_inverter
 from tasks.questions import QuestionsOpen, make_questions
+from tasks.warehouse.pages import Page
 from tasks.warehouse.questions import Question
-from tasks.warehouse.rows import Article, Assignment, Edition, Page, content_sha
+from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.truths import TRUTHS, GroundTruth
 from tasks.warehouse.wiki_editions import ArticleLink

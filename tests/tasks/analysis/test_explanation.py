@@ -11,8 +11,9 @@ from tasks.analysis.explanation import explain_reports, find_report, report_id
 from tasks.editions.names import UnknownName
 from tasks.warehouse.explanations import ExplainedReport, ExplainedVerdict
 from tasks.warehouse.jobs import CollectionCost, Job
+from tasks.warehouse.pages import Page
 from tasks.warehouse.results import Cell, Score, Verdict
-from tasks.warehouse.rows import Assignment, Edition, Page, Report, Status
+from tasks.warehouse.rows import Assignment, Edition, Report, Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge

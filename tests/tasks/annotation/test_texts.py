@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tasks.annotation.texts import EvidenceIndex
-from tasks.warehouse.rows import Page
+from tasks.warehouse.pages import Page
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.annotated import ARTICLE, OTHER, sample_warehouse

@@ -10,8 +10,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tasks.archive.export import export_texts, export_warc, write_export
 from tasks.warehouse.page_store import PageStore
-from tasks.warehouse.pages import Fetch
-from tasks.warehouse.rows import Page, content_sha
+from tasks.warehouse.pages import Fetch, Page
+from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import EDITION, a_fetch, a_page

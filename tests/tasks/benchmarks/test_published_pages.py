@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tasks.benchmarks.document import ReportDocument
 from tasks.benchmarks.published_pages import PublishedArchive, decode_title, parse_pages
 from tasks.extraction.urls import normalise_url
-from tasks.warehouse.rows import Page, content_sha
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import content_sha
 from tests.tasks.benchmarks.edition_builder import LONG
 
 URL = "https://ants.example/colony"

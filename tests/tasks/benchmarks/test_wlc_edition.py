@@ -9,7 +9,8 @@ import pytest
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.reports import AgentReports, report_status
 from tasks.benchmarks.wlc import PublishedEdition, list_agents, read_agent, read_wlc
-from tasks.warehouse.rows import ImportIssue, content_sha
+from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.rows import content_sha
 from tests.tasks.benchmarks.edition_builder import ARTICLE, LONG, REPORT, TEXT, EditionBuilder
 
 URL = "https://en.wikipedia.org/wiki/"

@@ -22,8 +22,8 @@ from tasks.pending.drafts import count_unreviewed
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.rows import build_leaderboard_rows
+from tasks.warehouse.pages import Page
 from tasks.warehouse.results import UNREVIEWED, AgentPair, LeaderboardRow, Score
-from tasks.warehouse.rows import Page
 from tasks.warehouse.rubrics import BundleSettings, Rubric, RubricBundle
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from tasks.imports.walls import mark_walls
-from tasks.warehouse.rows import Edition, Page, content_sha
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Edition, content_sha
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import EDITION, a_page

@@ -15,7 +15,8 @@ from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.registry import get_protocol
-from tasks.warehouse.rows import Page, Report, content_sha
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.rubrics import PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change

@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from tasks.pending.pages import find_pending_pages, find_reachable_url, find_unread_pages
-from tasks.warehouse.pages import Fetch
-from tasks.warehouse.rows import Article, Page
+from tasks.warehouse.pages import Fetch, Page
+from tasks.warehouse.rows import Article
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change

@@ -9,7 +9,8 @@ import polars as pl
 from tasks.configuration.models import load_protocol
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.research_gym import ResearchGym
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Page, Report
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Report
 from tasks.warehouse.rubrics import KeyPoint, PointSet
 from tests.scripted_judge import ScriptedJudge
 

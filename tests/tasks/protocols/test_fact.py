@@ -13,7 +13,8 @@ from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckCitations
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, FactFramework
-from tasks.warehouse.rows import OPEN_STATUSES, Citation, Claim, Extraction, Page, Status
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import OPEN_STATUSES, Citation, Claim, Extraction, Status
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report
 
 PROTOCOL = FactFramework(load_protocol("fact"))

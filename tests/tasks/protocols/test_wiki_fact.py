@@ -12,17 +12,8 @@ from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.redirects import collect_redirects
 from tasks.protocols.wiki_fact import WikiFact, find_leaked_claims
-from tasks.warehouse.rows import (
-    Article,
-    Citation,
-    Claim,
-    Extraction,
-    Fact,
-    Page,
-    PageStatus,
-    Report,
-    Status,
-)
+from tasks.warehouse.pages import Page, PageStatus
+from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report, Status
 from tests.scripted_judge import ScriptedJudge
 
 URL = "https://en.wikipedia.org/wiki/Red_Lighthouse"

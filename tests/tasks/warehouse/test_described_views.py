@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tasks.warehouse.calls import Call
 from tasks.warehouse.explanations import report_id
-from tasks.warehouse.jobs import CollectionCost, Job, JobState
+from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, JobState
 from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
-from tasks.warehouse.rows import ImportIssue, Report, Status, replace_surrogates
+from tasks.warehouse.rows import Report, Status, replace_surrogates
 from tasks.warehouse.snapshot import export_edition, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change

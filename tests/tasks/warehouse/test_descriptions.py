@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from tasks.warehouse.descriptions import COMMON_COLUMNS, TableDescription, load_descriptions
-from tasks.warehouse.rows import PageStatus
+from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.tables import TABLES
 
 OLD_WITHOUT_WORDS = {

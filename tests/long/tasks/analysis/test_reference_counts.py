@@ -8,7 +8,8 @@ import pytest
 
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
 from tasks.judges.llm.judge import LlmJudge
-from tasks.warehouse.rows import Page, PageStatus, Status
+from tasks.warehouse.pages import Page, PageStatus
+from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge

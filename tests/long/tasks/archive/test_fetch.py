@@ -14,8 +14,8 @@ from tasks.imports.walls import mark_walls
 from tasks.imports.wlc import import_edition
 from tasks.pending.pages import find_pending_pages, find_unread_pages
 from tasks.warehouse.page_store import PageStore, page_path, pages_folder
-from tasks.warehouse.pages import Fetch
-from tasks.warehouse.rows import Page, content_sha
+from tasks.warehouse.pages import Fetch, Page
+from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.errors import HostsBusy

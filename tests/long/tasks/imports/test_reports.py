@@ -16,8 +16,8 @@ from tasks.imports.questions import import_questions
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.files import FileStore, files_folder
-from tasks.warehouse.jobs import ReportFile
-from tasks.warehouse.rows import Agent, Assignment, Edition, ImportIssue, Report, content_sha
+from tasks.warehouse.jobs import ImportIssue, ReportFile
+from tasks.warehouse.rows import Agent, Assignment, Edition, Report, content_sha
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.traces import SearchTrace
