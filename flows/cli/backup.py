@@ -1,7 +1,7 @@
 """`evergreen backup` and `evergreen restore`: back up a warehouse with its pages and files."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ import typer
 from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.display.console import STDOUT, print_always, print_message, transient_progress
 from tasks.backup.creation import MadeBackup, create_backup
-from tasks.backup.manifest import BackupManifest, open_backup, verify
+from tasks.backup.manifest import BackupManifest, OnProgress, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
 from tasks.warehouse.location import DEFAULT_LOCATION
 
@@ -66,14 +66,7 @@ def make(
 def verify_backup(where: BackupArgument, form: TextOrJsonOption = "table") -> None:
     """Read a whole backup and compare it with its manifest; exit code 1 if it is damaged."""
     with open_backup(where) as found, _show_progress() as on_progress:
-        done, total = 0, found.manifest.bytes
-
-        def read(n_bytes: int) -> None:
-            nonlocal done
-            done += n_bytes
-            on_progress("verified", done, total)
-
-        verify(found, read)
+        verify(found, on_progress)
         place, manifest = found.place, found.manifest
     _print_manifest(f"{place} is whole: {_summarize_manifest(manifest)}.", manifest, form)
     if manifest.missing:
@@ -108,7 +101,7 @@ def restore(
 
 
 @contextmanager
-def _show_progress() -> Iterator[Callable[[str, int, int], None]]:
+def _show_progress() -> Iterator[OnProgress]:
     """Show a progress bar; yield the callback that updates it."""
     with transient_progress() as bars:
         bar = bars.add_task("", total=None)

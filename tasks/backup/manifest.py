@@ -17,20 +17,21 @@ either kind of warehouse can be restored from them, and any tool can read them.
 """
 
 import gzip
-import hashlib
 import json
 import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from hashlib import file_digest
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, Protocol, get_args
+from typing import Annotated, BinaryIO, Literal, get_args
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, ValidationError
 
 from tasks.base import Frozen
 from tasks.warehouse.errors import WarehouseError, first_line
+from tasks.warehouse.writer import translate_error
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -39,8 +40,9 @@ Store = Literal["pages", "files"]
 STORES: tuple[Store, ...] = get_args(Store)
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 SHA = re.compile("[0-9a-f]{64}")
-BLOCK = 1 << 20
 LARGEST_MANIFEST = 10_000_000
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being done ("tables", or a store), how much is done, and the total."""
 
 
 class BackupError(WarehouseError):
@@ -99,11 +101,20 @@ class BackupManifest(Frozen):
         return sum(part.bytes for part in parts) + shared
 
 
-class Backup(Protocol):
-    """A backup in a folder or a file."""
+class Backup:
+    """A backup: a dated folder next to others and to the stores that they share, or a tar file."""
 
-    place: Path
-    manifest: BackupManifest
+    def __init__(self, place: Path, tar: tarfile.TarFile | None = None) -> None:
+        """tar: the open file, if it is one."""
+        self.place, self._tar = place, tar
+        try:
+            self._members = {member.name: member for member in tar or ()}
+        except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+            why = f"truncated, or not a tar file: {error}"
+            raise _make_not_found_error(place, why) from None
+        self.manifest = _parse_manifest(
+            self.read(MANIFEST).read(LARGEST_MANIFEST), place if tar else place / MANIFEST
+        )
 
     def read(self, name: str) -> BinaryIO:
         """Open one of its files by its name in the backup, such as `tables/facts.parquet`.
@@ -111,21 +122,12 @@ class Backup(Protocol):
         Raises:
             BackupError: the file is missing.
         """
-
-    def path_of(self, name: str) -> str:
-        """Return a file's path for messages."""
-
-
-class FolderBackup:
-    """A dated folder next to others and to the stores that they share."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-        self.manifest = _parse_manifest(
-            self.read(MANIFEST).read(LARGEST_MANIFEST), place / MANIFEST
-        )
-
-    def read(self, name: str) -> BinaryIO:
+        if self._tar:
+            member = self._members.get(name)
+            found = self._tar.extractfile(member) if member else None
+            if found is None:
+                raise BackupError(f"{self.path_of(name)} is missing. Take another backup.")
+            return found  # type: ignore[return-value]
         try:
             return self._path(name).open("rb")
         except OSError as error:
@@ -135,33 +137,13 @@ class FolderBackup:
             ) from None
 
     def path_of(self, name: str) -> str:
-        return str(self._path(name))
+        """Return a file's path for messages."""
+        return f"{name} of {self.place}" if self._tar else str(self._path(name))
 
     def _path(self, name: str) -> Path:
-        in_store = name.startswith(tuple(f"{store}/" for store in STORES))
+        """Return the path of a file of a dated folder."""
+        in_store = name.partition("/")[0] in STORES
         return (self.place.parent if in_store else self.place) / name
-
-
-class TarBackup:
-    """A tar file that holds everything."""
-
-    def __init__(self, place: Path, tar: tarfile.TarFile) -> None:
-        self.place, self._tar = place, tar
-        try:
-            self._members = {member.name: member for member in tar}
-        except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-            raise _make_not_found_error(place, f"truncated, or not a tar file: {error}") from None
-        self.manifest = _parse_manifest(self.read(MANIFEST).read(LARGEST_MANIFEST), place)
-
-    def read(self, name: str) -> BinaryIO:
-        member = self._members.get(name)
-        found = self._tar.extractfile(member) if member else None
-        if found is None:
-            raise BackupError(f"{self.path_of(name)} is missing. Take another backup.")
-        return found  # type: ignore[return-value]
-
-    def path_of(self, name: str) -> str:
-        return f"{name} of {self.place}"
 
 
 @contextmanager
@@ -177,17 +159,17 @@ def open_backup(where: Path) -> Iterator[Backup]:
         except (tarfile.TarError, OSError) as error:
             raise _make_not_found_error(where, str(error)) from None
         with tar:
-            yield TarBackup(where, tar)
+            yield Backup(where, tar)
         return
     if (where / MANIFEST).is_file():
-        yield FolderBackup(where)
+        yield Backup(where)
         return
     dated = find_backups(where)
     if not dated:
         raise _make_not_found_error(
             where, "no folder in it has a manifest" if where.is_dir() else ""
         )
-    yield FolderBackup(dated[-1])
+    yield Backup(dated[-1])
 
 
 def find_backups(folder: Path) -> list[Path]:
@@ -215,16 +197,15 @@ def format_stored_name(store: Store, sha: str) -> str:
     return f"{store}/{sha[:2]}/{sha}{'.gz' if store == 'pages' else ''}"
 
 
-def verify(backup: Backup, on_progress: Callable[[int], None] = lambda n_bytes: None) -> None:
+def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: None) -> None:
     """Read and check the whole backup.
 
-    Args:
-        on_progress: called with the number of bytes read since the last call.
+    on_progress: called with "verified" and the number of bytes.
 
     Raises:
         BackupError: a file is missing or was changed; the message names it.
     """
-    manifest = backup.manifest
+    manifest, done = backup.manifest, 0
     parts: dict[str, StoredFile] = {
         **{f"{TABLES}/{name}.parquet": table for name, table in manifest.tables.items()},
         **{f"{store}.txt": listed for store, listed in manifest.stores.items()},
@@ -232,41 +213,58 @@ def verify(backup: Backup, on_progress: Callable[[int], None] = lambda n_bytes: 
     for name, part in parts.items():
         with backup.read(name) as file:
             found = digest_file(file)
-        on_progress(found.bytes)
         if found.sha256 != part.sha256:
             raise _make_changed_error(backup, name)
+        done += found.bytes
+        on_progress("verified", done, manifest.bytes)
     for store in manifest.stores:
         for sha in read_shas(backup, store):
-            on_progress(_verify_stored(backup, store, sha))
+            name = format_stored_name(store, sha)
+            with backup.read(name) as file:
+                if digest_stored(store, file) != sha:
+                    raise _make_changed_error(backup, name)
+                done += file.tell()
+            on_progress("verified", done, manifest.bytes)
 
 
 def digest_file(file: BinaryIO) -> StoredFile:
     """Return the sha-256 and size of a file."""
-    digest, n_bytes = hashlib.sha256(), 0
-    while block := file.read(BLOCK):
-        digest.update(block)
-        n_bytes += len(block)
-    return StoredFile(sha256=digest.hexdigest(), bytes=n_bytes)
+    digest = file_digest(file, "sha256")  # type: ignore[arg-type]
+    return StoredFile(sha256=digest.hexdigest(), bytes=file.tell())
 
 
 def digest_stored(store: Store, file: BinaryIO) -> str | None:
     """Return the sha-256 of stored bytes; None if they cannot be unpacked."""
     try:
-        if store == "files":
-            return digest_file(file).sha256
-        with gzip.GzipFile(fileobj=file) as packed:
-            return digest_file(packed).sha256  # type: ignore[arg-type]
+        with gzip.GzipFile(fileobj=file) if store == "pages" else nullcontext(file) as content:
+            return file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
     except (OSError, EOFError, zlib.error):
         return None
 
 
-def _verify_stored(backup: Backup, store: Store, sha: str) -> int:
-    """Check a page or file; return the bytes read."""
-    name = format_stored_name(store, sha)
-    with backup.read(name) as file:
-        if digest_stored(store, file) != sha:
-            raise _make_changed_error(backup, name)
-        return file.tell()
+def is_intact(store: Store, sha: str, path: Path) -> bool:
+    """Return whether a page or file is there, as it was when its sha was taken."""
+    try:
+        with path.open("rb") as file:
+            return digest_stored(store, file) == sha
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def explain_errors(where: object, what: str, advice: str) -> Iterator[None]:
+    """Turn what a disk or DuckDB raises into a sentence.
+
+    what: what could not be done at `where`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise BackupError(
+            f"{where}: the backup could not be {what} ({error.strerror or error}). {advice}"
+        ) from error
+    except Exception as error:
+        raise translate_error(error) from error
 
 
 def _parse_manifest(text: bytes, path: Path) -> BackupManifest:

@@ -18,10 +18,11 @@ from tasks.backup.manifest import (
     Backup,
     BackupError,
     BackupManifest,
-    FolderBackup,
+    OnProgress,
     Store,
-    digest_stored,
+    explain_errors,
     format_stored_name,
+    is_intact,
     read_shas,
     verify,
 )
@@ -42,12 +43,9 @@ from tasks.warehouse.schema import (
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quote_literal, table_names
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.writer import translate_error
 
 INFO = "warehouse_info"
 RESTORING_SUFFIX = ".restoring"
-OnProgress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done, and the total."""
 
 
 @dataclass(frozen=True)
@@ -81,24 +79,25 @@ def restore_backup(
     """
     where = parse_location(where)
     _check_version(backup)
-    _verify_with_progress(backup, on_progress)
-    try:
-        restore = _restore_lake if isinstance(where, DuckLake) else _restore_file
-        restored = restore(backup, where, replace, on_wait, on_progress)
+    verify(backup, on_progress)
+    advice = "Free some space or fix the permissions, then restore again."
+    with explain_errors(where, "restored", advice):
+        if isinstance(where, DuckLake):
+            restored = _restore_lake(backup, where, replace, on_progress)
+        else:
+            assert isinstance(where, DuckDBFile)
+            restored = _restore_file(backup, where, replace, on_wait, on_progress)
         _restore_exports(where, backup.manifest, on_progress)
-    except Exception as error:
-        raise _convert_error(where, error) from error
     return restored
 
 
 def _restore_file(
     backup: Backup,
-    where: Location,
+    where: DuckDBFile,
     replace: bool,
     on_wait: Callable[[str], None] | None,
     on_progress: OnProgress,
 ) -> RestoredWarehouse:
-    assert isinstance(where, DuckDBFile)
     where.root.mkdir(parents=True, exist_ok=True)
     if where.path.exists() and not replace and not lock_path(where.path).exists():
         _check_empty_file(where)  # a refused file gets no lock file
@@ -107,33 +106,30 @@ def _restore_file(
             _check_empty_file(where)
         copied = _copy_bytes(backup, where, on_progress)
         fresh = work / where.path.name
-        _build_file(fresh, _extract_tables(backup, work), on_progress)
+        with connect(fresh) as connection:
+            connection.execute(load_schema())
+            _insert_rows(connection, backup, work, on_progress)
+            connection.execute("CHECKPOINT")
         aside = _move_aside(where.path)
         fresh.rename(where.path)
     return RestoredWarehouse(where, aside, copied)
 
 
 def _restore_lake(
-    backup: Backup,
-    where: Location,
-    replace: bool,
-    on_wait: Callable[[str], None] | None,
-    on_progress: OnProgress,
+    backup: Backup, where: DuckLake, replace: bool, on_progress: OnProgress
 ) -> RestoredWarehouse:
-    assert isinstance(where, DuckLake)
     with connect_lake(where) as connection, _work_folder(where) as work:
         if has_schema(connection, where) and not replace:
             _check_empty(connection, where)
         with schema_lock(where):
             ensure_schema(connection, where)
         copied = _copy_bytes(backup, where, on_progress)
-        tables = _extract_tables(backup, work)
         locks = LakeLocks(where, read_warehouse_id(connection))
         with closing(locks), locks.commit_lock():
             connection.execute("BEGIN")
             for name in table_names(connection):
                 connection.execute(f"DELETE FROM {name}")
-            _insert_rows(connection, tables, on_progress)
+            _insert_rows(connection, backup, work, on_progress)
             connection.execute("COMMIT")
     return RestoredWarehouse(where, None, copied)
 
@@ -146,17 +142,6 @@ def _check_version(backup: Backup) -> None:
             f"{SCHEMA_VERSION}. Restore it with the Evergreen that made it, or one of the "
             "same schema."
         )
-
-
-def _verify_with_progress(backup: Backup, on_progress: OnProgress) -> None:
-    done, total = 0, backup.manifest.bytes
-
-    def read(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
-        on_progress("verified", done, total)
-
-    verify(backup, read)
 
 
 def _check_empty_file(where: DuckDBFile) -> None:
@@ -196,18 +181,10 @@ def _copy_bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dic
             on_progress(store, n, len(wanted))
             name = format_stored_name(store, sha)
             target = where.subfolder(store) / name.removeprefix(f"{store}/")
-            if not _is_intact(store, sha, target):
+            if not is_intact(store, sha, target):
                 _copy(backup, name, target)
                 copied[store] += 1
     return copied
-
-
-def _is_intact(store: Store, sha: str, path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return digest_stored(store, file) == sha
-    except FileNotFoundError:
-        return False
 
 
 def _copy(backup: Backup, name: str, target: Path) -> None:
@@ -218,30 +195,17 @@ def _copy(backup: Backup, name: str, target: Path) -> None:
     fresh.replace(target)
 
 
-def _extract_tables(backup: Backup, work: Path) -> Path:
-    """Return the folder with the backup's tables, extracting those of a tar file."""
-    if isinstance(backup, FolderBackup):
-        return backup.place / TABLES
-    folder = work / TABLES
-    for name in backup.manifest.tables:
-        _copy(backup, f"{TABLES}/{name}.parquet", folder / f"{name}.parquet")
-    return folder
-
-
-def _build_file(path: Path, tables: Path, on_progress: OnProgress) -> None:
-    """Build a new file with the backup's rows."""
-    with connect(path) as connection:
-        connection.execute(load_schema())
-        _insert_rows(connection, tables, on_progress)
-        connection.execute("CHECKPOINT")
-
-
-def _insert_rows(connection: Any, tables: Path, on_progress: OnProgress) -> None:
-    files = sorted(tables.glob("*.parquet"))
-    for n, file in enumerate(files):
-        on_progress("tables", n, len(files))
+def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnProgress) -> None:
+    """Insert the rows of every table. DuckDB cannot read a tar file, so one table at a time is
+    copied out of the backup."""
+    names = sorted(backup.manifest.tables)
+    for n, name in enumerate(names):
+        on_progress("tables", n, len(names))
+        file = work / f"{name}.parquet"
+        _copy(backup, f"{TABLES}/{name}.parquet", file)
         path = quote_literal(str(file))
-        connection.execute(f"INSERT INTO {file.stem} BY NAME SELECT * FROM read_parquet({path})")
+        connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM read_parquet({path})")
+        file.unlink()
 
 
 def _move_aside(path: Path) -> Path | None:
@@ -276,12 +240,3 @@ def _work_folder(where: Location) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _convert_error(where: Location, error: Exception) -> BaseException:
-    if isinstance(error, OSError):
-        return BackupError(
-            f"{where}: the backup could not be restored ({error.strerror or error}). Free some "
-            "space or fix the permissions, then restore again."
-        )
-    return translate_error(error)

@@ -10,7 +10,6 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from filelock import FileLock
 
@@ -21,78 +20,55 @@ UNFINISHED_SUFFIX = ".making"
 """The suffix of unfinished backups."""
 
 
-class BackupWriter(Protocol):
-    """Writes a backup."""
+class BackupWriter:
+    """Writes into a folder of dated backups, or into one tar file."""
 
-    place: Path
-    """The final path."""
-    scratch: Path
-    """A folder for tables and lists, which becomes part of the backup."""
+    def __init__(self, to: Path) -> None:
+        self.is_tar = to.suffix == ".tar"
+        name = to.name if self.is_tar else utc_now().strftime(STAMP)
+        self.folder = to.parent if self.is_tar else to
+        self.place = self.folder / name
+        """The final path."""
+        self.scratch = self.folder / f".{name}.tables{UNFINISHED_SUFFIX}"
+        """A folder for tables and lists, which becomes part of the backup."""
+        (self.scratch / TABLES).mkdir(parents=True)
+        self._fresh = self.folder / f".{name}{UNFINISHED_SUFFIX}"
+        self._tar = (
+            tarfile.open(self._fresh, "w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
+            if self.is_tar
+            else None
+        )
 
     def has(self, name: str, n_bytes: int) -> bool:
         """Return whether an earlier backup contains these bytes."""
+        path = self.folder / name
+        # The size differs if the machine failed while the file was written.
+        return not self.is_tar and path.is_file() and path.stat().st_size == n_bytes
 
     def add(self, name: str, path: Path) -> None:
         """Add the bytes of a page or file."""
-
-    def finish(self, manifest: BackupManifest) -> None:
-        """Flush everything to disk, then give the backup its final name."""
-
-
-class FolderWriter:
-    """Writes into a folder of dated backups."""
-
-    def __init__(self, folder: Path) -> None:
-        name = utc_now().strftime(STAMP)
-        self.place = folder / name
-        self.scratch = folder / f".{name}{UNFINISHED_SUFFIX}"
-        (self.scratch / TABLES).mkdir(parents=True)
-
-    def has(self, name: str, n_bytes: int) -> bool:
-        path = self.place.parent / name
-        # The size differs if the machine failed while the file was written.
-        return path.is_file() and path.stat().st_size == n_bytes
-
-    def add(self, name: str, path: Path) -> None:
-        target = self.place.parent / name
+        if self._tar:
+            self._tar.add(path, name, recursive=False, filter=_drop_owner)
+            return
+        target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh = target.with_name(f".{target.name}{UNFINISHED_SUFFIX}")
         shutil.copyfile(path, fresh)
         fresh.replace(target)
 
     def finish(self, manifest: BackupManifest) -> None:
+        """Flush everything to disk, then give the backup its final name."""
         (self.scratch / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
+        if self._tar:
+            for path in sorted(self.scratch.rglob("*")):
+                if path.is_file():
+                    self.add(str(path.relative_to(self.scratch)), path)
+            self._tar.close()
         os.sync()
-        self.scratch.rename(self.place)
+        (self._fresh if self._tar else self.scratch).rename(self.place)
         os.sync()
-
-
-class TarWriter:
-    """Writes into one tar file."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-        self.scratch = place.with_name(f".{place.name}.tables{UNFINISHED_SUFFIX}")
-        (self.scratch / TABLES).mkdir(parents=True)
-        self._fresh = place.with_name(f".{place.name}{UNFINISHED_SUFFIX}")
-        self._tar = tarfile.open(self._fresh, "w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
-
-    def has(self, name: str, n_bytes: int) -> bool:
-        return False
-
-    def add(self, name: str, path: Path) -> None:
-        self._tar.add(path, name, recursive=False, filter=_drop_owner)
-
-    def finish(self, manifest: BackupManifest) -> None:
-        (self.scratch / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
-        for path in sorted(self.scratch.rglob("*")):
-            if path.is_file():
-                self.add(str(path.relative_to(self.scratch)), path)
-        self._tar.close()
-        os.sync()
-        self._fresh.rename(self.place)
-        os.sync()
-        shutil.rmtree(self.scratch)
+        if self._tar:
+            shutil.rmtree(self.scratch)
 
 
 @contextmanager
@@ -111,7 +87,7 @@ def open_writer(to: Path) -> Iterator[BackupWriter]:
     with FileLock(lock):
         for left in folder.glob(f".{to.name if is_tar else ''}*{UNFINISHED_SUFFIX}"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
-        yield TarWriter(to) if is_tar else FolderWriter(to)
+        yield BackupWriter(to)
     if is_tar:
         lock.unlink(missing_ok=True)
 
