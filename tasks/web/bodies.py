@@ -7,18 +7,13 @@ page waits for the disk.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from tasks.warehouse.page_store import PageStore, PageWriter
 
 BUFFER_BYTES = 262_144
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
-
-
-class StoredBody(NamedTuple):
-    sha: str
-    n_bytes: int
 
 
 class BodyWriter:
@@ -41,8 +36,8 @@ class BodyWriter:
                 buffer, self._buffer = self._buffer, bytearray()
                 await run_in_thread(self._write, buffer)
 
-    async def store(self) -> StoredBody:
-        """Finish the body on disk.
+    async def store(self) -> tuple[str, int]:
+        """Finish the body on disk; return its sha-256 and its bytes.
 
         Raises:
             UnwritableWarehouse: as `add`.
@@ -65,10 +60,10 @@ class BodyWriter:
         self._receiving = self._receiving or self._store.create()
         self._receiving.write(bytes(buffer))
 
-    def _store_rest(self) -> StoredBody:
+    def _store_rest(self) -> tuple[str, int]:
         with self._receiving or self._store.create() as receiving:
             receiving.write(bytes(self._buffer))
-            return StoredBody(receiving.keep(), receiving.n_bytes)
+            return receiving.keep(), receiving.n_bytes
 
 
 async def run_in_thread(

@@ -1,31 +1,39 @@
 """Fetch pages from their own servers, by the URLs that reports wrote, with retries."""
 
+from functools import partial
+
 from tasks.configuration.web import RequestPolicy
 from tasks.models.client import parse_retry_after
 from tasks.warehouse.page_store import PageStore
-from tasks.web.bodies import BodyWriter, StoredBody
 from tasks.web.errors import (
     AddressRefused,
     BodyTooLarge,
     FetchError,
     FetchFailed,
+    NoNetwork,
     PageDeferred,
     RobotsDisallowed,
 )
-from tasks.web.fetch_record import FetchRecord
 from tasks.web.hosts import HostThrottle
-from tasks.web.page import PageRequest
+from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower, UrlCheck
-from tasks.web.retries import ASKS_TO_WAIT, format_seconds, is_retryable, retry_failures
-from tasks.web.sources import SourceResult
+from tasks.web.retries import ASKS_TO_WAIT, format_seconds, is_retryable
+from tasks.web.sources import WebSource
 
 MAX_SPELLINGS = 3
 """Variants tried of one URL: reports write it with and without `www.`, a slash, tracking."""
 NOT_FOUND = frozenset({404, 410})
 
 
-class DirectSource:
-    """Fetches pages from their own servers."""
+class DirectSource(WebSource):
+    """Fetches pages from their own servers.
+
+    Args:
+        throttle: the follower's.
+        check: called before each request to a page.
+    """
+
+    min_hosts = 10
 
     def __init__(
         self,
@@ -35,13 +43,11 @@ class DirectSource:
         store: PageStore,
         check: UrlCheck,
     ) -> None:
-        self._follower = follower
+        super().__init__(follower, manners, store)
         self._throttle = throttle
-        self._manners = manners
-        self._store = store
-        self._check = check
+        self._open = partial(follower.open, check=check)
 
-    async def fetch(self, wanted: PageRequest) -> SourceResult:
+    async def fetch(self, wanted: PageRequest) -> FetchResult:
         """Fetch one page. Any complete answer counts, whatever its status: the reader judges it.
 
         If a spelling of the URL is refused, fails in all tries or is not found, the next one is
@@ -51,57 +57,51 @@ class DirectSource:
             PageDeferred: the page can be fetched in a later run only.
             UnwritableWarehouse: the page could not be stored.
         """
-        record = FetchRecord("direct", wanted.url)
+        result = FetchResult(source="direct", asked_url=wanted.url)
         spellings = list(dict.fromkeys(wanted.addresses))[:MAX_SPELLINGS] or [wanted.url]
-        first: SourceResult | None = None
+        first: FetchResult | None = None
         deferred: PageDeferred | None = None
         for number, address in enumerate(spellings, 1):
-            record.asked_url = address
+            result.asked_url = address
+            check_answer = partial(self._check_answer, has_more=number < len(spellings))
+            left = max(1, self._manners.tries - result.tries)
             try:
-                body = await self._store_body(record, another=number < len(spellings))
+                await self._download(result, self._open, check_answer, left)
+                return result
             except PageDeferred as error:
                 deferred = error
             except FetchError as error:
                 if isinstance(error, FetchFailed) and error.phase != "answering":
                     self._throttle.add_unanswered(wanted.url, error)
-                found = SourceResult(
-                    record.to_result(error.outcome, error=str(error)), _was_reached(error)
-                )
-                if first is None or first.fetched.outcome == "refused":
-                    first = found
+                result.fail(error.outcome, str(error), _was_reached(error))
+                if first is None or first.outcome == "refused":
+                    first = result.model_copy()
                 if isinstance(error, RobotsDisallowed | BodyTooLarge):
                     break
-            else:
-                assert record.answered_at is not None
-                return SourceResult(
-                    record.to_result("fetched", body=body), True, record.answered_at
-                )
         if deferred:
             raise deferred
         assert first is not None
-        totals = {"tries": record.tries, "seconds": found.fetched.seconds}
-        return SourceResult(first.fetched.model_copy(update=totals), first.reached, first.at)
+        first.tries, first.seconds = result.tries, result.seconds
+        return first
 
-    async def _store_body(self, record: FetchRecord, *, another: bool) -> StoredBody:
-        """Store the body of the first answer that counts.
+    async def is_up(self, answered: str | None) -> bool:
+        """Return whether a server that answered before answers now."""
+        return answered is not None and await self._follower.is_reachable(answered)
 
-        another: whether there is another spelling to try.
+    def make_outage_error(self, seen: str) -> NoNetwork:
+        """Return the error for this machine being offline."""
+        return NoNetwork(
+            f"No host could be reached, of {seen}. Is this machine online? These pages stay "
+            "pending; run the same command again when it is."
+        )
+
+    async def _check_answer(self, answer: PageResponse, is_last: bool, *, has_more: bool) -> None:
+        """Raise FetchFailed for an answer that is not accepted, since a better one may come.
+
+        has_more: whether there is another spelling to try.
         """
-        left = max(1, self._manners.tries - record.tries)
-        async for attempt in retry_failures(self._manners, left):
-            with attempt:
-                last = attempt.retry_state.attempt_number >= left
-                async with BodyWriter(self._store) as body:
-                    async with self._follower.open(record, check=self._check) as answer:
-                        self._check_answer(answer, last, another)
-                        await body.add(answer.pieces())
-                    return await body.store()
-        raise AssertionError("tenacity returns or raises")
-
-    def _check_answer(self, answer: PageResponse, last: bool, another: bool) -> None:
-        """Raise FetchFailed for an answer that is not accepted, since a better one may come."""
         status, host = answer.status, answer.host
-        if status in NOT_FOUND and another:
+        if status in NOT_FOUND and has_more:
             raise FetchFailed(f"{host} answered HTTP {status}", host=host)
         if not is_retryable(status):
             return
@@ -112,7 +112,7 @@ class DirectSource:
             return
         if status == 429 or (status in ASKS_TO_WAIT and hint):
             self._throttle.delay(host, hint or self._manners.first_wait_seconds)
-        if not last:
+        if not is_last:
             raise FetchFailed(
                 f"{host} answered HTTP {status}", host=host, retryable=True, hint_seconds=hint
             )

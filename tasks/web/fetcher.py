@@ -21,16 +21,13 @@ from tasks.web.connections import GuardedClient
 from tasks.web.direct import DirectSource
 from tasks.web.errors import HostsBusy, PageDeferred
 from tasks.web.hosts import HostThrottle
-from tasks.web.jina import NAME as JINA
 from tasks.web.jina import JinaSource, get_jina_key
-from tasks.web.outages import OnFetched, OutageCheck, OutageDetector, make_network_check
+from tasks.web.outages import OnFetched, OutageDetector
 from tasks.web.page import PageRequest
 from tasks.web.redirects import RedirectFollower, allow_any
 from tasks.web.resolver import Lookup
 from tasks.web.robots import RobotsRules
-from tasks.web.services import make_service_check
 from tasks.web.sources import WebSource
-from tasks.web.wayback import NAME as WAYBACK
 from tasks.web.wayback import WaybackSource
 
 MINUTE = 60.0
@@ -43,19 +40,17 @@ class Fetcher:
 
     Args:
         group: returns a page's group; at most `per_group` pages of a group are fetched at once.
-        outage_check, patience_seconds: see `OutageDetector`.
+        patience_seconds: see `OutageDetector`.
     """
 
     def __init__(
         self,
         source: WebSource,
-        outage_check: OutageCheck,
         group: Callable[[PageRequest], str],
         per_group: int,
         patience_seconds: float,
     ) -> None:
         self._source = source
-        self._outage_check = outage_check
         self._group = group
         self._per_group = per_group
         self._patience = patience_seconds
@@ -78,7 +73,7 @@ class Fetcher:
             UnwritableWarehouse: a page could not be stored.
             What `on_fetched` raises.
         """
-        outages = OutageDetector(on_fetched, self._outage_check, answered_before, self._patience)
+        outages = OutageDetector(on_fetched, self._source, answered_before, self._patience)
         groups: dict[str, deque[PageRequest]] = {}
         for page in wanted:
             groups.setdefault(self._group(page), deque()).append(page)
@@ -90,16 +85,12 @@ class Fetcher:
             for _ in range(min(self._per_group, len(pages)))
         )
         deferred: list[PageDeferred] = []
-        workers = [
-            asyncio.create_task(self._work(shifts, outages, deferred))
-            for _ in range(min(len(shifts), MAX_WORKERS))
-        ]
         try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(min(len(shifts), MAX_WORKERS)):
+                    workers.create_task(self._work(shifts, outages, deferred))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
         await outages.finish()
         if deferred:
             raise HostsBusy(
@@ -156,8 +147,7 @@ async def _open_direct(
     check = robots.check_url if manners.robots == "obey" else allow_any
     pages = DirectSource(follower, throttle, manners, store, check)
     try:
-        outage_check = make_network_check(follower.is_reachable)
-        yield Fetcher(pages, outage_check, _host_of, manners.per_host, bounds.connect_seconds)
+        yield Fetcher(pages, _host_of, manners.per_host, bounds.connect_seconds)
     finally:
         await robots.close()
 
@@ -168,29 +158,23 @@ def _build_service_fetcher(
     client: GuardedClient,
     source: Literal["jina", "wayback"],
 ) -> Fetcher:
+    jina, wayback = settings.jina, settings.wayback
     manners, bounds = settings.manners, settings.bounds
-    at_once = settings.jina.at_once if source == "jina" else settings.wayback.at_once
-    # Requests evenly apart, all hosts of the service as one: its limit holds in any minute.
-    throttle = HostThrottle(
-        at_once, at_once, MINUTE / _requests_per_minute(settings, source), lambda host: ""
-    )
-    follower = RedirectFollower(client, throttle, bounds)
-    pages: WebSource
-    if source == "jina":
-        pages = JinaSource(
-            settings.jina, manners, follower, client.guard, store, bounds.total_seconds
-        )
-    else:
-        pages = WaybackSource(settings.wayback, manners, follower, client.guard, store)
-    outage_check = make_service_check(JINA if source == "jina" else WAYBACK, pages)
-    return Fetcher(pages, outage_check, lambda page: "", at_once, bounds.connect_seconds)
-
-
-def _requests_per_minute(settings: WebSettings, source: Literal["jina", "wayback"]) -> int:
     if source == "wayback":
-        return settings.wayback.per_minute
-    keyed = get_jina_key(settings.jina) is not None
-    return settings.jina.per_minute_with_key if keyed else settings.jina.per_minute
+        at_once, per_minute = wayback.at_once, wayback.per_minute
+    elif get_jina_key(jina) is None:
+        at_once, per_minute = jina.at_once, jina.per_minute
+    else:
+        at_once, per_minute = jina.at_once, jina.per_minute_with_key
+    # Requests evenly apart, all hosts of the service as one: its limit holds in any minute.
+    throttle = HostThrottle(at_once, at_once, MINUTE / per_minute, lambda host: "")
+    follower = RedirectFollower(client, throttle, bounds)
+    pages = (
+        JinaSource(jina, follower, manners, store, bounds.total_seconds)
+        if source == "jina"
+        else WaybackSource(wayback, follower, manners, store)
+    )
+    return Fetcher(pages, lambda page: "", at_once, bounds.connect_seconds)
 
 
 def _host_of(page: PageRequest) -> str:

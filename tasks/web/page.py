@@ -1,11 +1,18 @@
 """The data passed between fetching a page, reading it and storing it."""
 
+from collections.abc import Mapping
 from datetime import date
+from time import monotonic
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from tasks.base import Frozen
 from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
+from tasks.warehouse.rows import replace_surrogates
+from tasks.web.errors import printable
+
+MAX_HEADER_CHARACTERS, MAX_ERROR_CHARACTERS = 500, 500
+"""Longest header value and error that are kept."""
 
 
 class PageRequest(Frozen):
@@ -27,23 +34,58 @@ class Redirect(Frozen):
     """The URL it led to."""
 
 
-class FetchResult(Frozen):
-    """The result of fetching a page from one source. Its bytes, if they came complete, are in
-    the PageStore under `sha`."""
+class FetchResult(BaseModel):
+    """What is learned about a page from one source, noted while it is fetched, so that errors lose
+    nothing. Its bytes, if they came complete, are in the PageStore under `sha`."""
+
+    model_config = ConfigDict(extra="forbid")
 
     source: FetchSource
     asked_url: str
-    outcome: FetchOutcome
+    outcome: FetchOutcome = "failed"
     final_url: str | None = None
-    redirects: tuple[Redirect, ...] = ()
+    """Where the redirects have led; None until a server has answered."""
+    redirects: list[Redirect] = Field(default_factory=list)
     http_status: int | None = None
     headers: dict[str, str] = Field(default_factory=dict)
     """Those in KEPT_HEADERS, with lower-case names."""
     sha: str | None = None
     n_bytes: int | None = None
-    tries: int = 1
+    tries: int = 0
+    """Tries in which a server was asked."""
     error: str | None = None
     seconds: float = 0.0
+    reached: bool | None = None
+    """Whether a server was reached; None if unknown."""
+    known_at: float = Field(default_factory=monotonic)
+    """When a server last answered, or fetching failed, on the monotonic clock."""
+    _started: float = PrivateAttr(default_factory=monotonic)
+
+    def begin_try(self) -> None:
+        """Forget the last answer before another try."""
+        self.final_url, self.redirects, self.http_status, self.headers = None, [], None, {}
+
+    def add_answer(self, url: str, status: int, headers: Mapping[str, str]) -> None:
+        """Record a server's answer. Repeated headers are kept as the library lists them."""
+        self.final_url, self.http_status, self.known_at = url, status, monotonic()
+        self.headers = {
+            name.lower(): replace_surrogates(value[:MAX_HEADER_CHARACTERS])
+            for name, value in headers.items()
+            if name.lower() in KEPT_HEADERS
+        }
+
+    def succeed(self, sha: str, n_bytes: int) -> None:
+        """Record that the whole body is stored."""
+        self.outcome, self.error, self.reached = "fetched", None, True
+        self.sha, self.n_bytes = sha, n_bytes
+        self.seconds = monotonic() - self._started
+
+    def fail(self, outcome: FetchOutcome, error: str, reached: bool | None) -> None:
+        """Record that there is no body, and why."""
+        self.outcome, self.reached = outcome, reached
+        self.error = printable(error, MAX_ERROR_CHARACTERS)
+        self.known_at = monotonic()
+        self.seconds = self.known_at - self._started
 
 
 class FetchedContent(Frozen):

@@ -18,10 +18,9 @@ from tasks.configuration.web import PageLimits
 from tasks.web.connections import GuardedClient
 from tasks.web.errors import AddressRefused, BodyTooLarge, FetchError, FetchFailed, printable
 from tasks.web.failures import NETWORK_ERRORS, convert_error
-from tasks.web.fetch_record import FetchRecord
 from tasks.web.guard import CheckedUrl
 from tasks.web.hosts import HostThrottle
-from tasks.web.page import Redirect
+from tasks.web.page import FetchResult, Redirect
 from tasks.web.unpacker import Unpacker
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -76,6 +75,7 @@ class RedirectFollower:
     """Opens URLs and follows their redirects, within the bounds for one page."""
 
     def __init__(self, client: GuardedClient, throttle: HostThrottle, bounds: PageLimits) -> None:
+        self.guard = client.guard
         self._client = client
         self._throttle = throttle
         self._bounds = bounds
@@ -84,7 +84,7 @@ class RedirectFollower:
         """Return whether the server of a URL answers now."""
         self._client.clear_dns_cache()
         try:
-            async with self.open(FetchRecord("direct", url), max_redirects=0):
+            async with self.open(FetchResult(source="direct", asked_url=url), max_redirects=0):
                 return True
         except FetchFailed as error:
             return error.phase == "answering"
@@ -94,7 +94,7 @@ class RedirectFollower:
     @asynccontextmanager
     async def open(
         self,
-        record: FetchRecord,
+        result: FetchResult,
         *,
         check: UrlCheck = allow_any,
         headers: Mapping[str, str] | None = None,
@@ -102,7 +102,7 @@ class RedirectFollower:
         max_bytes: int | None = None,
         read_seconds: float | None = None,
     ) -> AsyncIterator[PageResponse]:
-        """Request `record.asked_url`, follow its redirects, and yield the final response.
+        """Request `result.asked_url`, follow its redirects, and yield the final response.
 
         The host's slot is held until the block ends, so that it can read the body.
 
@@ -112,16 +112,16 @@ class RedirectFollower:
             max_redirects, max_bytes, read_seconds: override the configuration.
 
         Raises:
-            FetchError: no answer, or one that is not accepted; the record tells how far it got.
+            FetchError: no answer, or one that is not accepted; the result tells how far it got.
         """
         bounds = self._bounds
         most = bounds.most_redirects if max_redirects is None else max_redirects
         seconds = bounds.total_seconds
-        target = self._client.guard.check_url(record.asked_url)
+        target = self.guard.check_url(result.asked_url)
         jar: aiohttp.CookieJar | None = None
         own = dict(headers or {})
         seen: set[tuple[str, str]] = set()
-        record.begin_try()
+        result.begin_try()
         while True:
             await check(target)
             cookies = _format_cookies(jar, target) if jar else ""
@@ -131,14 +131,14 @@ class RedirectFollower:
             sent = own | ({hdrs.COOKIE: cookies} if cookies else {})
             async with self._throttle.slot(target.host):
                 started = monotonic()
-                record.tries += not record.redirects
+                result.tries += not result.redirects
                 try:
                     async with (
                         asyncio.timeout(seconds),
                         self._client.get(target, sent, read_seconds) as response,
                     ):
                         self._throttle.add_answer(target.host)
-                        record.add_answer(target.url, response.status, response.headers)
+                        result.add_answer(target.url, response.status, response.headers)
                         where = _redirect_location(response)
                         if where is None:
                             yield PageResponse(
@@ -151,29 +151,29 @@ class RedirectFollower:
                 except TimeoutError:
                     raise FetchFailed(
                         f"{target.host}: not done within {bounds.total_seconds:g} s",
-                        "waiting" if record.url != target.url else "answering",
+                        "waiting" if result.final_url != target.url else "answering",
                         host=target.host, retryable=True,
                     ) from None  # fmt: skip
                 seconds -= monotonic() - started
-            target = self._follow_redirect(record, target, where)
-            if len(record.redirects) > most:
+            target = self._follow_redirect(result, target, where)
+            if len(result.redirects) > most:
                 raise FetchFailed(f"more than {most} redirects", host=target.host)
             own = {}
 
-    def _follow_redirect(self, record: FetchRecord, origin: CheckedUrl, where: str) -> CheckedUrl:
+    def _follow_redirect(self, result: FetchResult, origin: CheckedUrl, where: str) -> CheckedUrl:
         """Check where a redirect leads, and record it."""
-        assert record.status is not None
+        assert result.http_status is not None
         try:
-            target = self._client.guard.check_url(urljoin(origin.url, where))
+            target = self.guard.check_url(urljoin(origin.url, where))
         except (AddressRefused, ValueError) as error:
-            record.redirects.append(Redirect(status=record.status, url=printable(where)))
+            result.redirects.append(Redirect(status=result.http_status, url=printable(where)))
             reason = (
                 error if isinstance(error, AddressRefused) else "an address that cannot be read"
             )
             raise AddressRefused(
                 f"{printable(origin.url)} redirects to {printable(where)}: {reason}"
             ) from None
-        record.redirects.append(Redirect(status=record.status, url=target.url))
+        result.redirects.append(Redirect(status=result.http_status, url=target.url))
         return target
 
 

@@ -1,6 +1,9 @@
 """The retry policy for web requests: what is retried, and after how long."""
 
 import random
+from collections.abc import Awaitable, Callable
+from itertools import count
+from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
@@ -8,6 +11,7 @@ from tasks.configuration.web import RequestPolicy
 from tasks.web.errors import FetchFailed
 
 ASKS_TO_WAIT = frozenset({429, 503})
+ResultT = TypeVar("ResultT")
 
 
 def is_retryable(status: int) -> bool:
@@ -20,8 +24,17 @@ def format_seconds(hint: float) -> str:
     return f"{min(hint, 1e9):,.0f} s"
 
 
-def retry_failures(manners: RequestPolicy, tries: int) -> AsyncRetrying:
-    """Return the tries for a block that may raise FetchFailed; the last error is reraised."""
+async def retry_failures(
+    manners: RequestPolicy,
+    request: Callable[[bool], Awaitable[ResultT]],
+    tries: int | None = None,
+) -> ResultT:
+    """Try a request, again after a FetchFailed that says so; the last error is reraised.
+
+    request: called with whether this is the last try. tries: overrides the policy's.
+    """
+    most = manners.tries if tries is None else tries
+    numbers = count(1)
 
     def wait(state: RetryCallState) -> float:
         backoff = manners.first_wait_seconds * 2.0 ** (state.attempt_number - 1)
@@ -29,9 +42,13 @@ def retry_failures(manners: RequestPolicy, tries: int) -> AsyncRetrying:
         error = state.outcome.exception() if state.outcome else None
         return max(wait, (error.hint_seconds if isinstance(error, FetchFailed) else None) or 0.0)
 
-    return AsyncRetrying(
+    async def try_once() -> ResultT:
+        return await request(next(numbers) >= most)
+
+    retrying = AsyncRetrying(
         retry=retry_if_exception(lambda error: isinstance(error, FetchFailed) and error.retryable),
-        stop=stop_after_attempt(tries),
+        stop=stop_after_attempt(most),
         wait=wait,
         reraise=True,
     )
+    return await retrying(try_once)

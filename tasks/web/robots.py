@@ -8,8 +8,8 @@ from protego import Protego
 from tasks.configuration.web import RequestPolicy
 from tasks.models.client import parse_retry_after
 from tasks.web.errors import FetchError, FetchFailed, PageDeferred, RobotsDisallowed
-from tasks.web.fetch_record import FetchRecord
 from tasks.web.guard import CheckedUrl
+from tasks.web.page import FetchResult
 from tasks.web.redirects import RedirectFollower
 from tasks.web.retries import is_retryable, retry_failures
 
@@ -52,11 +52,9 @@ class RobotsRules:
 
     async def _load_rules(self, site: str) -> Protego | None:
         """Load a site's rules; None if they cannot be fetched, which forbids everything."""
-        record = FetchRecord("direct", f"{site}/robots.txt")
+        result = FetchResult(source="direct", asked_url=f"{site}/robots.txt")
         try:
-            async for attempt in retry_failures(self._manners, self._manners.tries):
-                with attempt:
-                    return await self._fetch_rules(record)
+            return await retry_failures(self._manners, lambda is_last: self._fetch_rules(result))
         except FetchError as error:
             # The site's pages then fail in the same way, and say so themselves.
             if isinstance(error, PageDeferred) or _is_unreachable(error):
@@ -64,9 +62,9 @@ class RobotsRules:
                 raise
         return None
 
-    async def _fetch_rules(self, record: FetchRecord) -> Protego:
+    async def _fetch_rules(self, result: FetchResult) -> Protego:
         async with self._follower.open(
-            record, max_redirects=MAX_ROBOTS_REDIRECTS, max_bytes=MAX_ROBOTS_BYTES
+            result, max_redirects=MAX_ROBOTS_REDIRECTS, max_bytes=MAX_ROBOTS_BYTES
         ) as answer:
             if 400 <= answer.status < 500:
                 return Protego.parse("")

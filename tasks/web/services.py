@@ -1,80 +1,97 @@
-"""Shared error handling of the services that fetch pages for us.
+"""The base of services that fetch pages for us.
 
 If a service refuses us, cannot be reached, or fails for page after page, the pages are not to
 blame: the run stops and they stay pending.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import os
+from abc import abstractmethod
+from datetime import date
+from typing import ClassVar
 
-from tasks.configuration.web import RequestPolicy
-from tasks.models.client import parse_retry_after
-from tasks.web.errors import FetchError, FetchFailed, FetchingStopped, ServiceUnusable
-from tasks.web.outages import OutageCheck
-from tasks.web.page import PageRequest
+from tasks.models.client import parse_retry_after, redact_key
+from tasks.warehouse.pages import FetchSource
+from tasks.web.errors import FetchError, FetchFailed, ServiceUnusable
+from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse
 from tasks.web.retries import format_seconds, is_retryable
 from tasks.web.sources import WebSource
 
 RUN_AGAIN = "What was fetched is kept; run the same command again later."
-
-
 PROBE = PageRequest(url="https://example.com/", addresses=("https://example.com/",))
 """A page that every such service can fetch."""
 
 
-def make_service_check(service: str, source: WebSource) -> OutageCheck:
-    """Return the check for a service being down.
+class ServiceSource(WebSource):
+    """Fetches pages from a service."""
 
-    It counts hosts, since failures for pages of one host may be that host's fault.
-    """
+    source: ClassVar[FetchSource]
+    name: ClassVar[str]
+    """The service's name, for messages."""
+    min_hosts = 5  # hosts, since failures for pages of one host may be that host's fault
+    _key: str | None = None
 
-    async def is_up(address: str | None) -> bool:
-        return (await source.fetch(PROBE)).fetched.outcome == "fetched"
+    async def fetch(self, wanted: PageRequest) -> FetchResult:
+        """Fetch one page.
 
-    def make_error(seen: str) -> FetchingStopped:
+        Raises:
+            ServiceUnusable: the service cannot be reached, or refuses us.
+            UnwritableWarehouse: the page could not be stored.
+        """
+        address = wanted.addresses[0] if wanted.addresses else wanted.url
+        result = FetchResult(source=self.source, asked_url=address)
+        try:
+            # Nothing is requested there that we refuse here.
+            checked = self._follower.guard.check_url(address)
+            await self._fetch_copy(result, checked.url, wanted.cited_on)
+        except FetchError as error:
+            reached = None
+            if isinstance(error, FetchFailed):
+                if error.phase == "connecting":
+                    raise ServiceUnusable(f"{self.name}: {error}. {RUN_AGAIN}") from None
+                reached = not error.retryable
+            result.fail(error.outcome, redact_key(str(error), self._key), reached)
+        result.asked_url = address
+        return result
+
+    @abstractmethod
+    async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
+        """Download the service's copy of a page.
+
+        url: the URL of the page, checked and encoded; `result.asked_url` is as it was written,
+        until it is set to where the copy is.
+        """
+
+    async def is_up(self, answered: str | None) -> bool:
+        """Probe the service with a page that it can fetch."""
+        return (await self.fetch(PROBE)).outcome == "fetched"
+
+    def make_outage_error(self, seen: str) -> ServiceUnusable:
+        """Return the error for a service that is down."""
         return ServiceUnusable(
-            f"{service} failed for pages of different hosts, {seen}. {RUN_AGAIN}"
+            f"{self.name} failed for pages of different hosts, {seen}. {RUN_AGAIN}"
         )
 
-    return OutageCheck(5, is_up, make_error)
+    def _check_limits(self, answer: PageResponse, is_last: bool) -> None:
+        """Raise an error unless the answer is about the page.
+
+        Raises:
+            FetchFailed: the service may answer next time.
+            ServiceUnusable: it wants fewer requests, and waiting has not helped.
+        """
+        if not is_retryable(answer.status):
+            return
+        hint = parse_retry_after(answer.headers)
+        too_long = hint is not None and hint > self._manners.longest_wait_seconds
+        if answer.status == 429 and (is_last or too_long):
+            wait = format_seconds(hint) if hint else "a while"
+            raise ServiceUnusable(f"{self.name} asks to wait {wait} (HTTP 429). {RUN_AGAIN}")
+        raise FetchFailed(
+            f"{self.name} answered HTTP {answer.status}", host=answer.host,
+            retryable=not too_long, hint_seconds=hint,
+        )  # fmt: skip
 
 
-def was_reached(error: FetchError) -> bool | None:
-    """Return whether the service answered about the page; None if it was not asked."""
-    return not error.retryable if isinstance(error, FetchFailed) else None
-
-
-@asynccontextmanager
-async def require_service(service: str) -> AsyncIterator[None]:
-    """Turn a failure to connect to a service, after all tries, into ServiceUnusable.
-
-    Raises:
-        ServiceUnusable: the service could not be reached.
-    """
-    try:
-        yield
-    except FetchFailed as error:
-        if error.phase == "connecting":
-            raise ServiceUnusable(f"{service}: {error}. {RUN_AGAIN}") from None
-        raise
-
-
-def check_limits(service: str, answer: PageResponse, manners: RequestPolicy, *, last: bool) -> None:
-    """Raise an error unless the answer is about the page.
-
-    Raises:
-        FetchFailed: the service may answer next time.
-        ServiceUnusable: it wants fewer requests, and waiting has not helped.
-    """
-    if not is_retryable(answer.status):
-        return
-    hint = parse_retry_after(answer.headers)
-    too_long = hint is not None and hint > manners.longest_wait_seconds
-    if answer.status == 429 and (last or too_long):
-        wait = format_seconds(hint) if hint else "a while"
-        raise ServiceUnusable(f"{service} asks to wait {wait} (HTTP 429). {RUN_AGAIN}")
-    raise FetchFailed(
-        f"{service} answered HTTP {answer.status}", host=answer.host, retryable=not too_long,
-        hint_seconds=hint,
-    )  # fmt: skip
+def read_environment(name: str | None) -> str | None:
+    """Return an environment variable's value; None if it is unset or blank, or has no name."""
+    return os.environ.get(name, "").strip() or None if name else None

@@ -1,25 +1,36 @@
-"""The interface of a page source: the page's own server, or a service that has the page."""
+"""The base of page sources: pages' own servers, or a service that has the pages."""
 
-from dataclasses import dataclass, field
-from time import monotonic
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import ClassVar
 
+from tasks.configuration.web import RequestPolicy
+from tasks.warehouse.page_store import PageStore
+from tasks.web.bodies import BodyWriter
+from tasks.web.errors import FetchingStopped
 from tasks.web.page import FetchResult, PageRequest
+from tasks.web.redirects import PageResponse, RedirectFollower
+from tasks.web.retries import retry_failures
+
+OpenPage = Callable[[FetchResult], AbstractAsyncContextManager[PageResponse]]
 
 
-@dataclass(frozen=True)
-class SourceResult:
-    """The result of fetching a page, and what it tells about the network."""
+class WebSource(ABC):
+    """Fetches single pages, and tells an outage from pages that cannot be fetched."""
 
-    fetched: FetchResult
-    reached: bool | None = None
-    """Whether a server was reached; None if unknown."""
-    at: float = field(default_factory=monotonic)
-    """When this was known, on the monotonic clock."""
+    min_hosts: ClassVar[int]
+    """Number of hosts with unreachable pages, in a row, that calls for a probe."""
 
+    def __init__(
+        self, follower: RedirectFollower, manners: RequestPolicy, store: PageStore
+    ) -> None:
+        self._follower = follower
+        self._manners = manners
+        self._store = store
 
-class WebSource(Protocol):
-    async def fetch(self, wanted: PageRequest) -> SourceResult:
+    @abstractmethod
+    async def fetch(self, wanted: PageRequest) -> FetchResult:
         """Fetch one page, with retries.
 
         Raises:
@@ -27,3 +38,34 @@ class WebSource(Protocol):
             FetchingStopped: no page at all can be fetched from this source now.
             UnwritableWarehouse: the page could not be stored.
         """
+
+    @abstractmethod
+    async def is_up(self, answered: str | None) -> bool:
+        """Probe the network, given the last URL whose server answered, if any."""
+
+    @abstractmethod
+    def make_outage_error(self, seen: str) -> FetchingStopped:
+        """Make the error to raise for an outage, given a description of the failures."""
+
+    async def _download(
+        self,
+        result: FetchResult,
+        open_page: OpenPage,
+        check_answer: Callable[[PageResponse, bool], Awaitable[None]],
+        tries: int | None = None,
+    ) -> None:
+        """Store the body of the first answer that counts, with retries.
+
+        Args:
+            check_answer: raises FetchError for an answer that does not count; told whether this is
+                the last try.
+        """
+
+        async def request(is_last: bool) -> None:
+            async with BodyWriter(self._store) as body:
+                async with open_page(result) as answer:
+                    await check_answer(answer, is_last)
+                    await body.add(answer.pieces())
+                result.succeed(*await body.store())
+
+        await retry_failures(self._manners, request, tries)

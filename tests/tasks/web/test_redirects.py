@@ -5,9 +5,8 @@ import asyncio
 import pytest
 
 from tasks.web.connections import GuardedClient
-from tasks.web.fetch_record import FetchRecord
 from tasks.web.hosts import HostThrottle
-from tasks.web.page import PageRequest
+from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import RedirectFollower
 from tests.servers.web_pages import CUT, KEEP, Asked, Site, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, loopback, web_settings
@@ -179,7 +178,7 @@ def test_headers_of_our_own_go_to_the_first_address_only() -> None:
         settings = web_settings([site.place])
         async with GuardedClient(settings, loopback) as client:
             follower = RedirectFollower(client, HostThrottle(1, 1, 0), settings.bounds)
-            record = FetchRecord("direct", site.url("/1"))
+            record = FetchResult(source="direct", asked_url=site.url("/1"))
             async with follower.open(record, headers={"Authorization": "Bearer key"}) as answer:
                 assert await answer.text() == "here"
 
