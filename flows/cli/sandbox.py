@@ -33,7 +33,6 @@ from tasks.warehouse.snapshot import latest_snapshot
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules
     from tasks.sandbox.bans import Ban
-    from tasks.sandbox.index import BuildResult
     from tasks.sandbox.source import PageSource
 
 MAX_NAMED = 5
@@ -160,52 +159,38 @@ def _build_or_exit(source: "PageSource", settings: SandboxSettings, warehouse: L
 async def _build_index(
     source: "PageSource", settings: SandboxSettings, warehouse: Location
 ) -> Path:
+    from tasks.sandbox.source import build_index, sandbox_folder
+
     began = time.monotonic()
     left_out, no_day = LimitedWarnings("left out"), LimitedWarnings("date not read")
     try:
-        folder, built = await _build_with_progress(source, settings, warehouse, left_out, no_day)
+        with transient_progress() as bars:
+            bar = bars.add_task("reading pages", total=source.count_pages())
+            folder, built = await build_index(
+                source,
+                sandbox_folder(warehouse),
+                settings,
+                load_inversion(),
+                load_web().reading,
+                on_progress=lambda step, n: bars.update(bar, completed=n, description=step),
+                on_skipped=left_out,
+                on_bad_date=no_day,
+                on_wait=lambda: print_message("Another process builds this index; waiting for it."),
+            )
     finally:
         left_out.print(limit=5)
         no_day.print(limit=1)
     now = built.version
-    done = (f"{built.n_changed:,} new or changed, {built.n_removed:,} gone, "
-            f"{time.monotonic() - began:.1f} s")  # fmt: skip
+    done = (
+        f"{built.n_changed:,} new or changed, {built.n_removed:,} gone, "
+        f"{time.monotonic() - began:.1f} s"
+    )
     print_message(
         f"{source.name}: {now.n_pages:,} pages in {now.n_passages:,} passages, "
         f"{_measure_megabytes(folder):.0f} MB ({done})",
     )
     print_message(f"Index      {folder}")
     return folder
-
-
-async def _build_with_progress(
-    source: "PageSource",
-    settings: SandboxSettings,
-    warehouse: Location,
-    left_out: LimitedWarnings,
-    no_day: LimitedWarnings,
-) -> tuple[Path, "BuildResult"]:
-    """Build the index with a progress bar."""
-    from tasks.sandbox.index import IndexProgress
-    from tasks.sandbox.source import build_index, sandbox_folder
-
-    with transient_progress() as bars:
-        bar = bars.add_task("reading pages", total=source.count_pages())
-
-        def on_progress(state: IndexProgress) -> None:
-            bars.update(bar, completed=state.n_pages, description=state.step)
-
-        return await build_index(
-            source,
-            sandbox_folder(warehouse),
-            settings,
-            load_inversion(),
-            load_web().reading,
-            on_progress=on_progress,
-            on_skipped=left_out,
-            on_bad_date=no_day,
-            on_wait=lambda: print_message("Another process builds this index; waiting for it."),
-        )
 
 
 def _load_settings(ranking: Ranking | None, per_minute: int | None) -> SandboxSettings:

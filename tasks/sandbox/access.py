@@ -6,7 +6,8 @@ from datetime import date
 from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.sandbox.bans import Ban
-from tasks.sandbox.catalogue import PageFilter
+from tasks.sandbox.catalogue import NotServed, PageFilter
+from tasks.sandbox.responses import FetchedPage, SearchResult
 from tasks.sandbox.search import SearchIndex
 
 
@@ -27,12 +28,8 @@ class AccessRules(Frozen):
     """Accepted keys; without any, the server is open."""
 
 
-class UnknownAssignment(ValueError):
-    """A request names an assignment that is not served; the message says which."""
-
-
 class Sandbox:
-    """An index with the access rules of one server."""
+    """An index with the access rules of one server: what a request may search and read."""
 
     def __init__(
         self,
@@ -46,30 +43,49 @@ class Sandbox:
         self.rules = rules
         self.settings = settings
         self._log = log
-        self.n_served = index.catalogue.count_served(self.filter_for(None))
+        self.n_served = index.catalogue.count_served(self._make_filter(None))
         """Pages that are served to requests without an assignment."""
 
-    def filter_for(self, assignment: str | None) -> PageFilter:
-        """Return the filter for requests that name an assignment, or none.
+    async def search(
+        self, query: str, k: int, assignment: str | None, *, with_texts: bool = False
+    ) -> list[SearchResult]:
+        """Return the k best pages that a request for an assignment, or for none, may see.
 
         Raises:
-            UnknownAssignment: the assignment is not served.
+            NotServed: the assignment is not served.
         """
-        return PageFilter(as_of=self.rules.as_of, ban=self._find_ban(assignment))
+        page_filter = self._make_filter(assignment)
+        self._log_call("search", query)
+        return await self.index.search(query, k, page_filter, with_texts=with_texts)
 
-    def log_call(self, call: str, argument: str) -> None:
-        """Log a call if logging is on."""
+    async def fetch(self, url: str, assignment: str | None) -> FetchedPage:
+        """Return a page by its URL or the URL that it redirects to.
+
+        Raises:
+            NotServed: the assignment or the page is not served.
+        """
+        page_filter = self._make_filter(assignment)
+        self._log_call("fetch", url)
+        return await self.index.get_page(url, page_filter)
+
+    def _log_call(self, call: str, argument: str) -> None:
         if self._log:
             self._log(f"{call} {argument!r}")
+
+    def _make_filter(self, assignment: str | None) -> PageFilter:
+        return PageFilter(as_of=self.rules.as_of, ban=self._find_ban(assignment))
 
     def _find_ban(self, assignment: str | None) -> Ban | None:
         rules = self.rules
         if assignment is None:
             return rules.ban
         if rules.assignment is not None and assignment != rules.assignment:
-            raise UnknownAssignment(
-                f"{assignment[:200]!r} is not served here; only {rules.assignment!r} is."
+            raise NotServed(
+                "unknown_assignment",
+                f"{assignment[:200]!r} is not served here; only {rules.assignment!r} is.",
             )
         if assignment not in rules.bans:
-            raise UnknownAssignment(f"{rules.name} has no assignment {assignment[:200]!r}.")
+            raise NotServed(
+                "unknown_assignment", f"{rules.name} has no assignment {assignment[:200]!r}."
+            )
         return rules.bans[assignment]

@@ -24,10 +24,13 @@ class PageFilter(Frozen):
     """What the assignment must not use; with a ban, encyclopedias are left out too."""
 
 
-class NotServed(Exception):
-    """A page is not served; the message says why."""
+RefusalReason = Literal["not_archived", "banned", "later", "unknown_assignment"]
 
-    def __init__(self, reason: Literal["not_archived", "banned", "later"], message: str) -> None:
+
+class NotServed(Exception):
+    """A page or an assignment is not served; the message says why."""
+
+    def __init__(self, reason: RefusalReason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
 

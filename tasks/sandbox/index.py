@@ -53,11 +53,8 @@ class BuildResult(Frozen):
     n_removed: int
 
 
-class IndexProgress(Frozen):
-    """The progress of a build."""
-
-    step: str
-    n_pages: int
+OnProgress = Callable[[str, int], None]
+"""Called with what a build is doing, and the number of pages."""
 
 
 class IndexBuilder:
@@ -69,7 +66,7 @@ class IndexBuilder:
         settings: SandboxSettings,
         copies: CopyDetector,
         mirror_hosts: tuple[str, ...],
-        on_progress: Callable[[IndexProgress], None] = lambda _: None,
+        on_progress: OnProgress = lambda step, n_pages: None,
         on_skipped: Callable[[str], None] = lambda _: None,
     ) -> None:
         """copies: recognises copies of the edition's articles. mirror_hosts: encyclopedias.
@@ -114,7 +111,7 @@ class IndexBuilder:
         async for batch in self._batches(source, known, seen):
             await self._replace(pages, passages, batch, known)
             n_changed += len(batch)
-            self._on_progress(IndexProgress(step="indexing pages", n_pages=len(seen)))
+            self._on_progress("indexing pages", len(seen))
         removed = sorted(known.keys() - seen)
         for part in _split(sorted({*removed, *orphans} - seen), 500):
             await pages.delete(sql_in("url", part))
@@ -140,7 +137,7 @@ class IndexBuilder:
                 continue
             seen.add(page.url)
             if len(seen) % 100 == 0:
-                self._on_progress(IndexProgress(step="reading pages", n_pages=len(seen)))
+                self._on_progress("reading pages", len(seen))
                 await asyncio.sleep(0)  # so that Ctrl-C is noticed if no page has changed
             if known.get(page.url) == page.sha:
                 continue
@@ -204,12 +201,12 @@ class IndexBuilder:
         from lancedb.index import FTS, HnswSq
 
         n_pages, n_passages = await pages.count_rows(), await passages.count_rows()
-        self._on_progress(IndexProgress(step="indexing words", n_pages=n_pages))
+        self._on_progress("indexing words", n_pages)
         await _compact(passages, before.passages_version if before else None)
         if n_passages:
             await passages.create_index("said", config=FTS(), replace=True)
         if self._vectors and n_passages >= self._settings.approximate_from:
-            self._on_progress(IndexProgress(step="indexing vectors", n_pages=n_pages))
+            self._on_progress("indexing vectors", n_pages)
             await passages.create_index("vector", config=HnswSq(distance_type="dot"), replace=True)
         await _compact(pages, before.pages_version if before else None)
         version = IndexVersion(

@@ -9,6 +9,7 @@ import pyarrow as pa
 from tasks.base import Frozen
 from tasks.configuration.errors import ConfigurationError
 from tasks.sandbox.embedding import DIMENSION
+from tasks.warehouse.sql import quote_literal
 
 PAGES = "pages"
 PASSAGES = "passages"
@@ -92,12 +93,8 @@ def match_words(query: str) -> Any:
 
 def sql_in(column: str, values: list[str]) -> str:
     """Return an SQL condition; `values` may be untrusted."""
-    return f"{column} IN ({', '.join(_quote(value) for value in values)})"
+    return f"{column} IN ({', '.join(quote_literal(value) for value in values)})"
 
 
 def sql_until(day: date) -> str:
     return f"day <= date '{day.isoformat()}'"
-
-
-def _quote(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -9,8 +9,9 @@ from ipaddress import ip_address
 
 from aiolimiter import AsyncLimiter
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tasks.sandbox.responses import refuse
 
 OPEN_PATHS = frozenset({"/", "/health", "/openapi.json"})
 """Paths that need no key and are not rate limited, since they reveal no page content."""
@@ -37,9 +38,8 @@ class HostCheck:
         if scope["type"] != "http" or self._names is None or self._get_host(scope) in self._names:
             await self._app(scope, receive, send)
             return
-        body = {"error": "Ask for 127.0.0.1, [::1] or localhost; only this machine can ask.",
-                "reason": "wrong_host"}  # fmt: skip
-        await JSONResponse(body, 421)(scope, receive, send)
+        error = "Ask for 127.0.0.1, [::1] or localhost; only this machine can ask."
+        await refuse(error, "wrong_host", 421)(scope, receive, send)
 
     def _get_host(self, scope: Scope) -> str:
         return _PORT.sub("", Headers(scope=scope).get("host", "").lower())
@@ -62,18 +62,14 @@ class ClientCheck:
         client_id = self._identify(scope)
         if client_id is None:
             error = "A key is needed: send it as `x-api-key`, or as `Authorization: Bearer …`."
-            refusal = JSONResponse(
-                {"error": error, "reason": "no_key"}, 401, {"WWW-Authenticate": "Bearer"}
-            )
+            refusal = refuse(error, "no_key", 401, {"WWW-Authenticate": "Bearer"})
             await refusal(scope, receive, send)
             return
         limiter = self._limiter(client_id)
         if not limiter.has_capacity():
             wait = str(math.ceil(60 / self._per_minute))
             error = f"More than {self._per_minute} requests a minute; ask again in {wait} s."
-            refusal = JSONResponse(
-                {"error": error, "reason": "too_often"}, 429, {"Retry-After": wait}
-            )
+            refusal = refuse(error, "too_often", 429, {"Retry-After": wait})
             await refusal(scope, receive, send)
             return
         await limiter.acquire()

@@ -1,15 +1,14 @@
 """The bodies of responses: in DeepResearchGym's format, or plain JSON."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from hashlib import sha256
 from typing import Any, Literal
 
 import orjson
 from pydantic import BaseModel, Field
-
-from tasks.sandbox.search import PageContent, SearchResult
+from starlette.responses import JSONResponse
 
 GymShape = Literal["fineweb", "clueweb"]
 """The field names of a result, as in DeepResearchGym's two corpora."""
@@ -32,6 +31,13 @@ class Result(BaseModel):
     snippet: str = Field(description="The passage that was found; the page is at /fetch.")
     language: str | None
     day: date | None = Field(description="When the page was published, else fetched.")
+
+
+class SearchResult(Result):
+    """A result with the text of the whole page, which only some formats contain."""
+
+    text: str
+    """Empty unless requested."""
 
 
 class Results(BaseModel):
@@ -63,19 +69,17 @@ class Refusal(BaseModel):
     reason: str = Field(description="One word, for programs.")
 
 
-def render_results(query: str, found: Sequence[SearchResult]) -> bytes:
-    results = [one.model_dump(exclude={"text"}) for one in found]
-    return orjson.dumps({"query": query, "results": results})
+def refuse(
+    error: str, reason: str, status: int, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Make the response to a request that is refused."""
+    return JSONResponse(Refusal(error=error, reason=reason).model_dump(), status, headers)
 
 
 def render_gym_results(found: Sequence[SearchResult], shape: GymShape) -> bytes:
     """Render results in DeepResearchGym's format: in rank order, without scores."""
     results = [b'"%b"' % base64.b64encode(orjson.dumps(_gym_fields(one, shape))) for one in found]
     return b'{"results":[%b]}' % b",".join(results)  # base64 needs no escaping
-
-
-def render_page(page: PageContent) -> bytes:
-    return orjson.dumps(page.model_dump())
 
 
 def page_id(url: str) -> str:

@@ -1,7 +1,6 @@
 """Search in an index: full-text, by embeddings, or both, with a deterministic order."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from tasks.sandbox.catalogue import Catalogue, PageFilter
 from tasks.sandbox.embedding import embed
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import PAGES, PASSAGES, connect, match_words, read_index_version
+from tasks.sandbox.responses import FetchedPage, SearchResult
 
 RANK_CONSTANT = 60
 """The constant of reciprocal rank fusion, as in Cormack, Clarke and Büttcher 2009."""
@@ -36,34 +36,6 @@ class PassageHit(NamedTuple):
     """Its number within the page."""
     score: float
     row: int
-
-
-class SearchResult(Frozen):
-    """A page in the results of a search."""
-
-    rank: int
-    """The rank, from 1."""
-    url: str
-    score: float
-    """The best passage's BM25 score or cosine similarity, or the sum of reciprocal ranks."""
-    title: str
-    snippet: str
-    """The best passage."""
-    language: str | None
-    day: date | None
-    text: str
-    """The text of the whole page; empty unless requested."""
-
-
-class PageContent(Frozen):
-    """A fetched page."""
-
-    url: str
-    title: str
-    text: str
-    language: str | None
-    day: date | None
-    final_url: str | None
 
 
 PassageQuery = Callable[[int], Awaitable[list[PassageHit]]]
@@ -130,7 +102,7 @@ class SearchIndex:
             lists.append(await self._find_best_pages(self._vector_query(vector, where), k))
         return (lists[0] if len(lists) == 1 else _fuse(lists))[:k]
 
-    async def get_page(self, url: str, page_filter: PageFilter) -> PageContent:
+    async def get_page(self, url: str, page_filter: PageFilter) -> FetchedPage:
         """Return a page by its URL or the URL that it redirects to.
 
         Raises:
@@ -139,7 +111,7 @@ class SearchIndex:
         key = self.catalogue.find_page(url, page_filter)
         row = self.catalogue.rows[key]
         columns = ["url", "title", "text", "language", "day", "final_url"]
-        return PageContent(**(await _read_rows(self._pages, [row], columns))[row])
+        return FetchedPage(**(await _read_rows(self._pages, [row], columns))[row])
 
     def _word_query(self, query: str, where: str | None) -> PassageQuery:
         async def run(n: int) -> list[PassageHit]:

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
 from tasks.sandbox import responses
-from tasks.sandbox.access import Sandbox, UnknownAssignment
+from tasks.sandbox.access import Sandbox
 from tasks.sandbox.catalogue import NotServed
 from tasks.sandbox.front_page import render_front_page
 from tasks.sandbox.middleware import ClientCheck, HostCheck
@@ -35,7 +35,6 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
     """Create the service as an ASGI application. host: the address that it is bound to."""
     tools = create_mcp_app(sandbox, host)
-    rules, settings, results = sandbox.rules, sandbox.settings, sandbox.settings.results
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -43,12 +42,25 @@ def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
             yield
 
     # FastAPI's own documentation pages load scripts from other sites; ours is at /.
-    app = FastAPI(title=f"Sandbox: {rules.name}", version="1", docs_url=None, redoc_url=None,
-                  lifespan=lifespan, responses=REFUSALS,
-                  description="Search and fetch over archived web pages.")  # fmt: skip
-    app.add_middleware(ClientCheck, keys=rules.keys, per_minute=settings.per_minute)
+    app = FastAPI(
+        title=f"Sandbox: {sandbox.rules.name}",
+        version="1",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=REFUSALS,
+        description="Search and fetch over archived web pages.",
+    )
+    app.add_middleware(ClientCheck, keys=sandbox.rules.keys, per_minute=sandbox.settings.per_minute)
     app.add_middleware(HostCheck, host=host)  # the last one added runs first
     _add_error_handlers(app)
+    _add_calls(app, sandbox)
+    app.router.routes.extend(tools.routes)
+    return app
+
+
+def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
+    rules, settings, results = sandbox.rules, sandbox.settings, sandbox.settings.results
 
     @app.get("/search", response_model=None, responses={200: {"model": SearchReplies}})
     async def search(
@@ -64,15 +76,11 @@ def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
         assignment: AssignmentParameter = None,
     ) -> Response:
         """The best pages for a query, best first."""
-        page_filter = sandbox.filter_for(assignment)
-        sandbox.log_call("search", query)
-        found = await sandbox.index.search(query, k, page_filter, with_texts=form == "gym")
-        body = (
-            responses.render_results(query, found)
-            if form == "json"
-            else responses.render_gym_results(found, shape)
-        )
-        return Response(body, media_type=JSON)
+        found = await sandbox.search(query, k, assignment, with_texts=form == "gym")
+        if form == "gym":
+            return Response(responses.render_gym_results(found, shape), media_type=JSON)
+        answer = responses.Results(query=query, results=found)
+        return Response(answer.model_dump_json(), media_type=JSON)
 
     @app.get("/fetch", response_model=None, responses={200: {"model": responses.FetchedPage}})
     async def fetch(
@@ -80,24 +88,24 @@ def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
         assignment: AssignmentParameter = None,
     ) -> Response:
         """A page's archived text."""
-        page_filter = sandbox.filter_for(assignment)
-        sandbox.log_call("fetch", url)
-        page = await sandbox.index.get_page(url, page_filter)
-        return Response(responses.render_page(page), media_type=JSON)
+        page = await sandbox.fetch(url, assignment)
+        return Response(page.model_dump_json(), media_type=JSON)
 
     @app.get("/health")
     async def health() -> dict[str, Any]:
         """What is served, and how many pages that is for requests that name no assignment."""
-        return {"status": "ok", "name": rules.name, "pages": sandbox.n_served,
-                "ranking": settings.ranking, "as_of": rules.as_of,
-                "assignment": rules.assignment}  # fmt: skip
+        return {
+            "status": "ok",
+            "name": rules.name,
+            "pages": sandbox.n_served,
+            "ranking": settings.ranking,
+            "as_of": rules.as_of,
+            "assignment": rules.assignment,
+        }
 
     @app.get("/", include_in_schema=False, response_class=HTMLResponse)
     async def front() -> str:
         return render_front_page(app.openapi())
-
-    app.router.routes.extend(tools.routes)
-    return app
 
 
 def _add_error_handlers(app: FastAPI) -> None:
@@ -107,20 +115,16 @@ def _add_error_handlers(app: FastAPI) -> None:
         problems = "; ".join(
             f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors()
         )
-        return JSONResponse({"error": problems, "reason": "malformed"}, 422)
+        return responses.refuse(problems, "malformed", 422)
 
     @app.exception_handler(HTTPException)
     async def unanswered(_: Request, error: Exception) -> JSONResponse:
         """Answer an unknown path or a wrong method."""
         assert isinstance(error, HTTPException)
-        body = {"error": error.detail, "reason": "malformed"}
-        return JSONResponse(body, error.status_code, error.headers)
-
-    @app.exception_handler(UnknownAssignment)
-    async def unknown(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": str(error), "reason": "unknown_assignment"}, 422)
+        return responses.refuse(error.detail, "malformed", error.status_code, error.headers)
 
     @app.exception_handler(NotServed)
     async def not_served(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, NotServed)
-        return JSONResponse({"error": str(error), "reason": error.reason}, 404)
+        status = 422 if error.reason == "unknown_assignment" else 404
+        return responses.refuse(str(error), error.reason, status)

@@ -11,7 +11,7 @@ from tasks.sandbox.bans import Ban, CopyDetector
 from tasks.sandbox.corpus import corpus_name, read_corpus
 from tasks.sandbox.embedding import MODEL
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.index import BuildResult, IndexBuilder, IndexProgress
+from tasks.sandbox.index import BuildResult, IndexBuilder, OnProgress
 from tasks.sandbox.page import ServedPage, iterate_async
 from tasks.sandbox.snapshot import count_pages, read_articles, read_bans, read_pages
 from tasks.warehouse.location import LocationLike, parse_location
@@ -70,7 +70,7 @@ async def build_index(
     inversion: InversionSettings,
     bounds: ReadingBounds,
     *,
-    on_progress: Callable[[IndexProgress], None] = lambda _: None,
+    on_progress: OnProgress = lambda step, n_pages: None,
     on_skipped: Callable[[str], None] = lambda _: None,
     on_bad_date: Callable[[str], None] = lambda _: None,
     on_wait: Callable[[], None] = lambda: None,
@@ -87,7 +87,8 @@ async def build_index(
     copies = CopyDetector(
         source.read_articles(), inversion.mirror_ngram_words, inversion.mirror_share
     )
-    folder = parent / f"{_file_safe(source.name)}-{_hash_settings(settings, inversion, copies)}"
+    name = source.name.replace("/", "_")
+    folder = parent / f"{name}-{_hash_settings(settings, inversion, copies)}"
     builder = IndexBuilder(
         folder, settings, copies, inversion.mirror_hosts, on_progress, on_skipped
     )
@@ -116,7 +117,3 @@ def _hash_settings(
     vectors = [MODEL, str(settings.approximate_from)] if settings.ranking != "bm25" else []
     hosts = sorted(inversion.mirror_hosts)
     return content_sha(VERSION, str(settings.passage_words), copies.sha, *hosts, *vectors)[:10]
-
-
-def _file_safe(name: str) -> str:
-    return name.replace("/", "_")

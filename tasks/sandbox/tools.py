@@ -5,17 +5,19 @@ agent must not use, not the model.
 """
 
 import logging
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.sandbox.access import Sandbox, UnknownAssignment
-from tasks.sandbox.catalogue import NotServed, PageFilter
-from tasks.sandbox.responses import FetchedPart, Result, Results
-from tasks.sandbox.search import PageContent
+from tasks.sandbox.access import Sandbox
+from tasks.sandbox.catalogue import NotServed
+from tasks.sandbox.responses import FetchedPage, FetchedPart, Results
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
 
 MAX_BODY_BYTES = 1 << 20
 MAX_CHARACTERS = 40_000
@@ -37,17 +39,14 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
         raise ConfigurationError(
             "The sandbox needs the extra: pip install 'evergreen-bench[sandbox]'."
         ) from None
-    results, most = sandbox.settings.results, sandbox.settings.most_query_characters
     instructions = "Search archived web pages, then fetch those that matter."
     server = MCPServer("evergreen-sandbox", log_level="WARNING", instructions=instructions)
     logging.getLogger("mcp").setLevel(logging.WARNING)
+    results, most = sandbox.settings.results, sandbox.settings.most_query_characters
 
-    def get_filter(context: Context[Any, Any]) -> PageFilter:
+    def find_assignment(context: Context[Any, Any]) -> str | None:
         request = context.request_context.request
-        try:
-            return sandbox.filter_for(request.query_params.get("assignment") if request else None)
-        except UnknownAssignment as error:
-            raise ToolError(str(error)) from None
+        return request.query_params.get("assignment") if request else None
 
     @server.tool()
     async def search(
@@ -56,10 +55,11 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
         k: Annotated[int, Field(ge=1, le=results.most)] = results.usual,
     ) -> Results:
         """Search the archived web pages: the best pages, each with the passage that was found."""
-        page_filter = get_filter(context)
-        sandbox.log_call("search", query)
-        found = await sandbox.index.search(query, k, page_filter)
-        return Results(query=query, results=[Result(**one.model_dump()) for one in found])
+        try:
+            found = await sandbox.search(query, k, find_assignment(context))
+        except NotServed as error:
+            raise ToolError(str(error)) from None
+        return Results(query=query, results=found)
 
     @server.tool()
     async def fetch(
@@ -68,14 +68,16 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
         start: Annotated[int, Field(ge=0, description="For the next part of a long page.")] = 0,
     ) -> FetchedPart:
         """Read an archived page. Of a long one a part; `next_start` leads to the next."""
-        page_filter = get_filter(context)
-        sandbox.log_call("fetch", url)
         try:
-            page = await sandbox.index.get_page(url, page_filter)
+            page = await sandbox.fetch(url, find_assignment(context))
         except NotServed as error:
             raise ToolError(str(error)) from None
         return _cut_part(page, start)
 
+    return _create_application(server, host)
+
+
+def _create_application(server: "MCPServer[Any]", host: str) -> Starlette:
     application = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
@@ -90,7 +92,7 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
     return application
 
 
-def _cut_part(page: PageContent, start: int) -> FetchedPart:
+def _cut_part(page: FetchedPage, start: int) -> FetchedPart:
     end = start + MAX_CHARACTERS
     return FetchedPart(
         **page.model_dump(exclude={"text"}),

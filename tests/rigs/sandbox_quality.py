@@ -26,7 +26,7 @@ from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.sandbox.bans import CopyDetector
 from tasks.sandbox.catalogue import PageFilter
 from tasks.sandbox.embedding import embed
-from tasks.sandbox.index import IndexBuilder, IndexProgress
+from tasks.sandbox.index import IndexBuilder
 from tasks.sandbox.lance import PASSAGES, connect, read_index_version
 from tasks.sandbox.page import iterate_async
 from tasks.sandbox.search import open_index
@@ -125,8 +125,8 @@ async def measure(options: argparse.Namespace) -> None:
     random.Random(SEED).shuffle(pages)
     pages = pages[: options.pages or len(pages)]
 
-    def on_progress(state: IndexProgress) -> None:
-        print(f"\r{state.step}: {state.n_pages:,} of {len(pages):,}  ", end="", flush=True)
+    def on_progress(step: str, n_pages: int) -> None:
+        print(f"\r{step}: {n_pages:,} of {len(pages):,}  ", end="", flush=True)
 
     hosts = load_inversion().mirror_hosts
     folder = options.work / ("dense" if options.dense else "words")
