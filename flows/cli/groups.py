@@ -14,11 +14,11 @@ IMPORTS = GroupEntry(
             "Import reports from files; idempotent.",
         ),
         "livedrbench": CommandEntry(
-            "flows.cli.import_questions:import_livedrbench",
+            "flows.cli.import_queries:import_livedrbench",
             "Import questions in LiveDRBench's published format; idempotent.",
         ),
         "answers": CommandEntry(
-            "flows.cli.import_questions:import_agent_answers",
+            "flows.cli.import_answers:import_agent_answers",
             "Import one agent's answers to an edition's questions; idempotent.",
         ),
         "drgym": CommandEntry(

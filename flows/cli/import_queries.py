@@ -1,6 +1,7 @@
-"""`evergreen import drgym|drb2|rigorous|deepresearch_bench`: published research queries with their
-key points, rubrics or criteria."""
+"""`evergreen import drgym|drb2|rigorous|deepresearch_bench|livedrbench`: published queries and
+questions with what reports on them are judged by."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,26 +9,15 @@ import typer
 
 from flows.cli.options import WarehouseOption
 from flows.display.console import print_message
-from tasks.benchmarks import deepresearch_bench, drb2, drgym, rigorous
+from tasks.benchmarks import deepresearch_bench, drb2, drgym, livedrbench, rigorous
+from tasks.benchmarks.research import PublishedQuery, PublishedSet
 from tasks.configuration.models import load_protocol
-from tasks.imports.queries import PublishedSet, QueriesSummary, import_queries
+from tasks.imports.queries import QueriesSummary, import_queries
 from tasks.protocols.rigorous_parameters import RigorousParameters
 from tasks.protocols.versions import parse_parameters
-from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.store import open_warehouse
 
-GYM = PublishedSet(layout=drgym.LAYOUT, title="DeepResearchGym")
-BENCH_2 = PublishedSet(
-    layout=drb2.LAYOUT, title="DeepResearch Bench II", protocol=drb2.PROTOCOL
-)  # fmt: skip
-RIGOROUS = PublishedSet(
-    layout=rigorous.LAYOUT, title="Rigorous Bench", protocol=rigorous.PROTOCOL
-)  # fmt: skip
-BENCH = PublishedSet(
-    layout=deepresearch_bench.LAYOUT,
-    title="DeepResearch Bench",
-    protocol=deepresearch_bench.PROTOCOL,
-)
 MAX_SHOWN = 5
 EditionName = Annotated[
     str | None,
@@ -57,8 +47,7 @@ def import_drgym(
     """Import DeepResearchGym's queries with their key points; idempotent."""
     name = edition or path.resolve().stem
     found = drgym.read_drgym(path, top)
-    with open_warehouse(warehouse, on_wait=print_message) as store:
-        summary = import_queries(store, GYM, found.queries, name)
+    summary = _import(warehouse, drgym.SET, found.queries, name)
     print_message(f"{name}: {_format_counts(summary, found.n_available)}")
     _print_next_step(name, "<id>.md")
 
@@ -71,8 +60,7 @@ def import_drb2(
     """Import DeepResearch Bench II's tasks with their rubrics; idempotent."""
     name = edition or path.resolve().stem
     tasks = drb2.read_drb2(path)
-    with open_warehouse(warehouse, on_wait=print_message) as store:
-        summary = import_queries(store, BENCH_2, tasks, name)
+    summary = _import(warehouse, drb2.SET, tasks, name)
     languages = sorted({str(task.settings.language) for task in tasks})
     print_message(
         f"{name}: {summary.queries} tasks ({summary.new} new) in {', '.join(languages)}, with "
@@ -96,8 +84,7 @@ def import_rigorous(
     name = edition or path.resolve().stem
     settings = parse_parameters(load_protocol(rigorous.PROTOCOL), RigorousParameters)
     queries = rigorous.read_rigorous(path, settings.domains, general)
-    with open_warehouse(warehouse, on_wait=print_message) as store:
-        summary = import_queries(store, RIGOROUS, queries, name)
+    summary = _import(warehouse, rigorous.SET, queries, name)
     themes = sorted({str(query.settings.theme) for query in queries})
     common = sum(item.dimension == rigorous.GENERAL for item in queries[0].items)
     print_message(
@@ -117,10 +104,9 @@ def import_deepresearch_bench(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Import DeepResearch Bench's tasks, criteria and references; idempotent."""
-    name = edition or deepresearch_bench.LAYOUT
+    name = edition or deepresearch_bench.SET.layout
     tasks = deepresearch_bench.read_deepresearch_bench(path)
-    with open_warehouse(warehouse, on_wait=print_message) as store:
-        summary = import_queries(store, BENCH, tasks, name)
+    summary = _import(warehouse, deepresearch_bench.SET, tasks, name)
     print_message(
         f"{name}: {summary.queries} tasks ({summary.new} new), {summary.items:,} criteria, "
         f"{sum(task.reference is not None for task in tasks)} references."
@@ -128,6 +114,32 @@ def import_deepresearch_bench(
     _print_without("a reference: RACE cannot score them", [t.key for t in tasks if not t.reference])
     _print_without("criteria: RACE takes general ones", [t.key for t in tasks if not t.items])
     _print_next_step(name, "<id>.md")
+
+
+def import_livedrbench(
+    path: Annotated[Path, typer.Argument(help="Your copy: a JSON, JSON lines or Parquet file.")],
+    edition: Annotated[
+        str | None, typer.Option(help="The edition's name; the file's name if not given.")
+    ] = None,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
+) -> None:
+    """Import questions in LiveDRBench's published format; idempotent."""
+    name = edition or path.resolve().stem
+    questions = livedrbench.read_livedrbench(path)
+    summary = _import(warehouse, livedrbench.SET, questions, name)
+    categories = {question.truth.category for question in questions if question.truth}
+    print_message(
+        f"{name}: {summary.queries} questions in {len(categories)} categories, "
+        f"{summary.claims:,} true claims."
+    )
+    print_message(f"Next: evergreen import answers PATH --agent AGENT --edition {name}")
+
+
+def _import(
+    warehouse: Location, published: PublishedSet, queries: Sequence[PublishedQuery], edition: str
+) -> QueriesSummary:
+    with open_warehouse(warehouse, on_wait=print_message) as store:
+        return import_queries(store, published, queries, edition)
 
 
 def _format_counts(summary: QueriesSummary, known: int) -> str:

@@ -6,97 +6,82 @@ id is its dimension and place, such as `insight-3`.
 """
 
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedItem, PublishedQuery
-from tasks.benchmarks.rows import read_rows, validate_row
-from tasks.warehouse.rows import replace_surrogates
+from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
+from tasks.benchmarks.rows import (
+    STORABLE,
+    LanguageCode,
+    PublishedRow,
+    TaskNumber,
+    TrimmedText,
+    index_rows,
+    read_rows,
+)
 from tasks.warehouse.rubrics import BundleSettings
 
-LAYOUT = "deepresearch_bench"
 PROTOCOL = "race"
+SET = PublishedSet(layout="deepresearch_bench", title="DeepResearch Bench", protocol=PROTOCOL)
 QUERIES = ("prompt_data/query.jsonl", "query.jsonl")
 CRITERIA = ("criteria_data/criteria.jsonl", "criteria.jsonl")
 REFERENCES = ("test_data/cleaned_data/reference.jsonl", "reference.jsonl")
-DIMENSIONS = ("comprehensiveness", "insight", "instruction_following", "readability")
 SCORES = tuple(str(score) for score in range(11))
 """The scores of a criterion; halves are allowed too."""
 MOST_CRITERIA = 200
 """The most criteria of one dimension; published: about ten."""
-MOST_CHARS = 20_000
-"""The most characters of a prompt, criterion or explanation."""
 MOST_REPORT_CHARS = 2_000_000
 
-
-def _to_storable(value: object) -> object:
-    return replace_surrogates(value).strip() if isinstance(value, str) else value
-
-
-Text = Annotated[
-    str,
-    StringConstraints(strict=True, min_length=1, max_length=MOST_CHARS),
-    BeforeValidator(_to_storable),
-]
 Weight = Annotated[float, Field(strict=True, ge=0, le=1_000_000, allow_inf_nan=False)]
-Number = Annotated[int, Field(strict=True, ge=0, le=999_999)]
 
 
-class _RacePart(Frozen):
-    """A part of a row; unknown keys (`comment`) are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _RaceTask(_RacePart):
-    id: Number
-    language: Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z]{2,3}$")] | None = None
-    topic: Text | None = None
-    prompt: Text
+class _RaceTask(PublishedRow):
+    id: TaskNumber
+    language: LanguageCode | None = None
+    topic: TrimmedText | None = None
+    prompt: TrimmedText
 
 
-class _RaceCriterion(_RacePart):
-    criterion: Text
-    explanation: Text | None = None
+class _RaceCriterion(PublishedRow):
+    criterion: TrimmedText
+    explanation: TrimmedText | None = None
     weight: Weight
 
 
 Criteria = Annotated[tuple[_RaceCriterion, ...], Field(min_length=1, max_length=MOST_CRITERIA)]
 
 
-class _RaceDimensions(_RacePart):
+class _RaceDimensions(PublishedRow):
     comprehensiveness: Criteria
     insight: Criteria
     instruction_following: Criteria
     readability: Criteria
 
 
-class _RaceWeights(_RacePart):
+class _RaceWeights(PublishedRow):
     comprehensiveness: Weight
     insight: Weight
     instruction_following: Weight
     readability: Weight
 
 
-class _RaceCriteria(_RacePart):
-    prompt: Text
+class _RaceCriteria(PublishedRow):
+    prompt: TrimmedText
     dimension_weight: _RaceWeights
     criterions: _RaceDimensions
 
 
-class _RaceReference(_RacePart):
-    prompt: Text
+class _RaceReference(PublishedRow):
+    prompt: TrimmedText
     article: Annotated[
         str,
-        StringConstraints(strict=True, min_length=1, max_length=MOST_REPORT_CHARS, pattern=r"\S"),
-        BeforeValidator(_to_storable),
+        StringConstraints(
+            strict=True, max_length=MOST_REPORT_CHARS, pattern=r"\S", strip_whitespace=True
+        ),
+        STORABLE,
     ]
-
-
-RowT = TypeVar("RowT", _RaceTask, _RaceCriteria, _RaceReference)
 
 
 def read_deepresearch_bench(folder: Path) -> list[PublishedQuery]:
@@ -105,37 +90,31 @@ def read_deepresearch_bench(folder: Path) -> list[PublishedQuery]:
     Raises:
         EditionError: a file is missing or a row is invalid; names the file, row and field.
     """
-    tasks = _read_rows(_find_file(folder, QUERIES), _RaceTask)
-    measures = {row.prompt: row for row in _read_rows(_find_file(folder, CRITERIA), _RaceCriteria)}
-    references = {
-        row.prompt: row.article
-        for row in _read_rows(_find_file(folder, REFERENCES), _RaceReference)
-    }
-    by_number: dict[int, _RaceTask] = {}
-    for task in tasks:
-        if task.id in by_number:
-            raise EditionError(f"{_find_file(folder, QUERIES)}: two tasks have the id {task.id}.")
-        by_number[task.id] = task
+    queries = _find_file(folder, QUERIES)
+    tasks = index_rows(queries, read_rows(queries, _RaceTask), "id")
+    criteria = read_rows(_find_file(folder, CRITERIA), _RaceCriteria)
+    references = read_rows(_find_file(folder, REFERENCES), _RaceReference)
+    criteria_by_prompt = {row.prompt: row for row in criteria}
+    reference_by_prompt = {row.prompt: row.article for row in references}
     return [
-        _make_query(task, measures.get(task.prompt), references.get(task.prompt))
-        for _, task in sorted(by_number.items())
+        _make_query(task, criteria_by_prompt.get(task.prompt), reference_by_prompt.get(task.prompt))
+        for task in tasks.values()
     ]
 
 
 def _find_file(folder: Path, places: tuple[str, ...]) -> Path:
-    found = [path for root in (folder / "data", folder) for place in places
-             if (path := root / place).is_file()]  # fmt: skip
+    found = [
+        path
+        for root in (folder / "data", folder)
+        for place in places
+        if (path := root / place).is_file()
+    ]
     if not found:
         raise EditionError(
             f"{folder} has no {places[0]}. Name your clone of the repository, or a folder with "
             "query.jsonl, criteria.jsonl and reference.jsonl."
         )
     return found[0]
-
-
-def _read_rows(path: Path, model: type[RowT]) -> list[RowT]:
-    rows = read_rows(path, tuple(model.model_fields))
-    return [validate_row(f"{path}: row {n}", row, model) for n, row in enumerate(rows, start=1)]
 
 
 def _make_query(
@@ -164,6 +143,6 @@ def _make_items(measure: _RaceCriteria) -> list[PublishedItem]:
             weight=criterion.weight,
             explanation=criterion.explanation,
         )
-        for dimension in DIMENSIONS
+        for dimension in _RaceDimensions.model_fields
         for place, criterion in enumerate(getattr(measure.criterions, dimension), start=1)
     ]

@@ -8,55 +8,35 @@ so that items with equal texts stay distinct.
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictInt,
-    StringConstraints,
-)
+from pydantic import ConfigDict, Field, StringConstraints
 
-from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedItem, PublishedQuery
-from tasks.benchmarks.rows import read_rows, validate_row
-from tasks.warehouse.rows import replace_surrogates
+from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
+from tasks.benchmarks.rows import (
+    MAX_TEXT_CHARS,
+    STORABLE,
+    LanguageCode,
+    PublishedRow,
+    PublishedText,
+    TaskNumber,
+    index_rows,
+    read_rows,
+)
 from tasks.warehouse.rubrics import BlockedSource, BundleSettings
 
-LAYOUT = "drb2"
 PROTOCOL = "rubric_bench"
-COLUMNS = ("idx", "language", "theme", "prompt", "content")
+SET = PublishedSet(layout="drb2", title="DeepResearch Bench II", protocol=PROTOCOL)
 ALLOWED_SCORES = ("1", "0", "-1")
 MOST_ITEMS = 5_000
 """The most items of one dimension; published: 158."""
-MOST_CHARS = 20_000
-"""The most characters of an item, title, name or URL; published: 603."""
 
-
-def _to_storable(value: object) -> object:
-    return replace_surrogates(value) if isinstance(value, str) else value
-
-
-Text = Annotated[
-    str,
-    StringConstraints(strict=True, min_length=1, max_length=MOST_CHARS, pattern=r"\S"),
-    BeforeValidator(_to_storable),
-]
 LongText = Annotated[
-    str,
-    StringConstraints(strict=True, min_length=1, max_length=10 * MOST_CHARS, pattern=r"\S"),
-    BeforeValidator(_to_storable),
+    str, StringConstraints(strict=True, max_length=10 * MAX_TEXT_CHARS, pattern=r"\S"), STORABLE
 ]
-Items = Annotated[tuple[Text, ...], Field(max_length=MOST_ITEMS)]
+Items = Annotated[tuple[PublishedText, ...], Field(max_length=MOST_ITEMS)]
 
 
-class _Drb2Part(Frozen):
-    """A part of a row; unknown keys (`license`, `id`) are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Drb2Rubric(_Drb2Part):
+class _Drb2Rubric(PublishedRow):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     info_recall: Items
@@ -64,24 +44,22 @@ class _Drb2Rubric(_Drb2Part):
     presentation: Items
 
 
-class _Drb2Blocked(_Drb2Part):
-    title: Annotated[
-        str, StringConstraints(strict=True, max_length=MOST_CHARS), BeforeValidator(_to_storable)
-    ] = ""
+class _Drb2Blocked(PublishedRow):
+    title: Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_CHARS), STORABLE] = ""
     authors: Items = ()
     urls: Items = ()
 
 
-class _Drb2Content(_Drb2Part):
+class _Drb2Content(PublishedRow):
     task: LongText
     rubric: _Drb2Rubric
     blocked: _Drb2Blocked
 
 
-class _Drb2Row(_Drb2Part):
-    idx: Annotated[StrictInt, Field(ge=0, le=999_999)]
-    language: Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z]{2,3}$")]
-    theme: Text
+class _Drb2Row(PublishedRow):
+    idx: TaskNumber
+    language: LanguageCode
+    theme: PublishedText
     prompt: LongText
     content: _Drb2Content
 
@@ -93,21 +71,11 @@ def read_drb2(path: Path) -> list[PublishedQuery]:
         EditionError: no such file, another format, or an invalid row; names the file, the row and
             the field.
     """
-    found: dict[int, tuple[int, PublishedQuery]] = {}
-    for number, row in enumerate(read_rows(path, COLUMNS), start=1):
-        read = validate_row(f"{path}: row {number}", row, _Drb2Row)
-        if read.idx in found:
-            raise EditionError(
-                f"{path}: row {number}: `idx` {read.idx} is already in row {found[read.idx][0]}. "
-                "Remove one."
-            )
-        found[read.idx] = number, _make_query(path, number, read)
-    if not found:
-        raise EditionError(f"{path} has no rows; expected a task per row ({', '.join(COLUMNS)}).")
-    return [query for _, (_, query) in sorted(found.items())]
+    rows = index_rows(path, read_rows(path, _Drb2Row), "idx")
+    return [_make_query(path, row) for row in rows.values()]
 
 
-def _make_query(path: Path, number: int, row: _Drb2Row) -> PublishedQuery:
+def _make_query(path: Path, row: _Drb2Row) -> PublishedQuery:
     items = tuple(
         PublishedItem(
             item=f"{dimension}-{place}",
@@ -120,7 +88,7 @@ def _make_query(path: Path, number: int, row: _Drb2Row) -> PublishedQuery:
         for place, text in enumerate(getattr(row.content.rubric, dimension), start=1)
     )
     if not items:
-        raise EditionError(f"{path}: row {number}: `content.rubric` has no items.")
+        raise EditionError(f"{path}: idx {row.idx}: `content.rubric` has no items.")
     blocked = BlockedSource.model_validate(row.content.blocked.model_dump())
     return PublishedQuery(
         key=f"idx-{row.idx}",

@@ -10,68 +10,51 @@
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictInt
-from pydantic import StringConstraints as Constrained
+from pydantic import AliasChoices, BeforeValidator, Field, StrictInt, StringConstraints
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedQuery
-from tasks.benchmarks.rows import read_rows, read_value, validate_row
-from tasks.warehouse.rows import replace_surrogates
+from tasks.benchmarks.research import PublishedQuery, PublishedSet
+from tasks.benchmarks.rows import (
+    PublishedRow,
+    TrimmedText,
+    index_rows,
+    read_rows,
+    read_value,
+    validate_row,
+)
 
-LAYOUT = "drgym"
+SET = PublishedSet(layout="drgym", title="DeepResearchGym")
 TOP = 1_000
 """The number of queries used from Researchy Questions, as in the paper."""
 POINTS_FILE, QUERIES_FILE, POINTS_FOLDER = "key_points.jsonl", "queries.jsonl", "key_point"
-COLUMNS = ("id", "question (or query)", "key_points or DocStream")
 MOST_POINTS = 5_000
 """The most key points of a query; published: 130."""
-MOST_CHARS = 20_000
-"""The most characters of a query or key point."""
 _POINTS_FILE_NAME = re.compile(r"(?P<id>.+?)(?P<kind>_aggregated|_deduplicated|)\.json")
 _KINDS = ("_aggregated", "_deduplicated", "")
 """The kinds of published files, most merged first."""
 
-
-def _to_text(value: object) -> object:
-    """Turn numbers into text: some copies have numeric ids."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return replace_surrogates(value) if isinstance(value, str) else value
-
-
 Id = Annotated[
     str,
-    BeforeValidator(_to_text),
-    Constrained(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
+    StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
+    # Some copies have numeric ids.
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
 ]
 """The assignment's id, also used as file name of its reports."""
-Text = Annotated[
-    str,
-    BeforeValidator(_to_text),
-    Constrained(strict=True, pattern=r"\S", max_length=MOST_CHARS, strip_whitespace=True),
-]
 
 
-class _DrgymPart(Frozen):
-    """A part of a row; unknown keys are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _DrgymPoint(_DrgymPart):
-    point_content: Text
+class _DrgymPoint(PublishedRow):
+    point_content: TrimmedText
     original_point_number: tuple[StrictInt, ...] = ()
 
 
-class _DrgymRow(_DrgymPart):
+class _DrgymRow(PublishedRow):
     id: Id
-    query: Text | None = Field(None, validation_alias=AliasChoices("query", "question"))
+    query: TrimmedText | None = Field(None, validation_alias=AliasChoices("query", "question"))
     key_points: Annotated[tuple[_DrgymPoint, ...], Field(max_length=MOST_POINTS)] | None = None
     clicked: tuple[Any, ...] | None = Field(None, validation_alias="DocStream")
     """The documents that people clicked."""
@@ -186,12 +169,5 @@ def _read_object(file: Path) -> Mapping[str, Any]:
 
 
 def _read_rows(file: Path) -> dict[str, _DrgymRow]:
-    listed = read_rows(file, COLUMNS)
-    rows = [
-        validate_row(f"{file}: row {number}", row, _DrgymRow)
-        for number, row in enumerate(listed, start=1)
-    ]
-    twice = [key for key, n in Counter(row.id for row in rows).items() if n > 1]
-    if twice:
-        raise EditionError(f"{file}: id {twice[0]!r} is there twice. Remove one.")
-    return {row.id: row for row in rows}
+    rows = read_rows(file, _DrgymRow)
+    return index_rows(file, rows, "id") if rows else {}

@@ -9,53 +9,38 @@ what was obfuscated.
 import base64
 import binascii
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import cycle
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import StringConstraints, ValidationError
 
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.rows import read_rows
-from tasks.warehouse.rows import replace_surrogates
-from tasks.warehouse.truths import EvalInfo, QuestionCategory
+from tasks.benchmarks.research import PublishedQuery, PublishedSet, PublishedTruth
+from tasks.benchmarks.rows import STORABLE, PublishedRow, PublishedText, index_rows, read_rows
+from tasks.warehouse.truths import EvalInfo, QuestionCategory, TruthSettings
 
-LAYOUT = "livedrbench"
-MAX_KEY_CHARS = 200
-CATEGORIES: tuple[str, ...] = get_args(QuestionCategory)
-COLUMNS = ("key", "category", "question", "ground_truths", "misc", "canary")
+SET = PublishedSet(layout="livedrbench", title="LiveDRBench")
 
 
-@dataclass(frozen=True)
-class PublishedQuestion:
-    """A question, deobfuscated."""
-
-    key: str
+class _LiveRow(PublishedRow):
+    key: Annotated[str, StringConstraints(strict=True, max_length=200, pattern=r"\S"), STORABLE]
     category: QuestionCategory
-    question: str
-    ground_truths: tuple[Any, ...]
-    """Each is a dict, or a list of dicts or strings."""
-    eval_info: EvalInfo
+    question: PublishedText
+    ground_truths: Any
+    misc: Any
+    canary: Annotated[str, StringConstraints(strict=True, min_length=1)]
 
 
-def read_livedrbench(path: Path) -> list[PublishedQuestion]:
+def read_livedrbench(path: Path) -> list[PublishedQuery]:
     """Read all questions of a published file, by key.
 
     Raises:
         EditionError: no such file, another format, or an invalid row; names the file and the key.
     """
-    found: dict[str, PublishedQuestion] = {}
-    for number, row in enumerate(read_rows(path, COLUMNS), start=1):
-        question = _parse_question(path, number, row)
-        if question.key in found:
-            raise EditionError(f"{path}: key {question.key!r} is there twice. Remove one.")
-        found[question.key] = question
-    if not found:
-        raise EditionError(f"{path} has no rows; expected one per question ({_format_columns()}).")
-    return [found[key] for key in sorted(found)]
+    rows = index_rows(path, read_rows(path, _LiveRow, "key"), "key")
+    return [_make_question(f"{path}: key {key!r}", row) for key, row in rows.items()]
 
 
 def obfuscate(text: str, canary: str) -> str:
@@ -63,32 +48,19 @@ def obfuscate(text: str, canary: str) -> str:
     return base64.b64encode(_xor(text.encode(), canary)).decode("ascii")
 
 
-def _parse_question(path: Path, number: int, row: Mapping[str, Any]) -> PublishedQuestion:
-    key = row.get("key")
-    if not isinstance(key, str) or not key.strip() or len(key) > MAX_KEY_CHARS:
-        raise EditionError(
-            f"{path}: row {number}: `key` is not a text of 1 to {MAX_KEY_CHARS} characters."
-        )
-    where = f"{path}: key {key!r}"
-    missing = [name for name in COLUMNS if name not in row]
-    if missing:
-        raise EditionError(f"{where} lacks {', '.join(missing)}; expected {_format_columns()}.")
-    category, question, canary = row["category"], row["question"], row["canary"]
-    if category not in CATEGORIES:
-        raise EditionError(f"{where}: `category` is none of {', '.join(CATEGORIES)}.")
-    if not isinstance(question, str) or not question.strip():
-        raise EditionError(f"{where}: `question` is empty.")
-    if not isinstance(canary, str) or not canary:
-        raise EditionError(f"{where}: `canary` is empty, so the ground truth cannot be read.")
-    truths = _deobfuscate(where, "ground_truths", row["ground_truths"], canary)
+def _make_question(where: str, row: _LiveRow) -> PublishedQuery:
+    truths = _deobfuscate(where, "ground_truths", row.ground_truths, row.canary)
     if not isinstance(truths, list) or not all(isinstance(t, dict | list | str) for t in truths):
         raise EditionError(f"{where}: `ground_truths` is not a list of objects, lists or texts.")
-    return PublishedQuestion(
-        key=replace_surrogates(key),
-        category=category,
-        question=replace_surrogates(question),
-        ground_truths=tuple(truths),
-        eval_info=_parse_eval_info(where, row["misc"], canary),
+    settings = TruthSettings(
+        question=row.question,
+        published=tuple(truths),
+        eval_info=_parse_eval_info(where, row.misc, row.canary),
+    )
+    return PublishedQuery(
+        key=row.key,
+        query=row.question,
+        truth=PublishedTruth(category=row.category, settings=settings),
     )
 
 
@@ -139,7 +111,3 @@ def _deobfuscate(where: str, column: str, text: object, canary: str) -> Any:
 def _xor(data: bytes, canary: str) -> bytes:
     key = sha256(canary.encode("utf-8", "surrogatepass")).digest()
     return bytes(byte ^ mask for byte, mask in zip(data, cycle(key), strict=False))
-
-
-def _format_columns() -> str:
-    return ", ".join(COLUMNS)

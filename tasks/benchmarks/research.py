@@ -1,7 +1,19 @@
-"""Published research queries with their rubrics, as all their readers return them."""
+"""Published queries and questions with what reports on them are judged by, as all readers return
+them."""
 
 from tasks.base import Frozen
 from tasks.warehouse.rubrics import BundleSettings
+from tasks.warehouse.truths import QuestionCategory, TruthSettings
+
+
+class PublishedSet(Frozen):
+    """A published set of queries."""
+
+    layout: str
+    """The edition's source."""
+    title: str
+    protocol: str = ""
+    """The protocol of its rubrics; empty if there are none."""
 
 
 class PublishedItem(Frozen):
@@ -19,6 +31,13 @@ class PublishedItem(Frozen):
     explanation: str | None = None
 
 
+class PublishedTruth(Frozen):
+    """The ground truth of a published question."""
+
+    category: QuestionCategory
+    settings: TruthSettings
+
+
 class PublishedQuery(Frozen):
     """A query, independent of its published format."""
 
@@ -34,3 +53,5 @@ class PublishedQuery(Frozen):
     published as having none."""
     reference: str | None = None
     """The reference report, in Markdown."""
+    truth: PublishedTruth | None = None
+    """The ground truth if it asks for claims; None if it asks for a report."""

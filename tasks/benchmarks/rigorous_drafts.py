@@ -16,10 +16,9 @@ from tasks.benchmarks.rigorous import (
     Keyword,
     Link,
     PublishedRubric,
-    Text,
-    check_rubrics,
+    find_rubrics_problem,
 )
-from tasks.benchmarks.rows import validate_row
+from tasks.benchmarks.rows import PublishedText, validate_row
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import read_mapping
 from tasks.judges.text import extract_terms
@@ -54,9 +53,9 @@ class DraftRubric(PublishedRubric):
 class DraftEntry(Frozen):
     """An entry in the published format."""
 
-    uid: Text
+    uid: PublishedText
     """The assignment's id."""
-    query: Text
+    query: PublishedText
     qsr: Annotated[tuple[DraftRubric, ...], Field(max_length=MOST_ITEMS)]
     tsl: Annotated[tuple[Link, ...], Field(max_length=MOST_ITEMS)]
     fak: Annotated[tuple[Keyword, ...], Field(max_length=MOST_ITEMS)]
@@ -112,7 +111,8 @@ def read_draft(path: Path) -> DraftFile:
 
 def check_draft(path: Path, draft: DraftFile) -> None:
     """Raise EditionError if a draft is not a complete bundle; says what is missing."""
-    check_rubrics(f"{path}: `entry.qsr`", draft.entry.qsr)
+    if problem := find_rubrics_problem(draft.entry.qsr):
+        raise EditionError(f"{path}: `entry.qsr`: {problem}.")
     for field in ("fak", "fdk"):
         keywords = getattr(draft.entry, field)
         if len({word.casefold() for word in keywords}) != KEYWORDS or len(keywords) != KEYWORDS:

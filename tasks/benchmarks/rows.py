@@ -1,22 +1,58 @@
-"""Reading of published files with one object per row: JSON (a list), JSON lines or Parquet."""
+"""Reading of published files with one object per row: JSON (a list), JSON lines or Parquet.
+
+A benchmark is its row models and what it makes of them; everything else is here.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StringConstraints,
+    ValidationError,
+)
 
+from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.wording import describe_expected
+from tasks.warehouse.rows import replace_surrogates
 
 MAX_FILE_BYTES = 200_000_000
 JSON_LINES = (".jsonl", ".ndjson")
 MAX_VALUE_CHARS = 60
 """The most characters of a wrong value that a message shows."""
+MAX_NAME_CHARS = 80
+"""The most characters of a row's key that a message shows."""
+MAX_TEXT_CHARS = 20_000
+"""The most characters of a query, rubric item or key point; published: some thousand."""
 PUBLISHED = "Expected the published format: name the data set's own file, or fix this one."
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+STORABLE = BeforeValidator(lambda text: replace_surrogates(text) if isinstance(text, str) else text)
+"""Makes a text storable: without lone surrogates."""
+PublishedText = Annotated[
+    str, StringConstraints(strict=True, max_length=MAX_TEXT_CHARS, pattern=r"\S"), STORABLE
+]
+TrimmedText = Annotated[
+    str,
+    StringConstraints(strict=True, max_length=MAX_TEXT_CHARS, pattern=r"\S", strip_whitespace=True),
+    STORABLE,
+]
+LanguageCode = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z]{2,3}$")]
+TaskNumber = Annotated[StrictInt, Field(ge=0, le=999_999)]
+
+
+class PublishedRow(Frozen):
+    """A row of a published file, or a part of one; unknown keys are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def read_value(path: Path) -> Any:
@@ -42,20 +78,52 @@ def read_value(path: Path) -> Any:
         ) from None
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Read the rows of a file, without checking that each has all columns.
-
-    columns: the published columns, for the message.
+def read_rows(path: Path, model: type[ModelT], key: str = "") -> list[ModelT]:
+    """Read and validate the rows of a file.
 
     Raises:
-        EditionError: like `read_value`, or the file is not a list of objects.
+        EditionError: like `read_value` and `validate_rows`.
     """
-    rows = read_value(path)
+    return validate_rows(path, read_value(path), model, key)
+
+
+def validate_rows(where: object, rows: object, model: type[ModelT], key: str = "") -> list[ModelT]:
+    """Validate the rows of a file.
+
+    Args:
+        where: the file, for messages.
+        key: the column by which messages name a row; without it, or a text in it, the row's number.
+
+    Raises:
+        EditionError: it is not a list of objects, or a row is invalid; the message names the file,
+            the row, the field and its value.
+    """
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise EditionError(
-            f"{path}: expected a list of rows with the columns {', '.join(columns)}."
-        )
-    return rows
+        columns = ", ".join(_list_columns(model))
+        raise EditionError(f"{where}: expected a list of rows with the columns {columns}.")
+    return [
+        validate_row(f"{where}: {_name_row(number, row, key)}", row, model)
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def index_rows(path: Path, rows: Sequence[ModelT], key: str) -> dict[Any, ModelT]:
+    """Index rows by a column, in its order.
+
+    Raises:
+        EditionError: there are no rows, or two with the same value.
+    """
+    if not rows:
+        raise EditionError(f"{path} has no rows. {PUBLISHED}")
+    numbers: dict[Any, int] = {}
+    for number, row in enumerate(rows, start=1):
+        value = getattr(row, key)
+        first = numbers.setdefault(value, number)
+        if first != number:
+            raise EditionError(
+                f"{path}: {key} {value!r} is there twice, in rows {first} and {number}. Remove one."
+            )
+    return {value: rows[numbers[value] - 1] for value in sorted(numbers)}
 
 
 def validate_row(
@@ -73,15 +141,8 @@ def validate_row(
     try:
         return model.model_validate(dict(row))
     except ValidationError as error:
-        raise validation_error(where, error, advice=advice) from None
-
-
-def validation_error(
-    where: object, error: ValidationError, inside: str = "", advice: str = PUBLISHED
-) -> EditionError:
-    """Describe the first error. inside: the field whose value was validated."""
-    problem = error.errors()[0]
-    place = ".".join(str(part) for part in (inside, *problem["loc"]) if part != "")
+        problem = error.errors()[0]
+    place = ".".join(map(str, problem["loc"]))
     value = problem["input"]
     if problem["type"] != "missing":
         found = f"found {_format_value(value)}"
@@ -90,7 +151,18 @@ def validation_error(
         found = f"found only {keys or 'nothing'}"
     else:
         found = "found nothing"
-    return EditionError(f"{where}: `{place}`: {describe_expected(problem)}; {found}. {advice}")
+    field = f"`{place}`: " if place else ""
+    raise EditionError(f"{where}: {field}{describe_expected(problem)}; {found}. {advice}")
+
+
+def _list_columns(model: type[BaseModel]) -> list[str]:
+    aliases = {name: field.validation_alias for name, field in model.model_fields.items()}
+    return [alias if isinstance(alias, str) else name for name, alias in aliases.items()]
+
+
+def _name_row(number: int, row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    return f"{key} {value[:MAX_NAME_CHARS]!r}" if isinstance(value, str) else f"row {number}"
 
 
 def _format_value(value: object) -> str:

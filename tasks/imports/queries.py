@@ -1,4 +1,6 @@
-"""Import of published research queries with their rubrics, key points and reference reports.
+"""Import of published queries and questions with what reports on them are judged by.
+
+Queries have rubrics, key points and reference reports, questions a ground truth.
 
 Importing the same files again changes nothing. A query or rubric that has changed is refused,
 because reports answer the old one. No agent is called here.
@@ -9,10 +11,11 @@ from pathlib import Path
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedItem, PublishedQuery
+from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected
+from tasks.extraction.claim_layouts import build_truth_claims
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha, utc_now
 from tasks.warehouse.rubrics import (
     ALLOWED_VALUES,
@@ -26,36 +29,39 @@ from tasks.warehouse.rubrics import (
 )
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.truths import GroundTruth, make_ground_truth
 from tasks.warehouse.writer import Change
 
-PROMPT = "assignments/research.md"
-"""The prompt's file, relative to `configs/`."""
+RESEARCH_PROMPT = "assignments/research.md"
+QUESTION_PROMPT = "assignments/find_claims.md"
+"""The prompts' files, relative to `configs/`."""
+ANSWER_FORM = """{
+  "claims": [
+    {
+      "value": "one answer",
+      "sub_claims": [{"name": "what is asked of it, in the question's word", "value": "..."}],
+      "sources": ["the address of a page that supports it"]
+    }
+  ]
+}"""
+"""The answer format shown to agents. Answers in the question's own format are accepted too."""
 REFERENCES = (
     "(SELECT a.edition, a.assignment, coalesce(t.text_sha, '') AS text_sha FROM assignments AS a "
     "LEFT JOIN articles AS t USING (edition, article))"
 )
 
 
-class PublishedSet(Frozen):
-    """A published set of queries."""
-
-    layout: str
-    """The edition's source."""
-    title: str
-    protocol: str = ""
-    """The protocol of its rubrics; empty if there are none."""
-
-
 class QueriesSummary(Frozen):
     """The result of importing queries."""
 
-    edition: str
     queries: int
     new: int
     items: int
     points: int
     without_points: int
     """The number of queries published as having no key points."""
+    claims: int
+    """The true claims of questions, at all levels."""
 
 
 def import_queries(
@@ -65,7 +71,7 @@ def import_queries(
     edition: str,
     configs: Path = CONFIGS,
 ) -> QueriesSummary:
-    """Import queries as an edition of `research` assignments.
+    """Import queries as an edition.
 
     Raises:
         EditionError: the edition has another source, or another query or rubric under a key.
@@ -85,11 +91,30 @@ def import_queries(
         for query, found in zip(queries, points, strict=True)
         if query.points is not None
     ]
+    truths = [_make_truth(edition, query) for query in queries if query.truth]
     assignments = [_make_assignment(frame, query, configs) for query in queries]
     references = [_make_reference(edition, query) for query in queries if query.reference]
-    shas = dict.fromkeys((query.key for query in queries), "")
-    shas |= {article.article: article.text_sha for article in references}
-    before = _refuse_changed(warehouse, assignments, bundles, sets, shas)
+    reference_shas = {article.article: article.text_sha for article in references}
+    before = _refuse_changed(
+        warehouse, edition, "another query", "assignments", "query",
+        {each.assignment: each.query for each in assignments},
+    )  # fmt: skip
+    _refuse_changed(
+        warehouse, edition, "another rubric", "rubric_bundles", "bundle_sha",
+        {each.assignment: each.bundle_sha for each in bundles},
+    )  # fmt: skip
+    _refuse_changed(
+        warehouse, edition, "other key points", "point_sets", "input_sha",
+        {each.assignment: each.input_sha for each in sets},
+    )  # fmt: skip
+    _refuse_changed(
+        warehouse, edition, "another question or ground truth", "ground_truths", "truth_sha",
+        {each.assignment: each.truth_sha for each in truths},
+    )  # fmt: skip
+    _refuse_changed(
+        warehouse, edition, "another reference", REFERENCES, "text_sha",
+        {query.key: reference_shas.get(query.key, "") for query in queries},
+    )  # fmt: skip
     _refuse_other_prompts(warehouse, edition, queries)
     warehouse.write(
         Change(Edition, [frame], only_new=True),
@@ -99,15 +124,16 @@ def import_queries(
         Change(Rubric, [item for items in rubrics for item in items], only_new=True),
         Change(PointSet, sets, only_new=True),
         Change(KeyPoint, [point for found in points for point in found], only_new=True),
+        Change(GroundTruth, truths),
     )
     export_edition(warehouse, edition)
     return QueriesSummary(
-        edition=edition,
         queries=len(queries),
         new=len({query.key for query in queries} - before),
         items=sum(map(len, rubrics)),
         points=sum(map(len, points)),
         without_points=sum(each.n_points == 0 for each in sets),
+        claims=sum(truth.n_claims for truth in truths),
     )
 
 
@@ -127,40 +153,24 @@ def _load_or_make_edition(warehouse: Warehouse, published: PublishedSet, edition
 
 def _refuse_changed(
     warehouse: Warehouse,
-    assignments: Sequence[Assignment],
-    bundles: Sequence[RubricBundle],
-    sets: Sequence[PointSet],
-    references: Mapping[str, str],
+    edition: str,
+    what: str,
+    table: str,
+    column: str,
+    given: Mapping[str, str | None],
 ) -> set[str]:
-    """Return the known keys; raise EditionError if one has other content now.
-
-    references: the sha-256 of each key's reference text, empty if there is none.
-    """
-    edition = assignments[0].edition if assignments else ""
-    known: dict[tuple[str, str], str | None] = {}
-    for kind, table, column in (
-        ("another query", "assignments", "query"),
-        ("another rubric", "rubric_bundles", "bundle_sha"),
-        ("other key points", "point_sets", "input_sha"),
-        ("another reference", REFERENCES, "text_sha"),
-    ):
-        frame = warehouse.frame(
-            f"SELECT assignment, {column} FROM {table} WHERE edition = $1", [edition]
-        )
-        known |= {(kind, assignment): value for assignment, value in frame.iter_rows()}
-    given = [
-        *(("another query", each.assignment, each.query) for each in assignments),
-        *(("another rubric", each.assignment, each.bundle_sha) for each in bundles),
-        *(("other key points", each.assignment, each.input_sha) for each in sets),
-        *(("another reference", key, sha) for key, sha in references.items()),
-    ]
-    for kind, assignment, value in given:
-        if known.get((kind, assignment), value) != value:
+    """Return the keys in a table; raise EditionError if one has another value now."""
+    stored = warehouse.frame(
+        f"SELECT assignment, {column} FROM {table} WHERE edition = $1", [edition]
+    )
+    known: dict[str, str | None] = dict(stored.iter_rows())
+    for key, value in given.items():
+        if known.get(key, value) != value:
             raise EditionError(
-                f"{edition} has {kind} under the key {assignment!r}, and an edition never changes. "
+                f"{edition} has {what} under the key {key!r}, and an edition never changes. "
                 "Import under another name, with --edition."
             )
-    return {assignment for kind, assignment in known if kind == "another query"}
+    return set(known)
 
 
 def _refuse_other_prompts(
@@ -181,18 +191,30 @@ def _refuse_other_prompts(
 
 
 def _make_assignment(frame: Edition, query: PublishedQuery, configs: Path) -> Assignment:
-    prompt = StrictTemplate(configs / PROMPT).render(
-        query=query.agent_query or query.query, today=f"{frame.imported_at:%-d %B %Y}"
-    )
+    asked = query.agent_query or query.query
+    today = f"{frame.imported_at:%-d %B %Y}"
+    if query.truth:
+        prompt = StrictTemplate(configs / QUESTION_PROMPT).render(
+            question=asked, today=today, banned=[], answer_form=ANSWER_FORM
+        )
+    else:
+        prompt = StrictTemplate(configs / RESEARCH_PROMPT).render(query=asked, today=today)
     return Assignment(
         edition=frame.edition,
         assignment=query.key,
         article=query.key if query.reference else "",
-        kind="research",
+        kind="find_claims" if query.truth else "research",
         prompt=prompt,
         prompt_sha=content_sha(prompt),
-        query=query.query,
+        query=None if query.truth else query.query,
     )
+
+
+def _make_truth(edition: str, query: PublishedQuery) -> GroundTruth:
+    assert query.truth is not None
+    category, settings = query.truth.category, query.truth.settings
+    claims = build_truth_claims(category, settings)
+    return make_ground_truth(edition, query.key, category, "published", claims, settings)
 
 
 def _make_reference(edition: str, query: PublishedQuery) -> Article:
@@ -224,13 +246,8 @@ def make_rubric(
         assignment=assignment,
         protocol=protocol,
         number=number,
-        item=item.item,
-        dimension=item.dimension,
-        text=item.text,
         allowed=ALLOWED_VALUES.dump_json(item.allowed).decode(),
-        points=item.points,
-        weight=item.weight,
-        explanation=item.explanation,
+        **item.model_dump(exclude={"allowed"}),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tasks.base import Frozen
-from tasks.benchmarks.drb2 import LAYOUT, PROTOCOL
+from tasks.benchmarks.drb2 import PROTOCOL, SET
 from tasks.benchmarks.drb2_results import (
     DIMENSIONS,
     TABLES,
@@ -90,10 +90,10 @@ def export_drb2(source: Readable, edition: str, judge: str, folder: Path) -> Exp
 
 def _check_layout(source: Readable, edition: str) -> None:
     known = source.frame("SELECT source FROM editions WHERE edition = $1", [edition])["source"]
-    if known[0] != LAYOUT:
+    if known[0] != SET.layout:
         raise EditionError(
-            f"{edition} comes from {known[0]}: only editions of `evergreen import {LAYOUT}` can be "
-            "exported in this format."
+            f"{edition} comes from {known[0]}: only editions of `evergreen import {SET.layout}` "
+            "can be exported in this format."
         )
 
 

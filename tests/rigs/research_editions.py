@@ -11,8 +11,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tasks.benchmarks.research import PublishedItem, PublishedQuery
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
+from tasks.imports.queries import import_queries
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.rubrics import BlockedSource, BundleSettings

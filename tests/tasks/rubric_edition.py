@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tasks.benchmarks.drb2 import LAYOUT, PROTOCOL, read_drb2
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.benchmarks.drb2 import PROTOCOL, SET, read_drb2
+from tasks.imports.queries import import_queries
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import plan_cells
@@ -74,8 +74,7 @@ def judged_edition(
 ) -> MemoryLedger:
     """Import, judge and score; the ledger of what was asked, which is in the warehouse too."""
     queries = read_drb2(write_lines(folder / "tasks.jsonl", *LINES))
-    published = PublishedSet(layout=LAYOUT, title="Bench", protocol=PROTOCOL)
-    import_queries(warehouse, published, queries, EDITION)
+    import_queries(warehouse, SET, queries, EDITION)
     reports = [
         Report(
             edition=EDITION, agent=agent, assignment=assignment, text=text, source_path="x.md",

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from flows.cli.main import app
 from flows.display import leaderboard as show
 from flows.display.formats import Format
-from tasks.imports.questions import import_answers, import_questions
+from tasks.imports.answers import import_answers
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import (
@@ -25,6 +25,7 @@ from tests.flows.llm_runs import (
 from tests.servers.gemini import GeminiServer
 from tests.tasks.benchmarks.questions_builder import (
     erring,
+    import_questions,
     perfect,
     write_answers,
     write_questions,

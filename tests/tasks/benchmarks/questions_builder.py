@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.benchmarks.livedrbench import obfuscate
+from tasks.benchmarks.livedrbench import SET, obfuscate, read_livedrbench
+from tasks.imports.queries import QueriesSummary, import_queries
+from tasks.warehouse.store import Warehouse
 
 CANARY = "test canary, invented"
 PAPER = "A set of lakes"
@@ -70,6 +72,10 @@ def rows(canary: str = CANARY, questions: Sequence[Question] = QUESTIONS) -> lis
 def write_questions(path: Path, **changes: Any) -> Path:
     path.write_text(json.dumps(rows(**changes)), "utf-8")
     return path
+
+
+def import_questions(warehouse: Warehouse, path: Path, edition: str) -> QueriesSummary:
+    return import_queries(warehouse, SET, read_livedrbench(path), edition)
 
 
 def perfect() -> list[dict[str, Any]]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tasks.benchmarks.deepresearch_bench import PROTOCOL, read_deepresearch_bench
+from tasks.benchmarks.deepresearch_bench import SET, read_deepresearch_bench
 from tasks.benchmarks.errors import EditionError
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.imports.queries import import_queries
 from tasks.judging.cells import plan_cells
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Report
@@ -16,8 +16,6 @@ from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.benchmarks.deepresearch_copy import QUESTIONS, measure, task, write_copy
 from tests.tasks.protocols.framed import report
-
-SET = PublishedSet(layout="deepresearch_bench", title="D", protocol=PROTOCOL)
 
 
 def test_tasks_come_by_number_with_criteria_weights_and_reference(tmp_path: Path) -> None:
@@ -53,7 +51,7 @@ def changed(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ({"tasks": [task(1), task(1)]}, "two tasks have the id 1"),
+        ({"tasks": [task(1), task(1)]}, "id 1 is there twice, in rows 1 and 2"),
         ({"tasks": [task(1) | {"id": "../x"}]}, r"query\.jsonl: row 1: `id`"),
         ({"tasks": [task(1) | {"prompt": " "}]}, r"query\.jsonl: row 1: `prompt`"),
         ({"measures": [measure(2), changed(criterions={})]}, r"row 2: `criterions\.compreh"),

@@ -71,7 +71,7 @@ WRONG = [
     (row(1) | {"idx": -1}, "row 2: `idx`"),
     (row(1) | {"idx": 10**30}, "row 2: `idx`"),
     (row(1) | {"idx": "../1"}, "row 2: `idx`"),
-    (row(9), "row 2: `idx` 9 is already in row 1"),
+    (row(9), "idx 9 is there twice, in rows 1 and 2"),
     (row(1) | {"language": "Chinese"}, "row 2: `language`"),
     (row(1) | {"theme": float("nan")}, "row 2: `theme`"),
     (row(1) | {"prompt": "  "}, "row 2: `prompt`"),

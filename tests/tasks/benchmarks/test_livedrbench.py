@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.livedrbench import obfuscate, read_livedrbench
+from tasks.benchmarks.research import PublishedQuery, PublishedTruth
 from tests.tasks.benchmarks.questions_builder import CANARY, QUESTIONS, rows, write_questions
+
+
+def truth(question: PublishedQuery) -> PublishedTruth:
+    assert question.truth is not None
+    return question.truth
 
 
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40))
@@ -36,11 +42,13 @@ def test_questions_are_read_from_every_kind_of_file(suffix: str, tmp_path: Path)
     found = read_livedrbench(path)
     assert [q.key for q in found] == sorted(key for key, *_ in QUESTIONS)
     truths = {key: (category, truths) for key, category, truths, _ in QUESTIONS}
-    assert {q.key: (q.category, list(q.ground_truths)) for q in found} == truths
+    assert {
+        q.key: (truth(q).category, list(truth(q).settings.published or ())) for q in found
+    } == truths
     extract = next(q for q in found if q.key == "extract")
-    assert extract.eval_info.primary_keys == ("model",)
-    assert extract.eval_info.ignore_keys == ("url",)
-    assert extract.question == "What is asked in extract?"
+    assert truth(extract).settings.eval_info.primary_keys == ("model",)
+    assert truth(extract).settings.eval_info.ignore_keys == ("url",)
+    assert extract.query == truth(extract).settings.question == "What is asked in extract?"
 
 
 INFO = {"main_claims": ["flight"]}
@@ -61,7 +69,7 @@ def test_the_scoring_settings_are_read_however_they_are_disguised(
     path = tmp_path / "copy.json"
     path.write_text(json.dumps([rows()[-1] | {"misc": misc}]), "utf-8")
     [question] = read_livedrbench(path)
-    assert question.eval_info.main_claims == ("flight",)
+    assert truth(question).settings.eval_info.main_claims == ("flight",)
 
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
@@ -72,11 +80,14 @@ BROKEN: list[tuple[Change, str]] = [
     (lambda row: row | {"ground_truths": obfuscate('{"a": 1}', CANARY)}, "is not a list"),
     (lambda row: row | {"misc": obfuscate("not JSON", CANARY)}, "'mat': `misc` cannot be read"),
     (lambda row: row | {"misc": {"eval_info": {"main_claims": 3}}}, "`misc.eval_info` is invalid"),
-    (lambda row: row | {"category": "poetry"}, "'mat': `category` is none of scifacts-"),
-    (lambda row: row | {"question": " "}, "'mat': `question` is empty"),
-    (lambda row: row | {"canary": ""}, "'mat': `canary` is empty"),
-    (lambda row: row | {"key": 7}, "row 1: `key` is not a text"),
-    (lambda row: {k: v for k, v in row.items() if k != "misc"}, "'mat' lacks misc"),
+    (
+        lambda row: row | {"category": "poetry"},
+        "'mat': `category`: Input should be 'scifacts-.*; found 'poetry'",
+    ),
+    (lambda row: row | {"question": " "}, "'mat': `question`: expected some words; found ' '"),
+    (lambda row: row | {"canary": ""}, "'mat': `canary`: expected a text of at least 1 character"),
+    (lambda row: row | {"key": 7}, "row 1: `key`: expected a text"),
+    (lambda row: {k: v for k, v in row.items() if k != "misc"}, "'mat': `misc`: it is missing"),
 ]
 
 

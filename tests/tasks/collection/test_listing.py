@@ -16,13 +16,13 @@ from tasks.collection.request import (
     months_before,
 )
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.imports.questions import import_questions
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.rigs.mediawiki.decoys import SINCE, UNTIL
+from tests.tasks.benchmarks.questions_builder import import_questions, write_questions
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SETTINGS = load_wikipedia()
@@ -128,7 +128,7 @@ def test_nothing_is_imported_over_a_collected_edition(warehouse: Warehouse, tmp_
     with pytest.raises(EditionError, match="was collected from a wiki and never changes"):
         import_edition(warehouse, sample, "2026-11")
     with pytest.raises(EditionError, match="was collected from a wiki and never changes"):
-        import_questions(warehouse, tmp_path / "questions.json", "2026-11")
+        import_questions(warehouse, write_questions(tmp_path / "questions.json"), "2026-11")
     assert warehouse.value("SELECT count(*) FROM articles") == 0
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.benchmarks.research import PublishedItem, PublishedQuery
+from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
 from tasks.configuration.models import MetricEntry
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.imports.queries import import_queries
 from tasks.judges.decisions import Judge
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan, plan_cells

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.benchmarks.drb2 import LAYOUT, PROTOCOL, read_drb2
+from tasks.benchmarks.drb2 import PROTOCOL, SET, read_drb2
 from tasks.imports.matching import match_reports
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.imports.queries import import_queries
 from tasks.imports.reports import import_reports
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import load_wording
@@ -34,9 +34,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     (folder / "idx-1.pdf").write_bytes(pdf(scan))
     (folder / "idx-2.md").write_text("Snow fell in March.")
     with open_warehouse(tmp_path / "w.duckdb") as opened:
-        import_queries(
-            opened, PublishedSet(layout=LAYOUT, title="B", protocol=PROTOCOL), tasks, "e"
-        )
+        import_queries(opened, SET, tasks, "e")
         found = import_reports(opened, match_reports(opened, tmp_path, "e", None))
         assert found.count("new") == 2
         yield opened

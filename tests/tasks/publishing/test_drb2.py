@@ -9,7 +9,8 @@ import pytest
 
 from tasks.benchmarks.drb2_results import TABLES
 from tasks.benchmarks.errors import EditionError
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.benchmarks.research import PublishedSet
+from tasks.imports.queries import import_queries
 from tasks.publishing.drb2 import export_drb2
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.long.tasks.imports.test_queries import QUERIES

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from tasks.imports.questions import import_answers, import_questions
+from tasks.imports.answers import import_answers
 from tasks.imports.wlc import import_edition
 from tasks.judging.cells import plan_cells
 from tasks.pending.extractions import find_pending_extractions
@@ -21,7 +21,12 @@ from tasks.warehouse.truths import QuestionCategory, TruthClaim, TruthSettings, 
 from tasks.warehouse.writer import Change
 from tests.flows.llm_runs import ROOT, SAMPLE
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.benchmarks.questions_builder import perfect, write_answers, write_questions
+from tests.tasks.benchmarks.questions_builder import (
+    import_questions,
+    perfect,
+    write_answers,
+    write_questions,
+)
 
 CATEGORIES: tuple[QuestionCategory, ...] = get_args(QuestionCategory)
 PUBLISHED = ROOT / "../shared/data/published/livedr_f1.csv"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedItem, PublishedQuery
-from tasks.imports.queries import PublishedSet, import_queries
+from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
+from tasks.imports.queries import import_queries
 from tasks.warehouse.rows import Article, Assignment, Edition
 from tasks.warehouse.rubrics import (
     ALLOWED_VALUES,

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.editions.names import UnknownName
-from tasks.imports.questions import import_answers, import_questions
+from tasks.imports.answers import import_answers
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.rows import Assignment, Edition, Report
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -20,6 +20,7 @@ from tests.flows.llm_runs import SAMPLE
 from tests.tasks.benchmarks.questions_builder import (
     QUESTIONS,
     erring,
+    import_questions,
     perfect,
     write_answers,
     write_questions,
@@ -43,7 +44,7 @@ def test_every_question_becomes_an_assignment_with_its_truth(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     summary = import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
-    assert (summary.questions, len(summary.categories)) == (len(QUESTIONS), 8)
+    assert (summary.queries, summary.new) == (len(QUESTIONS), len(QUESTIONS))
     assignments = warehouse.rows(Assignment, "edition = 'live'")
     assert {a.assignment for a in assignments} == {key for key, *_ in QUESTIONS}
     assert {(a.kind, a.article) for a in assignments} == {("find_claims", "")}
@@ -89,7 +90,9 @@ def test_another_question_under_a_known_key_is_refused(
     questions = json.loads(file.read_text("utf-8"))
     questions[0]["question"] += " And when?"
     file.write_text(json.dumps(questions), "utf-8")
-    with pytest.raises(EditionError, match=f"under the keys {questions[0]['key']}, and an edition"):
+    with pytest.raises(
+        EditionError, match=f"truth under the key '{questions[0]['key']}', and an edition"
+    ):
         import_questions(warehouse, file, "live")
     assert contents(warehouse) == before
 
@@ -125,14 +128,14 @@ def test_a_prediction_may_carry_the_search_behind_it(warehouse: Warehouse, tmp_p
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("[", "not valid JSON"),
-        ("{}", "expected a list of predictions"),
+        ("[", "cannot be read as JSON"),
+        ("{}", "expected a list of rows with the columns key, preds"),
         ("[]", "has no answers"),
-        ("[1]", "prediction 1 has no `key`"),
-        ('[{"key": "geo"}]', "'geo' has neither `preds` nor a text `answer`"),
-        ('[{"key": "geo", "preds": []}, {"key": "geo", "preds": []}]', "'geo' is answered twice"),
+        ("[1]", "expected a list of rows"),
+        ('[{"key": "geo"}]', "'geo': it has neither `preds` nor a text `answer`"),
+        ('[{"key": "geo", "preds": []}, {"key": "geo", "preds": []}]', "'geo' is there twice"),
         ('[{"key": "other", "preds": []}]', "answers no question of live"),
-        ('[{"key": "geo", "preds": [], "trace": 3}]', "`trace` is not a list of steps"),
+        ('[{"key": "geo", "preds": [], "trace": 3}]', "'geo': `trace`: expected a list"),
         ('[{"key": "geo", "preds": [], "trace": [{"parent": 0}]}]', "which is not before it"),
     ],
 )

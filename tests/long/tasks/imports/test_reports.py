@@ -12,7 +12,6 @@ from tasks.collection.freeze import freeze_edition
 from tasks.editions.manifest import find_changes
 from tasks.editions.names import UnknownName
 from tasks.imports.matching import match_reports
-from tasks.imports.questions import import_questions
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.files import FileStore, files_folder
@@ -24,7 +23,7 @@ from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.writer import Change
 from tests.flows.llm_runs import SAMPLE
 from tests.long.tasks.editions.test_manifest import collected
-from tests.tasks.benchmarks.questions_builder import QUESTIONS, write_questions
+from tests.tasks.benchmarks.questions_builder import QUESTIONS, import_questions, write_questions
 from tests.tasks.documents.builders import lines, pdf, picture, scan, word
 
 TEXT = "# Mercury\n\nMercury is the smallest planet.[1]\n\n[1] https://a.org/mercury\n"

@@ -19,7 +19,7 @@ from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.extraction.answers import parse_answer
 from tasks.extraction.bans import InvalidBan
-from tasks.imports.questions import ANSWER_FORM, PROMPT
+from tasks.imports.queries import ANSWER_FORM, QUESTION_PROMPT
 from tasks.warehouse.traces import SearchStep
 from tests.tasks.agents.archives import PAGES, page, write_archive
 
@@ -187,7 +187,7 @@ def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Pat
 
 
 def prompt_of(question: str) -> str:
-    return StrictTemplate(CONFIGS / PROMPT).render(
+    return StrictTemplate(CONFIGS / QUESTION_PROMPT).render(
         question=question, today="21 November 2026", banned=["https://en.wikipedia.org/"],
         answer_form=ANSWER_FORM,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`evergreen import livedrbench` and `evergreen import answers`: import questions and answers."""
+"""`evergreen import answers`: import answers to questions."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,27 +8,8 @@ import typer
 from flows.cli.options import WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
-from tasks.imports.questions import import_answers, import_questions
+from tasks.imports.answers import import_answers
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.store import open_warehouse
-
-
-def import_livedrbench(
-    path: Annotated[Path, typer.Argument(help="Your copy: a JSON, JSON lines or Parquet file.")],
-    edition: Annotated[
-        str | None, typer.Option(help="The edition's name; the file's name if not given.")
-    ] = None,
-    warehouse: WarehouseOption = DEFAULT_LOCATION,
-) -> None:
-    """Import questions in LiveDRBench's published format; idempotent."""
-    name = edition or path.resolve().stem
-    with open_warehouse(warehouse, on_wait=print_message) as store:
-        summary = import_questions(store, path, name)
-    print_message(
-        f"{name}: {summary.questions} questions in {len(summary.categories)} categories, "
-        f"{summary.claims:,} true claims."
-    )
-    print_message(f"Next: evergreen import answers PATH --agent AGENT --edition {name}")
 
 
 def import_agent_answers(

@@ -1,0 +1,118 @@
+"""Import of agents' answers to the questions of an edition.
+
+Importing the same files again changes nothing. No agent is called here.
+"""
+
+from pathlib import Path
+
+from tasks.base import Frozen
+from tasks.benchmarks.answer_files import ImportedAnswer, read_answers
+from tasks.benchmarks.errors import EditionError
+from tasks.configuration.agents import load_agents
+from tasks.editions.names import UnknownName
+from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.rows import Agent, Report, content_sha
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.traces import TRACE, SearchTrace
+from tasks.warehouse.writer import Change
+
+
+class AnswersSummary(Frozen):
+    """The result of importing answers."""
+
+    answers: int
+    new: int
+    unanswered: int
+    """The number of the edition's questions without an answer, which are not scored."""
+    unknown: tuple[str, ...]
+    """Keys that are not questions of the edition; they are left out."""
+
+
+def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -> AnswersSummary:
+    """Import one agent's answers to an edition's questions.
+
+    Raises:
+        EditionError: the files cannot be read, or answer none of the questions.
+        UnknownName: no such edition, or it has no questions.
+    """
+    asked = set(
+        warehouse.frame(
+            "SELECT assignment FROM assignments WHERE edition = $1 AND kind = 'find_claims'",
+            [edition],
+        )["assignment"]
+    )
+    if not asked:
+        raise UnknownName(
+            f"{warehouse.location} has no questions of edition {edition!r}. Make some with "
+            f"`evergreen assign --edition {edition} --protocol claim_discovery --judge JUDGE`, or "
+            "import some with `evergreen import livedrbench PATH`."
+        )
+    given = read_answers(path)
+    known = [answer for answer in given if answer.key in asked]
+    unknown = tuple(answer.key for answer in given if answer.key not in asked)
+    if not known:
+        raise EditionError(
+            f"{path} answers no question of {edition}; its first key is {given[0].key!r}. Expected "
+            f"keys like {min(asked)!r}."
+        )
+    before = set(
+        warehouse.frame(
+            "SELECT assignment, text_sha FROM reports WHERE edition = $1 AND agent = $2",
+            [edition, agent],
+        ).iter_rows()
+    )
+    reports = [_make_report(edition, agent, answer) for answer in known]
+    shown = load_agents().agents.get(agent)
+    warehouse.write(
+        Change(Agent, [Agent(edition=edition, agent=agent, name=shown.name if shown else agent)]),
+        Change(Report, reports),
+        Change(SearchTrace, [_make_trace(edition, agent, a) for a in known if a.trace is not None]),
+        Change(
+            ImportIssue,
+            [_unknown_key_issue(edition, agent, path.name, key) for key in unknown],
+            replacing={"edition": edition, "scope": agent},
+        ),
+    )
+    export_edition(warehouse, edition)
+    return AnswersSummary(
+        answers=len(known),
+        new=sum((report.assignment, report.text_sha) not in before for report in reports),
+        unanswered=len(asked - {answer.key for answer in known}),
+        unknown=unknown,
+    )
+
+
+def _make_report(edition: str, agent: str, answer: ImportedAnswer) -> Report:
+    return Report(
+        edition=edition,
+        agent=agent,
+        assignment=answer.key,
+        text=answer.text,
+        text_sha=content_sha(answer.text),
+        status="ok" if answer.text.strip() else "empty",
+        source_path=answer.source,
+    )
+
+
+def _make_trace(edition: str, agent: str, answer: ImportedAnswer) -> SearchTrace:
+    stored = TRACE.dump_json(answer.trace or ()).decode()
+    return SearchTrace(
+        edition=edition,
+        agent=agent,
+        assignment=answer.key,
+        trace=stored,
+        trace_sha=content_sha(stored),
+        source="imported",
+    )
+
+
+def _unknown_key_issue(edition: str, agent: str, file: str, key: str) -> ImportIssue:
+    return ImportIssue(
+        edition=edition,
+        scope=agent,
+        path=f"{file}: {key}"[:500],
+        kind="unknown_question",
+        severity="remark",
+        message="the edition has no question with this key; the answer was left out",
+    )
