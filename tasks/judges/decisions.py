@@ -233,6 +233,11 @@ class Judge(Protocol):
         """Return one answer per item, in order; `not_assessed` for requests it cannot answer."""
 
 
+def explain_cannot(judge: Judge, what: str) -> str:
+    """Return the reason for items that a judge cannot decide; `what` is its missing ability."""
+    return f"not_assessed: the judge {judge.name} cannot {what}"
+
+
 class Extractor(Protocol):
     """An extractor of statements: an LLM judge; the offline extraction is separate."""
 

@@ -1,5 +1,8 @@
 """The interface of protocols: they take a case and return answers per item, and figures."""
 
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
+from itertools import groupby
 from typing import Protocol as Interface
 
 import polars as pl
@@ -67,6 +70,24 @@ class Case(BaseModel):
         return self.article
 
     @property
+    def citations_by_url(self) -> dict[str, list[Citation]]:
+        """The citations of each address; none if it is not known which claim cites what."""
+        if self.extraction is None or not self.extraction.pairs_reliable:
+            return {}
+        pairs = sorted(self.citations, key=lambda pair: (pair.url, pair.number))
+        return {url: list(group) for url, group in groupby(pairs, key=lambda pair: pair.url)}
+
+    @property
+    def claim_texts(self) -> dict[int, str]:
+        """The claims' texts by number."""
+        return {claim.number: claim.text for claim in self.claims}
+
+    @property
+    def pages_by_url(self) -> dict[str, Page]:
+        """The fetched pages."""
+        return {page.url: page for page in self.pages}
+
+    @property
     def question(self) -> str:
         """The query, or the title of the article to write."""
         return self.query or self.reference.title
@@ -80,6 +101,21 @@ class ItemAnswer(BaseModel):
     step: str
     item: str
     answer: JudgeAnswer
+
+
+def name_answers(
+    step: str, items: Iterable[str], answers: Iterable[JudgeAnswer]
+) -> list[ItemAnswer]:
+    """Return the answers about the items of one step, in order."""
+    return [
+        ItemAnswer(step=step, item=item, answer=answer)
+        for item, answer in zip(items, answers, strict=True)
+    ]
+
+
+async def gather_answers(parts: Iterable[Awaitable[Sequence[ItemAnswer]]]) -> list[ItemAnswer]:
+    """Judge the parts of a case at the same time; return all answers in the parts' order."""
+    return [item for items in await asyncio.gather(*parts) for item in items]
 
 
 ANSWER_SCHEMA = dict.fromkeys(
@@ -123,16 +159,14 @@ class JudgedReports(BaseModel):
     rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRIC_SCHEMA)
     bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLE_SCHEMA)
 
+    @property
+    def done(self) -> pl.DataFrame:
+        """The column `assignment` of the reports that were judged."""
+        return self.reports.filter(pl.col("state") == "done").select("assignment")
 
-FIGURE_SCHEMA = {
-    "assignment": pl.String,
-    "metric": pl.String,
-    "numerator": pl.Float64,
-    "n_items": pl.Int64,
-    "n_open": pl.Int64,
-    "reason": pl.String,
-}
-"""A row per report and metric; `reason` says why a value is null."""
+    def select_step(self, *steps: str) -> pl.DataFrame:
+        """Return the verdicts of these steps."""
+        return self.verdicts.filter(pl.col("step").is_in(steps))
 
 
 class Protocol(Interface):
@@ -160,37 +194,4 @@ class Protocol(Interface):
         """Judge one case; return the answer to every item."""
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        """Return a frame of FIGURE_SCHEMA for the `done` reports."""
-
-
-FigureValues = tuple[float | None, int, int, str | None]
-"""Numerator, items, open items, and why there is no value."""
-
-
-def build_not_assessed(metric: str, judged: JudgedReports, reason: str) -> pl.DataFrame:
-    """Return rows that say why a metric has no value for any of the reports."""
-    return judged.reports.filter(pl.col("state") == "done").select(
-        "assignment",
-        pl.lit(metric).alias("metric"),
-        pl.lit(None, pl.Float64).alias("numerator"),
-        pl.lit(0, pl.Int64).alias("n_items"),
-        pl.lit(0, pl.Int64).alias("n_open"),
-        pl.lit(reason).alias("reason"),
-    )
-
-
-def build_figures(
-    metric: str, shares: pl.DataFrame, judged: JudgedReports, empty: str
-) -> pl.DataFrame:
-    """Return shares as figures of one metric; reports without items get null and the reason
-    `empty`."""
-    done = judged.reports.filter(pl.col("state") == "done").select("assignment")
-    return (
-        done.join(shares, on="assignment", how="left")
-        .with_columns(pl.col("n_items", "n_open").fill_null(0), metric=pl.lit(metric))
-        .with_columns(
-            reason=pl.when(pl.col("n_items") == 0).then(pl.lit(empty)),
-            numerator=pl.when(pl.col("n_items") > 0).then(pl.col("numerator")),
-        )
-        .select(list(FIGURE_SCHEMA))
-    )
+        """Return a frame of `figures.FIGURE_SCHEMA` for the `done` reports."""

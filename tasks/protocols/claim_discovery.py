@@ -8,10 +8,8 @@ answer of the judge (a surplus key, an unknown truth) leaves its items open; in 
 it ends the whole run.
 """
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
@@ -32,8 +30,8 @@ from tasks.extraction.claim_layouts import (
     normalise_key,
 )
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
-from tasks.metrics.claim_trees import ClaimScores, score_claim_trees
-from tasks.protocols.case import FIGURE_SCHEMA, Case, FigureValues, ItemAnswer, JudgedReports
+from tasks.metrics.claim_trees import score_claim_trees
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.claim_matching import (
     MATCH,
     MatchQuestion,
@@ -42,9 +40,15 @@ from tasks.protocols.claim_matching import (
     match_trees,
     resolve_matching,
 )
-from tasks.protocols.claim_profiles import ProfileInput, compute_profile_figures, decide_profile
+from tasks.protocols.claim_profiles import (
+    ProfileFigures,
+    ProfileInput,
+    compute_profile_figures,
+    decide_profile,
+)
 from tasks.protocols.claim_search import compute_search_figures, decide_search
 from tasks.protocols.claim_sources import compute_leakage
+from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.redirects import Redirects
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
@@ -53,9 +57,8 @@ from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
 ANSWER, FORM = "answer", "form"
 READ, UNREADABLE, NO_CLAIMS = "read", "unreadable", "no_claims"
 NO_TRUE_CLAIMS = "nothing is known to be true here"
+QUESTION_COLUMNS = ("category", "truths", "settings", "text", "trace")
 SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
-
-Verdicts = dict[tuple[str, str], tuple[str, str | None]]
 
 
 class ClaimDiscoveryParameters(ConfigModel):
@@ -145,62 +148,38 @@ class ClaimDiscovery:
             steps.append(match_trees(judge, posed.question, posed.claims, posed.truths))
             if self.parameters.compat_profiles:
                 steps.append(decide_profile(posed.profile_input(), posed.question, judge))
-        found = await asyncio.gather(*steps)
-        return decided + [item for items in found for item in items]
+        return decided + await gather_answers(steps)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        done = judged.reports.filter(pl.col("state") == "done").select("assignment")
-        answers = judged.answers.join(done, on="assignment", how="semi")
-        verdicts = _group_by_assignment(judged.verdicts)
-        rows = [
-            row
-            for record in answers.iter_rows(named=True)
-            for row in self._build_rows(
-                record, verdicts.get(record["assignment"], {}), judged.redirects
-            )
-        ]
-        return pl.DataFrame(rows, schema=FIGURE_SCHEMA, orient="row")
+        records = {row["assignment"]: row for row in judged.answers.iter_rows(named=True)}
 
-    def _build_rows(
-        self, record: dict[str, Any], verdicts: Verdicts, redirects: Redirects
-    ) -> list[tuple[Any, ...]]:
-        posed = AnsweredQuestion(
-            record["category"], record["truths"], record["settings"], record["text"],
-            record["trace"],
-        )  # fmt: skip
-        answered = float(verdicts.get((ANSWER, FORM), (None, None))[1] == READ)
-        found: dict[str, FigureValues] = {
-            "answered_share": (answered, 1, 0, None),
-            **_name_figures("claim", _score_tree(posed, verdicts)),
-            **_name_figures("compat", self._compute_compat(posed, verdicts)),
-            "claim_leakage": _compute_leakage(record["assignment"], posed, redirects),
-            **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
-        }
-        return [
-            (record["assignment"], metric, numerator, n_items, n_open, reason)
-            for metric, (numerator, n_items, n_open, reason) in found.items()
-        ]
+        def compute(assignment: str, verdicts: VerdictLabels) -> dict[str, FigureValues]:
+            record = records[assignment]
+            posed = AnsweredQuestion(**{name: record[name] for name in QUESTION_COLUMNS})
+            answered = verdicts.get((ANSWER, FORM), (None, None))[1] == READ
+            return {
+                "answered_share": FigureValues(float(answered), 1),
+                **_name_figures("claim", _score_tree(posed, verdicts)),
+                **_name_figures("compat", self._compute_compat(posed, verdicts)),
+                "claim_leakage": _compute_leakage(assignment, posed, judged.redirects),
+                **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
+            }
 
-    def _compute_compat(
-        self, posed: AnsweredQuestion, verdicts: Verdicts
-    ) -> tuple[ClaimScores | None, int, str | None]:
+        return compute_by_report(judged, compute)
+
+    def _compute_compat(self, posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
         if not self.parameters.compat_profiles:
-            return None, 0, SWITCHED_OFF
-        found = compute_profile_figures(posed.profile_input(), verdicts)
-        return found.figures, found.n_open, found.reason
+            return ProfileFigures(reason=SWITCHED_OFF)
+        return compute_profile_figures(posed.profile_input(), verdicts)
 
 
-def _score_tree(
-    posed: AnsweredQuestion, verdicts: Verdicts
-) -> tuple[ClaimScores | None, int, str | None]:
+def _score_tree(posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
     match_verdicts = {item: verdict for (step, item), verdict in verdicts.items() if step == MATCH}
     found = resolve_matching(posed.claims, posed.truths, match_verdicts)
     if found.reason:
-        return None, found.n_open, found.reason
-    figures = score_claim_trees(
-        build_nodes(posed.claims), build_truth_nodes(posed.truths), found.pairs
-    )
-    return figures, 0, None
+        return ProfileFigures(None, found.n_open, found.reason)
+    answered, true = build_nodes(posed.claims), build_truth_nodes(posed.truths)
+    return ProfileFigures(score_claim_trees(answered, true, found.pairs))
 
 
 def _compute_leakage(
@@ -212,23 +191,14 @@ def _compute_leakage(
         raise InvalidBan(f"assignment {assignment!r}: {error}") from None
 
 
-def _name_figures(
-    kind: str, scored: tuple[ClaimScores | None, int, str | None]
-) -> dict[str, FigureValues]:
+def _name_figures(kind: str, scored: ProfileFigures) -> Mapping[str, FigureValues]:
     """Name precision, recall and F1 of one question; F1 twice, for the mean over questions."""
-    figures, n_open, reason = scored
+    found = scored.figures
     names = ("precision", "recall", "f1", "f1_by_task")
-    if figures is None:
-        return {f"{kind}_{name}": (None, 0, n_open, reason or NO_TRUE_CLAIMS) for name in names}
-    values = (figures.precision, figures.recall, figures.f1, figures.f1)
+    if found is None:
+        missing = FigureValues(None, 0, scored.n_open, scored.reason or NO_TRUE_CLAIMS)
+        return dict.fromkeys((f"{kind}_{name}" for name in names), missing)
+    values = (found.precision, found.recall, found.f1, found.f1)
     return {
-        f"{kind}_{name}": (value, 1, 0, None) for name, value in zip(names, values, strict=True)
+        f"{kind}_{name}": FigureValues(value, 1) for name, value in zip(names, values, strict=True)
     }
-
-
-def _group_by_assignment(frame: pl.DataFrame) -> Mapping[str, Verdicts]:
-    found: dict[str, Verdicts] = {}
-    columns: Sequence[str] = ("assignment", "step", "item", "status", "label")
-    for assignment, step, item, status, label in frame.select(columns).iter_rows():
-        found.setdefault(assignment, {})[step, item] = (status, label)
-    return found

@@ -5,7 +5,6 @@ sub-claims of every pair are matched in the same way. The judge's answers are st
 scoring makes them one to one.
 """
 
-import asyncio
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.claim_layouts import normalise_key
 from tasks.judges.decisions import NO_TRUTH, Judge, JudgeAnswer, MatchClaims, truth_label
 from tasks.metrics.claim_trees import ClaimNode, ClaimPath, match_one_to_one
-from tasks.protocols.case import ItemAnswer
+from tasks.protocols.case import ItemAnswer, gather_answers, name_answers
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.truths import TruthClaim
 
@@ -142,25 +141,22 @@ async def match_trees(
         return []
     of_answer, of_truth = _build_compared_claims(answered, truths)
     found = await match_level(judge, question, of_truth, of_answer)
-    decided = [
-        ItemAnswer(
-            step=MATCH, item=_format_path((*at, index)), answer=_with_full_path(answer, truth_at)
-        )
-        for index, answer in enumerate(found)
-    ]
+    items = (_format_path((*at, index)) for index in range(len(answered)))
+    decided = name_answers(MATCH, items, (_with_full_path(answer, truth_at) for answer in found))
     if any(item.answer.status is not Status.OK for item in decided):
         return decided
     pairs = _pair_claims(answered, truths, [item.answer.label for item in decided])
-    below = await asyncio.gather(
-        *(
-            match_trees(
-                judge, question, answered[claim].sub_claims, truths[truth].sub_claims,
-                (*at, claim), (*truth_at, truth),
-            )
-            for claim, truth in sorted(pairs.items())
+    return decided + await gather_answers(
+        match_trees(
+            judge,
+            question,
+            answered[claim].sub_claims,
+            truths[truth].sub_claims,
+            (*at, claim),
+            (*truth_at, truth),
         )
-    )  # fmt: skip
-    return decided + [item for items in below for item in items]
+        for claim, truth in sorted(pairs.items())
+    )
 
 
 def resolve_matching(

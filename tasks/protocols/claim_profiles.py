@@ -5,8 +5,7 @@ asks about one prediction at a time; here one call asks about a whole list, or a
 What is matched is the same.
 """
 
-import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +26,7 @@ from tasks.metrics.claim_profiles import (
     score_lists,
 )
 from tasks.metrics.claim_trees import ClaimScores, match_one_to_one
-from tasks.protocols.case import ItemAnswer
+from tasks.protocols.case import ItemAnswer, gather_answers, name_answers
 from tasks.protocols.claim_matching import (
     SAME_WORDS,
     ComparedClaim,
@@ -38,6 +37,7 @@ from tasks.protocols.claim_matching import (
     match_level,
     normalise_value,
 )
+from tasks.protocols.figures import VerdictLabels
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 COMPAT_MATCH, COMPAT_GRADE = "compat_match", "compat_grade"
@@ -46,9 +46,6 @@ NOTE_BY_CATEGORY = {
     "entities": "Names of people may come in another order or without their middle names.",
 }
 """What the published matcher of a category tolerates in addition."""
-
-Verdicts = Mapping[tuple[str, str], tuple[str, str | None]]
-"""(step, item) → status, label."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +78,15 @@ class MatchLevel:
     truths: list[ComparedClaim]
     answered: list[ComparedClaim]
 
+    @property
+    def items(self) -> list[str]:
+        """The items' names, one for each answered claim."""
+        return [f"{self.prefix}{index}" for index in range(len(self.answered))]
+
 
 @dataclass
 class ProfileFigures:
-    """The published figures of one answer, or why there are none yet."""
+    """Precision, recall and F1 of one answer, or why there are none yet."""
 
     figures: ClaimScores | None = None
     n_open: int = 0
@@ -100,23 +102,17 @@ async def decide_profile(
     decided: list[ItemAnswer] = []
     for level in _build_levels(profile):
         answers = await match_level(judge, noted, level.truths, level.answered)
-        decided += [
-            ItemAnswer(step=COMPAT_MATCH, item=f"{level.prefix}{index}", answer=answer)
-            for index, answer in enumerate(answers)
-        ]
+        decided += name_answers(COMPAT_MATCH, level.items, answers)
     if not _is_graded(profile) or any(d.answer.status is not Status.OK for d in decided):
         return decided
     verdicts = {(d.step, d.item): (str(d.answer.status), d.answer.label) for d in decided}
-    graded = await asyncio.gather(
-        *(
-            _grade_row(f"{group}.{row}", true, profile.rows[group][row], noted, judge, profile)
-            for (group, row), true in _pair_rows(profile, verdicts).items()
-        )
+    return decided + await gather_answers(
+        _grade_row(f"{group}.{row}", true, profile.rows[group][row], noted, judge, profile)
+        for (group, row), true in _pair_rows(profile, verdicts).items()
     )
-    return decided + [item for items in graded for item in items]
 
 
-def compute_profile_figures(profile: ProfileInput, verdicts: Verdicts) -> ProfileFigures:
+def compute_profile_figures(profile: ProfileInput, verdicts: VerdictLabels) -> ProfileFigures:
     """Compute the published figures; null, with the reason, while a decision is missing."""
     found = ProfileFigures()
     if profile.category.startswith("scifacts-"):
@@ -166,16 +162,13 @@ def _build_row_level(profile: ProfileInput, index: int) -> MatchLevel:
     item = profile.truth[index]
     keys = [k for k in profile.primary_keys if any(k in row for row in item.rows)]
     keys = keys or list(profile.form.row_keys)
-    only = len(keys) == 1
-    truths = [_build_identity({k: row.get(k, row.get("", TruthValue(""))) for k in keys}, only)
-              for row in item.rows]  # fmt: skip
-    answered = [_build_identity({k: TruthValue(get_row_value(row, k)) for k in keys}, only)
-                for row in profile.rows[index]]  # fmt: skip
-    return MatchLevel(f"{index}.", truths, answered)
+    true = ({k: row.get(k, row.get("", TruthValue(""))) for k in keys} for row in item.rows)
+    answered = ({k: TruthValue(get_row_value(row, k)) for k in keys} for row in profile.rows[index])
+    return MatchLevel(f"{index}.", [*map(_build_identity, true)], [*map(_build_identity, answered)])
 
 
-def _build_identity(values: Mapping[str, TruthValue], only: bool) -> ComparedClaim:
-    if only:
+def _build_identity(values: Mapping[str, TruthValue]) -> ComparedClaim:
+    if len(values) == 1:
         [value] = values.values()
         return build_compared_claim("", value.text, value.also)
     present = {key: value.text for key, value in values.items() if normalise_value(value.text)}
@@ -203,11 +196,8 @@ async def _grade_row(
         )
         request = GradeValues(question=question.text, values=values, note=question.note)
         answers |= dict(zip(undecided, await judge.decide(request), strict=True))
-    return [
-        ItemAnswer(step=COMPAT_GRADE, item=f"{prefix} {key}", answer=answer)
-        for key, answer in answers.items()
-        if answer is not None
-    ]
+    given = {f"{prefix} {key}": answer for key, answer in answers.items() if answer is not None}
+    return name_answers(COMPAT_GRADE, given, given.values())
 
 
 def _grade_without_judge(true: TruthValue, answered: str | None) -> JudgeAnswer | None:
@@ -219,7 +209,7 @@ def _grade_without_judge(true: TruthValue, answered: str | None) -> JudgeAnswer 
 
 
 def _pair_rows(
-    profile: ProfileInput, verdicts: Verdicts
+    profile: ProfileInput, verdicts: VerdictLabels
 ) -> dict[tuple[int, int], Mapping[str, TruthValue]]:
     """Return (item of the truth, answered row) → the true row to grade it against."""
     found: dict[tuple[int, int], Mapping[str, TruthValue]] = {}
@@ -234,32 +224,28 @@ def _pair_rows(
     return found
 
 
-def _build_edges(level: MatchLevel, verdicts: Verdicts) -> list[tuple[int, ...]]:
+def _build_edges(level: MatchLevel, verdicts: VerdictLabels) -> list[tuple[int, ...]]:
     return [
-        find_partners(claim, level.truths, verdicts.get(_item_key(level, index), ("", None))[1])
-        for index, claim in enumerate(level.answered)
+        find_partners(claim, level.truths, verdicts.get((COMPAT_MATCH, item), ("", None))[1])
+        for item, claim in zip(level.items, level.answered, strict=True)
     ]
 
 
-def _item_key(level: MatchLevel, index: int) -> tuple[str, str]:
-    return COMPAT_MATCH, f"{level.prefix}{index}"
-
-
 def _score_class(
-    profile: ProfileInput, key: str, verdicts: Verdicts, found: ProfileFigures
+    profile: ProfileInput, key: str, verdicts: VerdictLabels, found: ProfileFigures
 ) -> ClaimScores | None:
     level = _build_class_level(profile, key)
-    _note_missing(found, [_item_key(level, i) for i in range(len(level.answered))], verdicts)
+    _note_missing(found, COMPAT_MATCH, level.items, verdicts)
     n_truths = sum(bool(truth.values) for truth in level.truths)
     return score_classes(_build_edges(level, verdicts), n_truths)
 
 
 def _score_list(
-    profile: ProfileInput, verdicts: Verdicts, found: ProfileFigures
+    profile: ProfileInput, verdicts: VerdictLabels, found: ProfileFigures
 ) -> ClaimScores | None:
     levels = _build_levels(profile)
     for level in levels:
-        _note_missing(found, [_item_key(level, i) for i in range(len(level.answered))], verdicts)
+        _note_missing(found, COMPAT_MATCH, level.items, verdicts)
     return score_lists(
         sum(len(match_one_to_one(_build_edges(level, verdicts))) for level in levels),
         sum(len(level.answered) for level in levels),
@@ -268,10 +254,10 @@ def _score_list(
 
 
 def _score_graded(
-    profile: ProfileInput, verdicts: Verdicts, found: ProfileFigures
+    profile: ProfileInput, verdicts: VerdictLabels, found: ProfileFigures
 ) -> ClaimScores | None:
     for level in _build_levels(profile):
-        _note_missing(found, [_item_key(level, i) for i in range(len(level.answered))], verdicts)
+        _note_missing(found, COMPAT_MATCH, level.items, verdicts)
     if found.reason:
         return None
     pairs = _pair_rows(profile, verdicts)
@@ -279,12 +265,12 @@ def _score_graded(
     for group, answered in enumerate(profile.rows):
         for index, row in enumerate(answered):
             wanted = profile.graded_keys(pairs.get((group, index), ()))
-            items = {key: (COMPAT_GRADE, f"{group}.{index} {key}") for key in wanted}
-            _note_missing(found, list(items.values()), verdicts)
+            items = {key: f"{group}.{index} {key}" for key in wanted}
+            _note_missing(found, COMPAT_GRADE, items.values(), verdicts)
             grades = {
                 key: int(label)
                 for key, item in items.items()
-                if (label := verdicts.get(item, ("", None))[1])
+                if (label := verdicts.get((COMPAT_GRADE, item), ("", None))[1])
             }
             gates_all = profile.truth[group].form == "dict"
             rows.append(GradedRow(frozenset(row), grades, gates_all))
@@ -298,10 +284,10 @@ def _score_graded(
 
 
 def _note_missing(
-    found: ProfileFigures, items: Sequence[tuple[str, str]], verdicts: Verdicts
+    found: ProfileFigures, step: str, items: Iterable[str], verdicts: VerdictLabels
 ) -> None:
     for item in items:
-        status, _ = verdicts.get(item, (Status.JUDGE_ERROR, None))
+        status, _ = verdicts.get((step, item), (Status.JUDGE_ERROR, None))
         if status != Status.OK:
             found.n_open += status in OPEN_STATUSES
             found.reason = found.reason or format_undecided(status)

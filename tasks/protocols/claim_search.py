@@ -1,16 +1,17 @@
 """Figures of an agent's search: coverage of the needed queries, depth and branching."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tasks.judges.decisions import NO_TRUTH, Judge
 from tasks.metrics.traces import search_branching, search_depth
-from tasks.protocols.case import FigureValues, ItemAnswer
+from tasks.protocols.case import ItemAnswer, name_answers
 from tasks.protocols.claim_matching import (
     MatchQuestion,
     build_compared_claim,
     format_undecided,
     match_level,
 )
+from tasks.protocols.figures import FigureValues, VerdictLabels
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.traces import TRACE, SearchStep
 
@@ -19,9 +20,6 @@ MATCH_QUERIES = "claim_discovery/match_queries"
 NO_TRACE = "not_assessed: there is no search trace"
 NO_NEEDED = "not_assessed: nobody says which queries the question needs"
 NO_PARENTS = "not_assessed: the trace does not say which step follows from which"
-
-Verdicts = Mapping[tuple[str, str], tuple[str, str | None]]
-"""(step, item) → status, label."""
 
 
 async def decide_search(
@@ -38,10 +36,7 @@ async def decide_search(
         [build_compared_claim("", query) for query in needed],
         MATCH_QUERIES,
     )
-    return [
-        ItemAnswer(step=QUERY, item=str(index), answer=answer)
-        for index, answer in enumerate(answers)
-    ]
+    return name_answers(QUERY, map(str, range(len(needed))), answers)
 
 
 def parse_steps(trace: str | None) -> tuple[SearchStep, ...]:
@@ -50,37 +45,32 @@ def parse_steps(trace: str | None) -> tuple[SearchStep, ...]:
 
 
 def compute_search_figures(
-    trace: str | None,
-    needed: Sequence[str],
-    verdicts: Verdicts,
+    trace: str | None, needed: Sequence[str], verdicts: VerdictLabels
 ) -> dict[str, FigureValues]:
     """Compute coverage (a share of the needed queries), depth (steps) and branching (steps per
     step)."""
     steps = parse_steps(trace)
     if not steps:
-        return dict.fromkeys(
-            ("query_coverage", "search_depth", "search_branching"), (None, 0, 0, NO_TRACE)
-        )
+        names = ("query_coverage", "search_depth", "search_branching")
+        return dict.fromkeys(names, FigureValues(None, reason=NO_TRACE))
     parents = [step.parent for step in steps]
     known = any(parent is not None for parent in parents)
     deepest, width = search_depth(parents), search_branching(parents)
-    unknown: FigureValues = (None, 0, 0, NO_PARENTS)
+    unknown = FigureValues(None, reason=NO_PARENTS)
     return {
         "query_coverage": _compute_coverage(steps, needed, verdicts),
-        "search_depth": (float(deepest), 1, 0, None) if known and deepest else unknown,
-        "search_branching": (width, 1, 0, None) if width is not None else unknown,
+        "search_depth": FigureValues(float(deepest), 1) if known and deepest else unknown,
+        "search_branching": FigureValues(width, 1) if width is not None else unknown,
     }
 
 
 def _compute_coverage(
-    steps: Sequence[SearchStep],
-    needed: Sequence[str],
-    verdicts: Verdicts,
+    steps: Sequence[SearchStep], needed: Sequence[str], verdicts: VerdictLabels
 ) -> FigureValues:
     if not needed:
-        return None, 0, 0, NO_NEEDED
+        return FigureValues(None, reason=NO_NEEDED)
     if not any(step.query.strip() for step in steps):
-        return 0.0, len(needed), 0, None
+        return FigureValues(0.0, len(needed))
     query_verdicts = [
         verdicts.get((QUERY, str(index)), (Status.JUDGE_ERROR, None))
         for index in range(len(needed))
@@ -89,5 +79,5 @@ def _compute_coverage(
     n_open = sum(status in OPEN_STATUSES for status, _ in query_verdicts)
     made = sum(label != NO_TRUTH for label in labels)
     if not labels:
-        return None, 0, n_open, format_undecided(query_verdicts[0][0])
-    return float(made), len(labels), n_open, None
+        return FigureValues(None, 0, n_open, format_undecided(query_verdicts[0][0]))
+    return FigureValues(float(made), len(labels), n_open)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.bans import BanList, parse_bans
-from tasks.protocols.case import FigureValues
+from tasks.protocols.figures import FigureValues
 from tasks.protocols.redirects import Redirects, redirect_chain
 
 NOTHING_BANNED = "not_assessed: nothing is banned for this question"
@@ -22,12 +22,12 @@ def compute_leakage(
         InvalidBan: a ban cannot be parsed.
     """
     if not banned:
-        return None, 0, 0, NOTHING_BANNED
+        return FigureValues(None, reason=NOTHING_BANNED)
     sourced = [sources for claim in claims if (sources := _collect_sources(claim))]
     if not sourced:
-        return None, 0, 0, NO_SOURCES
+        return FigureValues(None, reason=NO_SOURCES)
     leaked = sum(any(is_banned(url, banned, redirects) for url in each) for each in sourced)
-    return float(leaked), len(sourced), 0, None
+    return FigureValues(float(leaked), len(sourced))
 
 
 def is_banned(url: str, banned: Sequence[str], redirects: Redirects) -> bool:

@@ -7,9 +7,7 @@ case, spacing and final punctuation are one citation of a page; the published co
 which statements are the same.
 """
 
-import asyncio
 from collections.abc import Sequence
-from itertools import groupby
 from unicodedata import normalize
 
 import polars as pl
@@ -20,7 +18,8 @@ from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.research import SUPPORTED, UNSUPPORTED, CheckCitations
 from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.figures import add_reasons, build_figures, find_unreliable
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import OPEN_STATUSES, Citation, Status
@@ -55,19 +54,14 @@ class FactFramework:
 
     async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         """Judge each page with all the different statements that cite it."""
-        if case.extraction is None or not case.extraction.pairs_reliable:
-            return []
-        pages = {page.url: page for page in case.pages}
-        texts = {claim.number: claim.text for claim in case.claims}
-        pairs = sorted(case.citations, key=lambda pair: (pair.url, pair.number))
-        by_url = {url: list(group) for url, group in groupby(pairs, key=lambda pair: pair.url)}
-        found = await asyncio.gather(
-            *(_judge_page(each, texts, pages.get(url), judge) for url, each in by_url.items())
+        texts, pages = case.claim_texts, case.pages_by_url
+        return await gather_answers(
+            _judge_page(pairs, texts, pages.get(url), judge)
+            for url, pairs in case.citations_by_url.items()
         )
-        return [decided for of_page in found for decided in of_page]
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        citations = _mark_open(judged.verdicts.filter(pl.col("step") == CITATION))
+        citations = _mark_open(judged.select_step(CITATION))
         decided = pl.col("label").is_in([SUPPORTED, UNSUPPORTED])
         supported = pl.col("label") == SUPPORTED
         valid = compute_shares(citations.filter(decided | pl.col("open")), supported)
@@ -77,8 +71,13 @@ class FactFramework:
             "decided_citations": (_count_citations(citations, decided), NO_CITATIONS),
             "citation_evaluated_share": (compute_shares(citations, decided), NO_CITATIONS),
         }
-        rows = [build_figures(m, table, judged, empty) for m, (table, empty) in figures.items()]
-        return pl.concat([_add_reasons(frame, judged) for frame in rows])
+        rows = pl.concat(
+            [build_figures(m, table, judged, empty) for m, (table, empty) in figures.items()]
+        )
+        still_open = citations.filter("open").select(
+            pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
+        )
+        return add_reasons(add_reasons(rows, still_open), find_unreliable(judged))
 
 
 async def _judge_page(
@@ -96,11 +95,7 @@ async def _judge_page(
             doubles.append(ItemAnswer(step=DOUBLE, item=_item_name(pair), answer=answer))
     kept = list(first.values())
     answers = await _ask_judge([texts[pair.number] for pair in kept], kept[0].url, page, judge)
-    decided = [
-        ItemAnswer(step=CITATION, item=_item_name(pair), answer=answer)
-        for pair, answer in zip(kept, answers, strict=True)
-    ]
-    return decided + doubles
+    return name_answers(CITATION, map(_item_name, kept), answers) + doubles
 
 
 async def _ask_judge(
@@ -151,21 +146,4 @@ def _count_citations(citations: pl.DataFrame, hit: pl.Expr) -> pl.DataFrame:
         )
         .select(list(SHARE_SCHEMA))
         .sort("assignment")
-    )
-
-
-def _add_reasons(figures: pl.DataFrame, judged: JudgedReports) -> pl.DataFrame:
-    """Add the reason why a report has no value if its citations are unknown or open."""
-    reliability = judged.reports.select("assignment", "pairs_reliable", "pairs_reason")
-    nothing = pl.col("n_items") == 0
-    return (
-        figures.join(reliability, on="assignment", how="left")
-        .with_columns(
-            reason=pl.when(nothing & ~pl.col("pairs_reliable").fill_null(False))
-            .then("pairs_reason")
-            .when(nothing & (pl.col("n_open") > 0))
-            .then(pl.lit(STILL_OPEN))
-            .otherwise("reason")
-        )
-        .select(figures.columns)
     )

@@ -8,6 +8,7 @@ are open it is provisional.
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf
 
 import polars as pl
@@ -15,11 +16,13 @@ import polars as pl
 from tasks.configuration.models import MetricEntry, ProtocolEntry
 from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, RubricEntry
 from tasks.configuration.words import load_words_to_watch
-from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer
+from tasks.judges.batches import ask_first_alone, split_batches
+from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer, explain_cannot
 from tasks.judges.research import SUPPORTED, CheckPoints, GradeItems, RubricItem
-from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
+from tasks.metrics.ratios import SHARE_SCHEMA
 from tasks.metrics.weighted_means import weighted_mean
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.figures import build_figures, build_share
 from tasks.protocols.versions import build_version
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 
@@ -62,40 +65,35 @@ class OwnRubric:
         )
 
     async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
-        found = await asyncio.gather(
-            self._grade_items(case, judge),
-            self._check_points(case, judge),
-            asyncio.to_thread(self._count_styles, case),
+        return await gather_answers(
+            (
+                self._grade_items(case, judge),
+                self._check_points(case, judge),
+                asyncio.to_thread(self._count_styles, case),
+            )
         )
-        return [decided for part in found for decided in part]
 
     async def _grade_items(self, case: Case, judge: Judge) -> list[ItemAnswer]:
-        """Grade one batch per call; the first one alone, so that the provider has cached the report
-        for the others."""
         items = [item for item in self.rubric.items if item.check == GRADE]
-        size = self.rubric.items_per_call
-        batches = [items[start : start + size] for start in range(0, len(items), size)]
-        if not batches:
-            return []
-        answered = [await _grade_batch(case, judge, batches[0])]
-        answered += await asyncio.gather(*(_grade_batch(case, judge, each) for each in batches[1:]))
-        answers = [answer for each in answered for answer in each]
-        return _pair_answers(ITEMS, items, answers)
+        batches = split_batches(items, self.rubric.items_per_call)
+        answers = await ask_first_alone(partial(_grade_batch, case, judge), batches)
+        return name_answers(ITEMS, (item.id for item in items), answers)
 
     async def _check_points(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         items = [item for item in self.rubric.items if item.check == KEY_POINT]
         if not items:
             return []
+        names = (item.id for item in items)
         if case.attachments:
             nothing = JudgeAnswer(status=Status.NOT_ASSESSED, reason=NO_TEXT)
-            return _pair_answers(POINTS, items, [nothing] * len(items))
+            return name_answers(POINTS, names, [nothing] * len(items))
         request = CheckPoints(
             question=case.question,
             report=case.report.text,
             points=tuple(item.text for item in items),
             prompt="own_rubric/check_points",
         )
-        return _pair_answers(POINTS, items, await _ask_judge(judge, request))
+        return name_answers(POINTS, names, await _ask_judge(judge, request))
 
     def _count_styles(self, case: Case) -> list[ItemAnswer]:
         items = [item for item in self.rubric.items if item.check not in (GRADE, KEY_POINT)]
@@ -105,28 +103,28 @@ class OwnRubric:
         from tasks.extraction.shape import measure_styles
 
         [figures] = measure_styles([case.report.text], load_words_to_watch())
-        return _pair_answers(
-            COUNTED, items, [_check_bounds(i, figures[i.check].value) for i in items]
-        )
+        checked = (_check_bounds(item, figures[item.check].value) for item in items)
+        return name_answers(COUNTED, (item.id for item in items), checked)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         valued = self._add_worth(judged.verdicts)
         empty = "no item was judged"
         if not {GradeItems, CheckPoints} <= judge.decides:
-            empty = f"not_assessed: the judge {judge.name} cannot decide its items"
+            empty = explain_cannot(judge, "decide its items")
         parts = {SCORE: valued} | {
             _metric_name(dimension): valued.filter(pl.col("dimension") == dimension)
             for dimension in self.rubric.dimensions
         }
-        return pl.concat(
-            [
-                *(
-                    build_figures(m, _compute_score(rows), judged, empty)
-                    for m, rows in parts.items()
-                ),
-                build_figures(ASSESSED, _compute_assessed_share(valued), judged, empty),
-            ]
+        scores = [
+            build_figures(m, _compute_score(rows), judged, empty) for m, rows in parts.items()
+        ]
+        # Open items are left out, as in any share.
+        final = (
+            pl.when(pl.col("status").is_in(OPEN_STATUSES)).then("status").otherwise(pl.lit("ok"))
         )
+        all_final = valued.with_columns(status=final, was=pl.col("status"))
+        share = build_share(ASSESSED, all_final, pl.col("was") == "ok", judged, empty)
+        return pl.concat([*scores, share])
 
     def _add_worth(self, verdicts: pl.DataFrame) -> pl.DataFrame:
         """Add to each verdict its worth, 0-1, and its item's weight and dimension. Verdicts on
@@ -166,15 +164,8 @@ async def _grade_batch(
 async def _ask_judge(judge: Judge, request: DecisionRequest) -> Sequence[JudgeAnswer]:
     if type(request) in judge.decides:
         return await judge.decide(request)
-    cannot = f"not_assessed: the judge {judge.name} cannot {request.action}"
+    cannot = explain_cannot(judge, request.action)
     return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=cannot)] * request.n_items
-
-
-def _pair_answers(
-    step: str, items: Sequence[ItemEntry], answers: Sequence[JudgeAnswer]
-) -> list[ItemAnswer]:
-    pairs = zip(items, answers, strict=True)
-    return [ItemAnswer(step=step, item=item.id, answer=answer) for item, answer in pairs]
 
 
 def _check_bounds(item: ItemEntry, value: float | None) -> JudgeAnswer:
@@ -217,15 +208,6 @@ def _compute_score(valued: pl.DataFrame) -> pl.DataFrame:
         numerator = None if value is None else value * judged.height
         rows.append((assignment, numerator, judged.height, n_open))
     return pl.DataFrame(rows, schema=SHARE_SCHEMA, orient="row")
-
-
-def _compute_assessed_share(valued: pl.DataFrame) -> pl.DataFrame:
-    """Return, per report, the share of its items that were judged, without open ones."""
-    still_open = pl.col("status").is_in(OPEN_STATUSES)
-    status = pl.when(still_open).then(pl.col("status")).otherwise(pl.lit("ok"))
-    return compute_shares(
-        valued.with_columns(status=status, was=pl.col("status")), pl.col("was") == "ok"
-    )
 
 
 def _metric_name(dimension: str) -> str:

@@ -7,7 +7,6 @@ totals. Criteria are identified by id; the published code looks for their texts 
 uses a mean weight if it does not find one.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -21,7 +20,8 @@ from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
 from tasks.judges.research import ScorePair
 from tasks.metrics.relative_score import ScoredPair, relative_score
-from tasks.protocols.case import FIGURE_SCHEMA, Case, ItemAnswer, JudgedReports
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
+from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, canonical_values
 from tasks.warehouse.rubrics import BundleSettings, Rubric
@@ -77,8 +77,7 @@ class Race:
 
     async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         orders = (True, False) if self.parameters.order == "both" else (True,)
-        found = await asyncio.gather(*(self._judge_order(case, judge, first) for first in orders))
-        return [decided for each in found for decided in each]
+        return await gather_answers(self._judge_order(case, judge, first) for first in orders)
 
     async def _judge_order(self, case: Case, judge: Judge, report_first: bool) -> list[ItemAnswer]:
         """Judge both articles in one order: two verdicts per criterion, with the step `report` or
@@ -101,27 +100,21 @@ class Race:
         ]
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        by_report = _group_by_report(judged.verdicts)
         own, own_weights = _collect_own_criteria(judged)
-        rows: list[tuple[object, ...]] = []
-        for assignment in judged.reports.filter(pl.col("state") == "done")["assignment"]:
+
+        def compute(assignment: str, verdicts: VerdictLabels) -> dict[str, FigureValues]:
             criteria = own.get(assignment, self.general)
             weights = own_weights.get(assignment, self.general_weights)
-            scored, n_open = _collect_scores(by_report.get(assignment, {}), criteria)
-            rows.append((assignment, OVERALL, *_compute_figure(scored, n_open, weights)))
+            scored, n_open = _collect_scores(verdicts, criteria)
+            figures = {OVERALL: _compute_figure(scored, n_open.total(), weights)}
             for dimension in DIMENSIONS:
-                rows.append(
-                    (
-                        assignment,
-                        f"race_{dimension}",
-                        *_compute_figure(
-                            [pair for pair in scored if pair.dimension == dimension],
-                            Counter({dimension: n_open[dimension]}),
-                            {dimension: 1.0},
-                        ),
-                    )
+                pairs = [pair for pair in scored if pair.dimension == dimension]
+                figures[f"race_{dimension}"] = _compute_figure(
+                    pairs, n_open[dimension], {dimension: 1.0}
                 )
-        return pl.DataFrame(rows, schema=FIGURE_SCHEMA, orient="row")
+            return figures
+
+        return compute_by_report(judged, compute)
 
 
 def _to_criterion(rubric: Rubric) -> RaceCriterion:
@@ -129,50 +122,37 @@ def _to_criterion(rubric: Rubric) -> RaceCriterion:
     return RaceCriterion(rubric.item, text, rubric.dimension, rubric.weight)
 
 
-Scores = Mapping[str, Mapping[str, tuple[str, str | None]]]
-"""Item → step → status and label."""
-
-
-def _group_by_report(verdicts: pl.DataFrame) -> Mapping[str, Scores]:
-    found: dict[str, dict[str, dict[str, tuple[str, str | None]]]] = {}
-    columns = ("assignment", "item", "step", "status", "label")
-    for assignment, item, step, *verdict in verdicts.select(columns).iter_rows():
-        found.setdefault(assignment, {}).setdefault(item, {})[step] = (verdict[0], verdict[1])
-    return found
-
-
 def _collect_scores(
-    scores: Scores, criteria: Sequence[RaceCriterion]
+    verdicts: VerdictLabels, criteria: Sequence[RaceCriterion]
 ) -> tuple[list[ScoredPair], Counter[str]]:
     """Return the scores by criteria decided for both articles, one per order, and the number of
     open criteria by dimension."""
     by_id = {criterion.id: criterion for criterion in criteria}
     scored, n_open = [], Counter[str]()
-    for item, by_step in sorted(scores.items()):
+    for item in sorted({item for _, item in verdicts}):
         criterion = by_id[item.removesuffix(SECOND)]
-        statuses = {status for status, _ in by_step.values()}
+        report, reference = verdicts[REPORT, item], verdicts[REFERENCE, item]
+        statuses = {report[0], reference[0]}
         n_open[criterion.dimension] += bool(statuses & OPEN_STATUSES)
         if statuses == {"ok"}:
-            values = {step: float(label or 0) for step, (_, label) in by_step.items()}
             scored.append(
                 ScoredPair(
                     dimension=criterion.dimension,
                     weight=criterion.weight,
-                    report=values[REPORT],
-                    reference=values[REFERENCE],
+                    report=float(report[1] or 0),
+                    reference=float(reference[1] or 0),
                 )
             )
     return scored, n_open
 
 
 def _compute_figure(
-    scored: Sequence[ScoredPair], n_open: Counter[str], weights: Mapping[str, float]
-) -> tuple[float | None, int, int, str | None]:
-    """Return numerator, items, open items and reason."""
+    scored: Sequence[ScoredPair], n_open: int, weights: Mapping[str, float]
+) -> FigureValues:
     value = relative_score(scored, weights)
     if value is None:
-        return None, 0, n_open.total(), _explain_missing(scored, weights)
-    return value * len(scored), len(scored), n_open.total(), None
+        return FigureValues(None, 0, n_open, _explain_missing(scored, weights))
+    return FigureValues(value * len(scored), len(scored), n_open)
 
 
 def _explain_missing(scored: Sequence[ScoredPair], weights: Mapping[str, float]) -> str:

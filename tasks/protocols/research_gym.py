@@ -6,7 +6,6 @@ rated from 0 to 10. Recall and precision of citations use the edition's extracti
 paper and code differ, both figures are computed: see `research_gym_figures`.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 import polars as pl
@@ -16,7 +15,7 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import Criterion, Judge, JudgeAnswer
 from tasks.judges.research import CheckPoints, RateReport, VerifySupport
 from tasks.judges.text import URL_PATTERN, has_words, strip_urls
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.research_gym_figures import (
     CITATION,
     CLARITY,
@@ -37,8 +36,7 @@ from tasks.protocols.research_gym_figures import (
     compute_quality_figures,
 )
 from tasks.protocols.versions import build_version, parse_parameters
-from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import Claim, Status, canonical_values
+from tasks.warehouse.rows import Status, canonical_values
 
 PAGE_NEVER_FETCHED = "a page that it cites has never been fetched"
 
@@ -73,8 +71,7 @@ class ResearchGym:
             steps.append(_check_citations(case, judge))
         if RateReport in judge.decides:
             steps.append(self._rate_quality(case, judge))
-        decided = [item for items in await asyncio.gather(*steps) for item in items]
-        return [*_describe_inputs(case), *decided]
+        return [*_describe_inputs(case), *await gather_answers(steps)]
 
     async def _rate_quality(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         texts = {CLARITY: self.parameters.clarity, INSIGHT: self.parameters.insight}
@@ -85,10 +82,7 @@ class ResearchGym:
                 criteria=tuple(Criterion(id=name, text=text) for name, text in texts.items()),
             )
         )
-        return [
-            ItemAnswer(step=QUALITY, item=name, answer=answer)
-            for name, answer in zip(texts, answers, strict=True)
-        ]
+        return name_answers(QUALITY, texts, answers)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(
@@ -128,51 +122,44 @@ async def _check_points(case: Case, judge: Judge) -> list[ItemAnswer]:
             points=tuple(point.text for point in points),
         )
     )
-    return [
-        ItemAnswer(step=KEY_POINT, item=f"point:{point.number}", answer=answer)
-        for point, answer in zip(points, answers, strict=True)
-    ]
+    return name_answers(KEY_POINT, (f"point:{point.number}" for point in points), answers)
 
 
 async def _check_citations(case: Case, judge: Judge) -> list[ItemAnswer]:
     """Judge each cited claim by all its fetched pages, once all were tried; claims with the same
     pages are judged together."""
-    if case.extraction is None or not case.extraction.pairs_reliable:
-        return []
     cited: dict[int, list[str]] = {}
-    for pair in sorted(case.citations, key=lambda pair: (pair.number, pair.url)):
-        cited.setdefault(pair.number, []).append(pair.url)
-    texts = {claim.number: claim for claim in case.claims}
-    pages = {page.url: page for page in case.pages}
-    groups: dict[tuple[str, ...], list[Claim]] = {}
-    for number, urls in cited.items():
-        groups.setdefault(tuple(urls), []).append(texts[number])
-    answered = await asyncio.gather(
-        *(_verify_support(claims, urls, pages, judge) for urls, claims in groups.items())
+    for url, pairs in case.citations_by_url.items():
+        for pair in pairs:
+            cited.setdefault(pair.number, []).append(url)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, urls in sorted(cited.items()):
+        groups.setdefault(tuple(urls), []).append(number)
+    decided = await gather_answers(
+        _verify_support(case, numbers, urls, judge) for urls, numbers in groups.items()
     )
-    decided = [
-        ItemAnswer(step=CITATION, item=f"claim:{claim.number}", answer=answer)
-        for claims, answers in zip(groups.values(), answered, strict=True)
-        for claim, answer in zip(claims, answers, strict=True)
-    ]
     return sorted(decided, key=lambda one: int(one.item.removeprefix("claim:")))
 
 
 async def _verify_support(
-    claims: Sequence[Claim], urls: Sequence[str], pages: dict[str, Page], judge: Judge
-) -> Sequence[JudgeAnswer]:
+    case: Case, claims: Sequence[int], urls: Sequence[str], judge: Judge
+) -> list[ItemAnswer]:
+    """Judge the claims with these numbers, which cite the same pages."""
+    items = [f"claim:{number}" for number in claims]
+    pages = case.pages_by_url
     found = [pages[url] for url in urls if url in pages]
     if len(found) < len(urls):  # a missing page would change the question: do not pay for this one
-        return [JudgeAnswer(status=Status.SKIPPED, reason=PAGE_NEVER_FETCHED)] * len(claims)
+        missing = JudgeAnswer(status=Status.SKIPPED, reason=PAGE_NEVER_FETCHED)
+        return name_answers(CITATION, items, [missing] * len(items))
     # Addresses on the pages say nothing; the published code removes them too.
     texts_fetched = [page.text for page in found if page.status == "ok" and page.text]
     texts = [strip_urls(text) for text in texts_fetched if has_words(text)]
     if not texts:
         reason = "; ".join(f"{page.status}: {page.error or 'no text'}" for page in found)
-        return [JudgeAnswer(status=Status.UNFETCHABLE, reason=reason[:500])] * len(claims)
-    return await judge.decide(
-        VerifySupport(
-            claims=tuple(claim.text for claim in claims),
-            pages=tuple(dict.fromkeys(texts)),  # two addresses of one page are one page
-        )
+        unfetchable = JudgeAnswer(status=Status.UNFETCHABLE, reason=reason[:500])
+        return name_answers(CITATION, items, [unfetchable] * len(items))
+    request = VerifySupport(
+        claims=tuple(case.claim_texts[number] for number in claims),
+        pages=tuple(dict.fromkeys(texts)),  # two addresses of one page are one page
     )
+    return name_answers(CITATION, items, await judge.decide(request))

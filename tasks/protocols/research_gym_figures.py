@@ -6,7 +6,7 @@ report no claims or no URL. In the paper such a report has no figure.
 
 import polars as pl
 
-from tasks.judges.decisions import Judge
+from tasks.judges.decisions import Judge, explain_cannot
 from tasks.judges.research import (
     CONTRADICTED,
     FULL,
@@ -18,8 +18,13 @@ from tasks.judges.research import (
     RateReport,
     VerifySupport,
 )
-from tasks.metrics.ratios import compute_shares
-from tasks.protocols.case import JudgedReports, build_figures, build_not_assessed
+from tasks.protocols.case import JudgedReports
+from tasks.protocols.figures import (
+    add_reasons,
+    build_not_assessed,
+    build_share,
+    find_unreliable,
+)
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 GIVEN, KEY_POINT, CITATION, QUALITY = "given", "key_point", "citation", "quality"
@@ -38,6 +43,7 @@ WHY_NO_POINTS = {
     "research_gym --judge JUDGE` does, with a judge that calls a model",
     UNKNOWN: "nobody has published key points of this query",
 }
+KPR, KPC = ("kpr", "kpr_published"), ("kpc", "kpc_published")
 SUPPORT_WORTH = {FULL: 1.0, PARTIAL: 0.5, NONE: 0.0}
 BEST_RATING = 10
 NO_CLAIMS = "the report has no claims"
@@ -51,8 +57,9 @@ def compute_point_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFr
     """Compute kpr, kpc and the published code's variants; open if this judge can still extract the
     key points."""
     if CheckPoints not in judge.decides:
-        return _all_not_assessed(judged, _explain_cannot(judge, CheckPoints.action), "kpr", "kpc")
-    verdicts = _select_step(judged, KEY_POINT)
+        cannot = explain_cannot(judge, CheckPoints.action)
+        return build_not_assessed(judged, cannot, *KPR, *KPC)
+    verdicts = judged.select_step(KEY_POINT)
     labels = _select_given(judged, POINTS)
     why = labels.select(
         "assignment", because=pl.col("label").replace_strict(WHY_NO_POINTS, default=None)
@@ -64,16 +71,16 @@ def compute_point_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFr
         (pl.col("label") == NOT_MADE) & pl.lit(ExtractKeyPoints in judge.decides)
     ).select("assignment", n_open=pl.lit(1, pl.Int64))
 
-    def figures(metric: str, label: str) -> list[pl.DataFrame]:
-        found = compute_shares(verdicts, pl.col("label") == label)
-        rows = _add_reasons(build_figures(metric, found, judged, "no key point was decided"), why)
-        rows = rows.update(to_make, on="assignment", maintain_order="left")
-        return [rows, _to_published(f"{metric}_published", rows, none)]
+    def figures(metric: str, published: str, label: str) -> list[pl.DataFrame]:
+        hit = pl.col("label") == label
+        rows = build_share(metric, verdicts, hit, judged, "no key point was decided")
+        rows = add_reasons(rows, why).update(to_make, on="assignment", maintain_order="left")
+        return [rows, _to_published(published, rows, none)]
 
     if not judge.sees_conflict:
-        blind = f"not_assessed: the judge {judge.name} cannot see contradiction"
-        return [*figures("kpr", SUPPORTED), *_all_not_assessed(judged, blind, "kpc")]
-    return [*figures("kpr", SUPPORTED), *figures("kpc", CONTRADICTED)]
+        blind = explain_cannot(judge, "see contradiction")
+        return [*figures(*KPR, SUPPORTED), *build_not_assessed(judged, blind, *KPC)]
+    return [*figures(*KPR, SUPPORTED), *figures(*KPC, CONTRADICTED)]
 
 
 def compute_citation_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
@@ -98,18 +105,13 @@ def compute_citation_figures(judged: JudgedReports, judge: Judge) -> list[pl.Dat
 def compute_quality_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
     """Compute clarity and insight as shares of the best rating."""
     if RateReport not in judge.decides:
-        reason = _explain_cannot(judge, RateReport.action)
-        return [build_not_assessed(metric, judged, reason) for metric in (CLARITY, INSIGHT)]
-    ratings = _select_step(judged, QUALITY)
+        cannot = explain_cannot(judge, RateReport.action)
+        return build_not_assessed(judged, cannot, CLARITY, INSIGHT)
+    ratings = judged.select_step(QUALITY)
     worth = pl.col("label").cast(pl.Float64) / BEST_RATING
     return [
-        build_figures(
-            metric,
-            compute_shares(ratings.filter(pl.col("item") == metric), worth),
-            judged,
-            "not rated",
-        )
-        for metric in (CLARITY, INSIGHT)
+        build_share(m, ratings.filter(pl.col("item") == m), worth, judged, "not rated")
+        for m in (CLARITY, INSIGHT)
     ]
 
 
@@ -120,10 +122,10 @@ def _compute_recall(
     citations are unknown."""
     reliable = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
     known = judged.claims.join(pl.concat([reliable, no_url]), on="assignment", how="semi")
-    cited = compute_shares(known.with_columns(status=pl.lit("ok")), pl.col("cited"))
-    rows = build_figures("citation_recall", cited, judged, NO_CLAIMS)
+    known = known.with_columns(status=pl.lit("ok"))
+    rows = build_share("citation_recall", known, pl.col("cited"), judged, NO_CLAIMS)
     claimless = zeros.select("assignment", because=pl.lit(NO_CLAIMS))
-    rows = _add_reasons(_add_reasons(rows, _unreliable_reasons(judged)), claimless)
+    rows = add_reasons(add_reasons(rows, find_unreliable(judged)), claimless)
     return [rows, _to_published("citation_recall_published", rows, zeros)]
 
 
@@ -133,12 +135,10 @@ def _compute_precision(
     names = ("citation_precision", "citation_precision_strict")
     published, evaluated = "citation_precision_published", "citation_evaluated_share"
     if VerifySupport not in judge.decides:
-        reason = _explain_cannot(judge, VerifySupport.action)
-        return [
-            build_not_assessed(metric, judged, reason) for metric in (*names, published, evaluated)
-        ]
+        cannot = explain_cannot(judge, VerifySupport.action)
+        return build_not_assessed(judged, cannot, *names, published, evaluated)
     # Pages never tried are open, like failed answers of the judge.
-    claims = _select_step(judged, CITATION).with_columns(
+    claims = judged.select_step(CITATION).with_columns(
         status=pl.when(pl.col("status") == Status.SKIPPED)
         .then(pl.lit(str(Status.JUDGE_ERROR)))
         .otherwise(pl.col("status")),
@@ -150,43 +150,23 @@ def _compute_precision(
         .otherwise(pl.col("status"))
     )
     found = {
-        names[0]: compute_shares(claims, pl.col("worth")),
-        names[1]: compute_shares(tried, pl.col("worth")),
-        evaluated: compute_shares(tried, pl.col("label").is_not_null()),
+        names[0]: (claims, pl.col("worth")),
+        names[1]: (tried, pl.col("worth")),
+        evaluated: (tried, pl.col("label").is_not_null()),
     }
     open_reports = claims.filter(pl.col("status").is_in(OPEN_STATUSES)).select(
         pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
     )
     rows = {}
-    for metric, table in found.items():
-        figures = _add_reasons(build_figures(metric, table, judged, NO_PAGES), open_reports)
-        rows[metric] = _add_reasons(figures, _unreliable_reasons(judged))
+    for metric, (verdicts, hit) in found.items():
+        figures = build_share(metric, verdicts, hit, judged, NO_PAGES)
+        rows[metric] = add_reasons(add_reasons(figures, open_reports), find_unreliable(judged))
     return [*rows.values(), _to_published(published, rows[names[1]], zeros)]
 
 
-def _select_step(judged: JudgedReports, step: str) -> pl.DataFrame:
-    return judged.verdicts.filter(pl.col("step") == step)
-
-
 def _select_given(judged: JudgedReports, item: str) -> pl.DataFrame:
-    return _select_step(judged, GIVEN).filter(pl.col("item") == item).select("assignment", "label")
-
-
-def _unreliable_reasons(judged: JudgedReports) -> pl.DataFrame:
-    """Return assignment, because: why a report's citations are unknown."""
-    return judged.reports.filter(~pl.col("pairs_reliable").fill_null(False)).select(
-        "assignment", because=pl.col("pairs_reason")
-    )
-
-
-def _add_reasons(figures: pl.DataFrame, why: pl.DataFrame) -> pl.DataFrame:
-    """Add these reasons (assignment, because) to figures without a value."""
-    reason = pl.when(pl.col("n_items") == 0).then(pl.coalesce("because", "reason"))
-    return (
-        figures.join(why, on="assignment", how="left", maintain_order="left")
-        .with_columns(reason=reason)
-        .select(figures.columns)
-    )
+    given = judged.select_step(GIVEN).filter(pl.col("item") == item)
+    return given.select("assignment", "label")
 
 
 def _to_published(metric: str, figures: pl.DataFrame, zeros: pl.DataFrame) -> pl.DataFrame:
@@ -196,21 +176,12 @@ def _to_published(metric: str, figures: pl.DataFrame, zeros: pl.DataFrame) -> pl
         figures.join(zeros, on="assignment", how="left", maintain_order="left")
         .with_columns(
             metric=pl.lit(metric),
-            numerator=pl.when(zero).then(0.0).when(some).then(
-                pl.col("numerator") / pl.col("n_items")
-            ),
+            numerator=pl.when(zero)
+            .then(0.0)
+            .when(some)
+            .then(pl.col("numerator") / pl.col("n_items")),
             n_items=(zero | some).cast(pl.Int64),
             reason=pl.coalesce("zero", "reason"),
         )
         .select(figures.columns)
-    )  # fmt: skip
-
-
-def _all_not_assessed(judged: JudgedReports, reason: str, *metrics: str) -> list[pl.DataFrame]:
-    """Return rows without a value for these metrics and their published variants."""
-    names = [name for metric in metrics for name in (metric, f"{metric}_published")]
-    return [build_not_assessed(name, judged, reason) for name in names]
-
-
-def _explain_cannot(judge: Judge, what: str) -> str:
-    return f"not_assessed: the judge {judge.name} cannot {what}"
+    )

@@ -7,17 +7,17 @@ also computed with other settings, among them those of the authors' notebook, pu
 (github.com/EVIGBYEN/DrBench).
 """
 
-import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 import polars as pl
 
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
+from tasks.judges.batches import split_batches
 from tasks.judges.decisions import Judge
 from tasks.judges.research import GradeItems, RateKeywords, RubricItem
-from tasks.protocols.case import FIGURE_SCHEMA, Case, ItemAnswer, JudgedReports
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.rigorous_evidence import build_graded_text, collect_evidence, number_keywords
 from tasks.protocols.rigorous_figures import RELEVANCE, RigorousReport, RubricPoints
 from tasks.protocols.rigorous_parameters import RigorousParameters
@@ -26,7 +26,6 @@ from tasks.warehouse.rows import canonical_values
 from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
 
 GRADE_ITEM = "rigorous/grade_item"
-ItemT = TypeVar("ItemT")
 
 
 class Rigorous:
@@ -57,11 +56,7 @@ class Rigorous:
             steps.append(self._grade_rubric(case, judge))
         if RateKeywords in judge.decides:
             steps.append(self._rate_keywords(prose, number_keywords(settings), judge))
-        found = await asyncio.gather(*steps)
-        return [
-            *collect_evidence(case, prose, settings),
-            *(item for items in found for item in items),
-        ]
+        return [*collect_evidence(case, prose, settings), *await gather_answers(steps)]
 
     async def _grade_rubric(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         """Grade the rubric in batches of the configured size; a dimension is a step."""
@@ -69,55 +64,40 @@ class Rigorous:
         batches = [
             batch
             for dimension in dict.fromkeys(item.dimension for item in case.rubric)
-            for batch in _split_batches(
+            for batch in split_batches(
                 [item for item in case.rubric if item.dimension == dimension],
                 self.parameters.rubrics_per_call,
             )
         ]
-        found = await asyncio.gather(
-            *(_grade_batch(case.question, text, batch, judge) for batch in batches)
+        return await gather_answers(
+            _grade_batch(case.question, text, batch, judge) for batch in batches
         )
-        return [item for items in found for item in items]
 
     async def _rate_keywords(
-        self, prose: str, items: dict[str, str], judge: Judge
+        self, prose: str, keywords: dict[str, str], judge: Judge
     ) -> list[ItemAnswer]:
-        batches = _split_batches([*items], self.parameters.keywords_per_call)
-        found = await asyncio.gather(
-            *(
-                judge.decide(
-                    RateKeywords(report=prose, keywords=tuple(items[item] for item in batch))
-                )
-                for batch in batches
-            )
-        )
-        return [
-            ItemAnswer(step=RELEVANCE, item=item, answer=answer)
-            for batch, answers in zip(batches, found, strict=True)
-            for item, answer in zip(batch, answers, strict=True)
-        ]
+        """Rate the keywords (item → keyword) in batches of the configured size."""
+        batches = split_batches([*keywords.items()], self.parameters.keywords_per_call)
+        return await gather_answers(_rate_batch(prose, dict(batch), judge) for batch in batches)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        done = judged.reports.filter(pl.col("state") == "done")["assignment"]
-        verdicts = _group_by_assignment(judged.verdicts, "step", "item", "status", "label")
-        items = _group_by_assignment(judged.rubrics, "item", "dimension", "points")
+        items: dict[str, list[RubricPoints]] = {}
+        columns = ("assignment", "item", "dimension", "points")
+        for assignment, *item in judged.rubrics.select(columns).iter_rows():
+            items.setdefault(assignment, []).append(RubricPoints(*item))
         bundles = dict(judged.bundles.select("assignment", "settings").iter_rows())
-        rows = [
-            row
-            for assignment in done
-            for row in _build_rows(
-                assignment,
-                RigorousReport(
-                    verdicts={(step, item): (status, label)
-                          for step, item, status, label in verdicts.get(assignment, ())},
-                    items=[RubricPoints(*item) for item in items.get(assignment, ())],
-                    settings=BundleSettings.model_validate_json(bundles[assignment]),
-                    judge=judge,
-                    parameters=self.parameters,
-                ),
+
+        def compute(assignment: str, verdicts: VerdictLabels) -> dict[str, FigureValues]:
+            report = RigorousReport(
+                verdicts=verdicts,
+                items=items.get(assignment, ()),
+                settings=BundleSettings.model_validate_json(bundles[assignment]),
+                judge=judge,
+                parameters=self.parameters,
             )
-        ]  # fmt: skip
-        return pl.DataFrame(rows, schema=FIGURE_SCHEMA, orient="row")
+            return {name: figure.to_values() for name, figure in report.compute_figures().items()}
+
+        return compute_by_report(judged, compute)
 
 
 async def _grade_batch(
@@ -136,19 +116,6 @@ async def _grade_batch(
     ]
 
 
-def _build_rows(assignment: str, report: RigorousReport) -> Iterable[tuple[Any, ...]]:
-    for metric, found in report.compute_figures().items():
-        numerator = None if found.value is None else found.value * found.n_items
-        yield assignment, metric, numerator, found.n_items, found.n_open, found.reason
-
-
-def _split_batches(items: Sequence[ItemT], size: int) -> list[Sequence[ItemT]]:
-    return [items[start : start + size] for start in range(0, len(items), size)]
-
-
-def _group_by_assignment(frame: pl.DataFrame, *columns: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of each assignment, in order."""
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    for assignment, *row in frame.select("assignment", *columns).iter_rows():
-        found.setdefault(assignment, []).append(tuple(row))
-    return found
+async def _rate_batch(prose: str, keywords: dict[str, str], judge: Judge) -> list[ItemAnswer]:
+    request = RateKeywords(report=prose, keywords=tuple(keywords.values()))
+    return name_answers(RELEVANCE, keywords, await judge.decide(request))

@@ -4,13 +4,13 @@ A single part's figure rests on its decided items only; `rigorous_evaluated_shar
 combined figure has no value while a part has none or has open items.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
 
 from tasks.benchmarks.rigorous import GENERAL, QUERY
-from tasks.judges.decisions import DecisionRequest, Judge
+from tasks.judges.decisions import DecisionRequest, Judge, explain_cannot
 from tasks.judges.research import GradeItems, RateKeywords
 from tasks.metrics.drift import RatedKeyword, presence, semantic_drift, weighted_presence
 from tasks.metrics.integrated_score import (
@@ -23,6 +23,7 @@ from tasks.metrics.integrated_score import (
     trust_boost,
 )
 from tasks.metrics.ratios import share
+from tasks.protocols.figures import FigureValues, VerdictLabels
 from tasks.protocols.rigorous_evidence import (
     DEVIATION,
     FOCUS,
@@ -46,8 +47,6 @@ from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.rubrics import BundleSettings
 
 RELEVANCE = "relevance"
-VerdictLabels = Mapping[tuple[str, str], tuple[str, str | None]]
-"""(step, item) → status, label."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,11 @@ class ReportFigure:
     n_items: int = 0
     n_open: int = 0
     reason: str | None = None
+
+    def to_values(self) -> FigureValues:
+        """Return the figure as a row, whose numerator is a sum over the items."""
+        numerator = None if self.value is None else self.value * self.n_items
+        return FigureValues(numerator, self.n_items, self.n_open, self.reason)
 
 
 class RubricPoints(NamedTuple):
@@ -236,7 +240,7 @@ class RigorousReport:
     def _explain_cannot(self, decision: type[DecisionRequest]) -> str | None:
         if decision in self.judge.decides:
             return None
-        return f"not_assessed: the judge {self.judge.name} cannot {decision.action}"
+        return explain_cannot(self.judge, decision.action)
 
     def _get_verdict(self, step: str, item: str) -> tuple[str, str | None]:
         return self.verdicts.get((step, item), (Status.JUDGE_ERROR, None))

@@ -18,19 +18,20 @@ Besides the items' verdicts (a step for each dimension) a report has some that n
 `double` (an item with the same text as another).
 """
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 from pydantic import NonNegativeInt, PositiveInt
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
+from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.quotations import is_quoted_in
 from tasks.judges.research import GradeItems, RubricItem
-from tasks.metrics.ratios import compute_shares
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports
+from tasks.protocols.figures import build_share
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
@@ -94,15 +95,10 @@ class RubricBench:
     async def _grade_items(self, case: Case, text: str, judge: Judge) -> list[ItemAnswer]:
         """Grade all items; the first batch alone, so that the provider has cached the report for
         the others. Published: one batch after the other."""
-        first, *others = split_batches(
+        batches = split_batches(
             case.rubric, self.parameters.chunk_size, apart=self.parameters.compat_echo
         )
-        graded = await self._grade_batch(case, text, judge, first)
-        for more in await asyncio.gather(
-            *(self._grade_batch(case, text, judge, b) for b in others)
-        ):
-            graded += more
-        return graded
+        return await ask_first_alone(partial(self._grade_batch, case, text, judge), batches)
 
     async def _grade_batch(
         self, case: Case, text: str, judge: Judge, batch: Sequence[Rubric]
@@ -135,27 +131,19 @@ class RubricBench:
         ]
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        grades = judged.verdicts.filter(pl.col("step").is_in(DIMENSIONS))
-        doubles = judged.verdicts.filter(pl.col("step") == DOUBLE)
+        grades = judged.select_step(*DIMENSIONS)
+        doubles = judged.select_step(DOUBLE)
         once = grades.join(doubles, on=["assignment", "item"], how="anti")
         met, blocked = pl.col("label") == MET, pl.col("label") == FROM_BLOCKED
-        return pl.concat(
-            [
-                build_figures("rubric_total", compute_shares(grades, met), judged, EMPTY),
-                *(
-                    build_figures(
-                        f"rubric_{dimension}",
-                        compute_shares(grades.filter(pl.col("step") == dimension), met),
-                        judged,
-                        EMPTY,
-                    )
-                    for dimension in DIMENSIONS
-                ),
-                build_figures("rubric_blocked", compute_shares(grades, blocked), judged, EMPTY),
-                build_figures("rubric_total_compat", compute_shares(once, met), judged, EMPTY),
-                *_compute_checks(judged, grades),
-            ]
-        )
+        figures = {
+            "rubric_total": (grades, met),
+            **{f"rubric_{name}": (judged.select_step(name), met) for name in DIMENSIONS},
+            "rubric_blocked": (grades, blocked),
+            "rubric_total_compat": (once, met),
+            "rubric_evaluated_share": (_settle_final(grades), pl.col("label").is_not_null()),
+        }
+        rows = [build_share(metric, *each, judged, EMPTY) for metric, each in figures.items()]
+        return pl.concat([*rows, *_compute_checks(judged, grades)])
 
 
 def split_batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[list[Rubric]]:
@@ -218,21 +206,20 @@ def _find_duplicates(rubric: Sequence[Rubric]) -> list[ItemAnswer]:
     ]
 
 
-def _compute_evaluated(grades: pl.DataFrame) -> pl.DataFrame:
-    """Compute the share of graded items; items that cannot be graded count only here."""
+def _settle_final(grades: pl.DataFrame) -> pl.DataFrame:
+    """Count items that cannot be graded as decided, for the share of graded items alone."""
     final = ~pl.col("status").is_in([str(s) for s in OPEN_STATUSES])
-    every = pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
-    return compute_shares(grades.with_columns(status=every), pl.col("label").is_not_null())
+    return grades.with_columns(
+        status=pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
+    )
 
 
 def _compute_checks(judged: JudgedReports, grades: pl.DataFrame) -> list[pl.DataFrame]:
     """Compute how reliable evidence and texts are. Open grades are open evidence."""
-    evidence = judged.verdicts.filter(pl.col("step") == EVIDENCE)
     still_open = grades.filter(pl.col("status").is_in([str(s) for s in OPEN_STATUSES]))
-    cut = judged.verdicts.filter(pl.col("step") == SHOWN)
-    missing = compute_shares(pl.concat([evidence, still_open]), pl.col("label") == NOT_FOUND)
+    evidence = pl.concat([judged.select_step(EVIDENCE), still_open])
+    missing, cut = pl.col("label") == NOT_FOUND, pl.col("label") == CUT
     return [
-        build_figures("rubric_evidence_not_found", missing, judged, NO_EVIDENCE),
-        build_figures("rubric_evaluated_share", _compute_evaluated(grades), judged, EMPTY),
-        build_figures("rubric_cut", compute_shares(cut, pl.col("label") == CUT), judged, SCAN),
+        build_share("rubric_evidence_not_found", evidence, missing, judged, NO_EVIDENCE),
+        build_share("rubric_cut", judged.select_step(SHOWN), cut, judged, SCAN),
     ]

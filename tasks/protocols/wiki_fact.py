@@ -7,7 +7,6 @@ claim against its cited pages. Where paper and code differ, both figures are com
 
 import asyncio
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Literal
 
 import polars as pl
@@ -24,18 +23,26 @@ from tasks.judges.decisions import (
     JudgeAnswer,
     VerifyAgainstPage,
     VerifyClaims,
+    explain_cannot,
 )
 from tasks.judges.offline.fusion import FusedIndex
 from tasks.judges.offline.retrieval import Bm25
-from tasks.metrics.ratios import combine_citation_labels, compute_shares
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures, build_not_assessed
+from tasks.metrics.ratios import combine_citation_labels
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.figures import (
+    FIGURE_SCHEMA,
+    add_reasons,
+    build_not_assessed,
+    build_share,
+    find_unreliable,
+)
 from tasks.protocols.redirects import Redirects, collect_redirects, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Citation, Status, canonical_values
 
 COVERAGE, CONFLICT, CITATION = "coverage", "conflict", "citation"
-REFERENCE_METRICS = ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share")
+"""Steps."""
 NO_PAGES = "no cited page of this report has been fetched"
 
 
@@ -72,7 +79,7 @@ class WikiFact:
             steps.append(self._check_conflict(case, judge))
         if VerifyAgainstPage in judge.decides:
             steps.append(_check_citations(case, judge))
-        return [item for items in await asyncio.gather(*steps) for item in items]
+        return await gather_answers(steps)
 
     async def _check_coverage(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         leaked = find_leaked_claims(
@@ -80,18 +87,12 @@ class WikiFact:
         )
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
         answers = await self._verify([fact.text for fact in case.facts], pool, judge)
-        return [
-            ItemAnswer(step=COVERAGE, item=f"fact:{fact.number}", answer=answer)
-            for fact, answer in zip(case.facts, answers, strict=True)
-        ]
+        return name_answers(COVERAGE, (f"fact:{fact.number}" for fact in case.facts), answers)
 
     async def _check_conflict(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         pool = [fact.text for fact in case.facts]
         answers = await self._verify([claim.text for claim in case.claims], pool, judge)
-        return [
-            ItemAnswer(step=CONFLICT, item=f"claim:{claim.number}", answer=answer)
-            for claim, answer in zip(case.claims, answers, strict=True)
-        ]
+        return name_answers(CONFLICT, (f"claim:{claim.number}" for claim in case.claims), answers)
 
     async def _verify(
         self, statements: Sequence[str], pool: Sequence[str], judge: Judge
@@ -115,7 +116,7 @@ class WikiFact:
         return pl.concat(
             [
                 *_compute_coverage(judged),
-                _compute_conflict(judged, judge),
+                *_compute_conflict(judged, judge),
                 *_compute_references(judged, judge),
                 *_compute_leakage(judged),
             ]
@@ -137,35 +138,30 @@ def find_leaked_claims(
 async def _check_citations(case: Case, judge: Judge) -> list[ItemAnswer]:
     """Judge every (claim, URL) pair, a page together with all claims that cite it. As in the
     published code, two URLs of the same page are two pairs."""
-    if case.extraction is None or not case.extraction.pairs_reliable:
-        return []
-    pages = {page.url: page for page in case.pages}
-    texts = {claim.number: claim.text for claim in case.claims}
-    by_url = sorted(case.citations, key=lambda pair: (pair.url, pair.number))
-    cited = {url: list(group) for url, group in groupby(by_url, key=lambda pair: pair.url)}
-    answered = await asyncio.gather(
-        *(
-            _check_page(url, pages.get(url), tuple(texts[p.number] for p in pairs), judge)
-            for url, pairs in cited.items()
-        )
+    texts, pages = case.claim_texts, case.pages_by_url
+    return await gather_answers(
+        _check_page(pairs, texts, pages.get(url), judge)
+        for url, pairs in case.citations_by_url.items()
     )
-    return [
-        ItemAnswer(step=CITATION, item=f"claim:{pair.number} {url}", answer=answer)
-        for (url, pairs), answers in zip(cited.items(), answered, strict=True)
-        for pair, answer in zip(pairs, answers, strict=True)
-    ]
 
 
 async def _check_page(
-    url: str, page: Page | None, claims: tuple[str, ...], judge: Judge
+    pairs: Sequence[Citation], texts: dict[int, str], page: Page | None, judge: Judge
+) -> list[ItemAnswer]:
+    items = [f"claim:{pair.number} {pair.url}" for pair in pairs]
+    claims = tuple(texts[pair.number] for pair in pairs)
+    return name_answers(CITATION, items, await _ask_judge(claims, pairs[0].url, page, judge))
+
+
+async def _ask_judge(
+    claims: tuple[str, ...], url: str, page: Page | None, judge: Judge
 ) -> Sequence[JudgeAnswer]:
     if page is None:
         reason = "the page has never been fetched"
         return [JudgeAnswer(status=Status.SKIPPED, reason=reason)] * len(claims)
     if page.status != "ok" or page.text is None:
-        return [JudgeAnswer(status=Status.UNFETCHABLE, reason=_explain_unfetchable(page))] * len(
-            claims
-        )
+        reason = _explain_unfetchable(page)
+        return [JudgeAnswer(status=Status.UNFETCHABLE, reason=reason)] * len(claims)
     return await judge.decide(VerifyAgainstPage(claims=claims, url=url, page=page.text))
 
 
@@ -175,34 +171,25 @@ def _explain_unfetchable(page: Page) -> str:
     return f"{page.status}: {page.error or missing}"
 
 
-def _select_step(judged: JudgedReports, step: str) -> pl.DataFrame:
-    return judged.verdicts.filter(pl.col("step") == step)
-
-
 def _compute_coverage(judged: JudgedReports) -> list[pl.DataFrame]:
-    verdicts = _select_step(judged, COVERAGE)
-    empty = "no reference fact was decided"
-    hard = compute_shares(verdicts, pl.col("label") == CONSISTENT)
-    soft = compute_shares(verdicts.filter(pl.col("score").is_not_null()), pl.col("score"))
+    verdicts, hit = judged.select_step(COVERAGE), pl.col("label") == CONSISTENT
+    scored, no_scores = verdicts.drop_nulls("score"), "the judge gives no probabilities"
     return [
-        build_figures("coverage_wiki", hard, judged, empty),
-        build_figures("coverage_wiki_soft", soft, judged, "the judge gives no probabilities"),
+        build_share("coverage_wiki", verdicts, hit, judged, "no reference fact was decided"),
+        build_share("coverage_wiki_soft", scored, pl.col("score"), judged, no_scores),
     ]
 
 
-def _compute_conflict(judged: JudgedReports, judge: Judge) -> pl.DataFrame:
+def _compute_conflict(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
     if not judge.sees_conflict:
-        return build_not_assessed("wiki_conflict", judged, _explain_blind(judge))
-    conflict = compute_shares(_select_step(judged, CONFLICT), pl.col("label") == INCONSISTENT)
-    return build_figures("wiki_conflict", conflict, judged, "no claim was decided")
-
-
-def _explain_blind(judge: Judge) -> str:
-    return f"not_assessed: the judge {judge.name} cannot see contradiction"
+        blind = explain_cannot(judge, "see contradiction")
+        return build_not_assessed(judged, blind, "wiki_conflict")
+    verdicts, hit = judged.select_step(CONFLICT), pl.col("label") == INCONSISTENT
+    return [build_share("wiki_conflict", verdicts, hit, judged, "no claim was decided")]
 
 
 def _compute_references(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
-    pairs = _select_step(judged, CITATION)
+    pairs = judged.select_step(CITATION)
     claims = _group_by_claim(pairs)
     evaluated = claims.filter(pl.col("label").is_not_null())
     # Strict: a claim whose pages could all not be fetched counts as not supported. A claim with a
@@ -217,24 +204,28 @@ def _compute_references(judged: JudgedReports, judge: Judge) -> list[pl.DataFram
         .then(pl.lit(Status.NOT_ASSESSED))
         .otherwise(pl.lit(Status.OK))
     )
+    supported = pl.col("label") == SUPPORT
     figures = {
-        "ref_acc": compute_shares(evaluated, pl.col("label") == SUPPORT),
-        "ref_acc_strict": compute_shares(strict, pl.col("label").fill_null("") == SUPPORT),
-        "ref_acc_pairs": compute_shares(pairs, pl.col("label") == SUPPORT),
-        "evaluated_share": compute_shares(
-            claims.with_columns(status=pl.lit("ok")), pl.col("label").is_not_null()
-        ),
+        "ref_acc": (evaluated, supported),
+        "ref_acc_strict": (strict, supported),
+        "ref_acc_pairs": (pairs, supported),
+        "evaluated_share": (claims, pl.col("label").is_not_null()),
+        "ref_conflict": (evaluated, pl.col("label") == "conflict"),
     }
-    open_claims = claims.group_by("assignment").agg(open_claims=pl.col("undecided").sum())
-    rows = [
-        _add_reasons(build_figures(metric, table, judged, NO_PAGES), judged, open_claims)
-        for metric, table in figures.items()
-    ]
+    blind = []
     if not judge.sees_conflict:
-        return [*rows, build_not_assessed("ref_conflict", judged, _explain_blind(judge))]
-    conflict = compute_shares(evaluated, pl.col("label") == "conflict")
-    return [*rows, _add_reasons(build_figures("ref_conflict", conflict, judged, NO_PAGES), judged,
-                              open_claims)]  # fmt: skip
+        del figures["ref_conflict"]
+        blind = build_not_assessed(
+            judged, explain_cannot(judge, "see contradiction"), "ref_conflict"
+        )
+    rows = pl.concat(
+        [build_share(metric, *shares, judged, NO_PAGES) for metric, shares in figures.items()]
+    )
+    n_open = claims.group_by("assignment").agg(pl.col("undecided").sum().cast(pl.Int64))
+    rows = rows.join(n_open, on="assignment", how="left").select(
+        pl.exclude("n_open", "undecided"), n_open=pl.col("undecided").fill_null(0)
+    )
+    return [add_reasons(rows.select(list(FIGURE_SCHEMA)), find_unreliable(judged)), *blind]
 
 
 def _group_by_claim(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -261,33 +252,13 @@ def _group_by_claim(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _add_reasons(
-    figures: pl.DataFrame, judged: JudgedReports, open_claims: pl.DataFrame
-) -> pl.DataFrame:
-    """Add why a reference figure is null, and the number of open claims."""
-    reliable = judged.reports.select("assignment", "pairs_reliable", "pairs_reason")
-    return (
-        figures.join(reliable, on="assignment", how="left")
-        .join(open_claims, on="assignment", how="left")
-        .with_columns(
-            n_open=pl.col("open_claims").fill_null(0).cast(pl.Int64),
-            reason=pl.when((pl.col("n_items") == 0) & ~pl.col("pairs_reliable").fill_null(False))
-            .then(pl.col("pairs_reason"))
-            .otherwise(pl.col("reason")),
-        )
-        .select(figures.columns)
-    )
-
-
 def _compute_leakage(judged: JudgedReports) -> list[pl.DataFrame]:
     """Compute leakage over all claims of reports with reliable claim-URL pairs."""
     trusted = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
     claims = judged.claims.join(trusted, on="assignment", how="semi")
-    leaked = compute_shares(claims.with_columns(status=pl.lit("ok")), pl.col("leaked"))
-    none = pl.lit(None, pl.DataFrame({"open_claims": [0]}).schema["open_claims"])
-    no_open = leaked.select("assignment", open_claims=none)
-    empty = "the report has no claims"
-    return [
-        _add_reasons(build_figures(metric, leaked, judged, empty), judged, no_open)
+    claims = claims.with_columns(status=pl.lit("ok"))
+    rows = [
+        build_share(metric, claims, pl.col("leaked"), judged, "the report has no claims")
         for metric in ("leakage_rate", "leakage_rate_by_article")
     ]
+    return [add_reasons(pl.concat(rows), find_unreliable(judged))]

@@ -6,7 +6,7 @@ seed, `both` asks twice and shows how often the order alone decided. A verdict's
 criterion's id, with the suffix ` report_first` if the report came first.
 """
 
-import asyncio
+from functools import partial
 from hashlib import sha256
 from typing import Literal
 
@@ -16,6 +16,7 @@ from tasks.configuration.criteria import CriteriaCategory, load_criteria
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
+from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import (
     FIRST,
     REFERENCE,
@@ -27,9 +28,8 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
-from tasks.metrics.ratios import compute_shares
-from tasks.models.attachments import Attachment
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, build_figures, build_not_assessed
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.figures import build_not_assessed, build_share
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import canonical_values
 
@@ -38,6 +38,7 @@ METRIC_BY_CATEGORY = {
     "neutral": "writing_neutral",
     "broad_coverage": "writing_broad",
 }
+ORDER_METRICS = ("writing_both_orders", "position_bias")
 REPORT_FIRST = " report_first"
 POINTS = {REPORT: 1.0, TIE: 0.5, REFERENCE: 0.0}
 """What a verdict is worth for the report. Ties occur only if allowed."""
@@ -85,10 +86,10 @@ class WikiWriting:
         for category in self.criteria.categories:
             for report_first in self._get_orders(case, category.id):
                 by_order.setdefault(report_first, []).append(category)
-        decided = await asyncio.gather(
-            *(self._judge_order(case, judge, *order) for order in sorted(by_order.items()))
+        return await gather_answers(
+            ask_first_alone(partial(self._compare_category, case, judge, first), categories)
+            for first, categories in sorted(by_order.items())
         )
-        return [item for items in decided for item in items]
 
     def _get_orders(self, case: Case, category: str) -> tuple[bool, ...]:
         """Return whether the report comes first, for each time a category is asked."""
@@ -99,55 +100,28 @@ class WikiWriting:
         lot = f"{self.parameters.seed} {case.report.agent} {case.report.assignment} {category}"
         return (bool(sha256(lot.encode()).digest()[0] & 1),)
 
-    async def _judge_order(
-        self, case: Case, judge: Judge, report_first: bool, categories: list[CriteriaCategory]
-    ) -> list[ItemAnswer]:
-        """Judge the categories over one pair of texts; the first one alone, so that the provider
-        has cached the texts for the others."""
-        texts = [strip_apparatus(case.reference.text), strip_apparatus(case.report.text)]
-        pair = (texts[1], texts[0]) if report_first else (texts[0], texts[1])
-        attachments = case.attachments
-        first, *others = categories
-        decided = [await self._compare_category(pair, attachments, judge, report_first, first)]
-        decided += await asyncio.gather(
-            *(
-                self._compare_category(pair, attachments, judge, report_first, category)
-                for category in others
-            )
-        )
-        return [item for items in decided for item in items]
-
     async def _compare_category(
-        self,
-        pair: tuple[str, str],
-        attachments: tuple[Attachment, ...],
-        judge: Judge,
-        report_first: bool,
-        category: CriteriaCategory,
+        self, case: Case, judge: Judge, report_first: bool, category: CriteriaCategory
     ) -> list[ItemAnswer]:
-        """Compare one category. `attachments` replace the text of a report that came as images."""
-        report = "first" if report_first else "second"
+        """Compare both texts by one category. The files of a report that came as images replace its
+        text."""
+        reference, report = strip_apparatus(case.reference.text), strip_apparatus(case.report.text)
         criteria = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
         answers = await judge.decide(
             CompareArticles(
                 category=category.id,
                 criteria=criteria,
-                first=pair[0],
-                second=pair[1],
+                first=report if report_first else reference,
+                second=reference if report_first else report,
                 allow_tie=self.parameters.allow_tie,
-                attached=report if attachments else None,
-                attachments=attachments,
+                attached=("first" if report_first else "second") if case.attachments else None,
+                attachments=case.attachments,
             )
         )
         suffix = REPORT_FIRST if report_first else ""
-        return [
-            ItemAnswer(
-                step=category.id,
-                item=criterion.id + suffix,
-                answer=_name_winner(answer, report_first),
-            )
-            for criterion, answer in zip(criteria, answers, strict=True)
-        ]
+        items = (criterion.id + suffix for criterion in criteria)
+        winners = (_name_winner(answer, report_first) for answer in answers)
+        return name_answers(category.id, items, winners)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         points = pl.col("label").replace_strict(POINTS, default=None, return_dtype=pl.Float64)
@@ -155,25 +129,15 @@ class WikiWriting:
         published = judged.verdicts
         if both:
             published = published.filter(~pl.col("item").str.ends_with(REPORT_FIRST))
-        return pl.concat(
-            [
-                build_figures("writing_overall", compute_shares(published, points), judged, EMPTY),
-                *(
-                    build_figures(
-                        metric,
-                        compute_shares(published.filter(pl.col("step") == category), points),
-                        judged,
-                        EMPTY,
-                    )
-                    for category, metric in METRIC_BY_CATEGORY.items()
-                ),
-                *(
-                    self._compute_order_figures(judged, points)
-                    if both
-                    else self._not_assessed_rows(judged)
-                ),
-            ]
-        )
+        steps = {"writing_overall": published} | {
+            metric: published.filter(pl.col("step") == category)
+            for category, metric in METRIC_BY_CATEGORY.items()
+        }
+        rows = [build_share(m, found, points, judged, EMPTY) for m, found in steps.items()]
+        if both:
+            return pl.concat([*rows, *self._compute_order_figures(judged, points)])
+        reason = f"not_assessed: asked in one order (order_policy {self.parameters.order_policy})"
+        return pl.concat([*rows, *build_not_assessed(judged, reason, *ORDER_METRICS)])
 
     def _compute_order_figures(self, judged: JudgedReports, points: pl.Expr) -> list[pl.DataFrame]:
         """Compute figures over criteria decided in both orders; one open order keeps both open."""
@@ -191,15 +155,8 @@ class WikiWriting:
             .filter(pl.col("n") == 2)
         )
         return [
-            build_figures(metric, compute_shares(asked_both, pl.col(column)), judged, EMPTY)
-            for metric, column in (("writing_both_orders", "points"), ("position_bias", "differs"))
-        ]
-
-    def _not_assessed_rows(self, judged: JudgedReports) -> list[pl.DataFrame]:
-        reason = f"not_assessed: asked in one order (order_policy {self.parameters.order_policy})"
-        return [
-            build_not_assessed(metric, judged, reason)
-            for metric in ("writing_both_orders", "position_bias")
+            build_share(metric, asked_both, pl.col(column), judged, EMPTY)
+            for metric, column in zip(ORDER_METRICS, ("points", "differs"), strict=True)
         ]
 
 
