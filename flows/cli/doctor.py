@@ -47,18 +47,18 @@ def doctor(
     the clock, the Prefect server, the warehouse and its archive, open work, disks. Nothing is
     written, bought or sent. Exit code 0 if no check failed; warnings do not count.
     """
-    from tasks.doctor.run import DoctorScope, examine  # with a good part of all there is
+    from tasks.doctor.run import examine  # with a good part of all there is
 
-    looked = DoctorScope(
-        where=warehouse,
-        prefect_home=prefect_home(),
-        api_url=_find_api_url(),
-        edition=edition,
-        offline=offline,
-        deep=deep,
-    )
     with STDERR.status("Checking …"):
-        findings = list(examine(looked))
+        checks = examine(
+            warehouse,
+            prefect_home(),
+            _find_api_url(),
+            edition=edition,
+            offline=offline,
+            deep=deep,
+        )
+        findings = list(checks)
     counts = count_by_status(findings)
     if form == "json":
         listed = [found.model_dump() for found in findings]

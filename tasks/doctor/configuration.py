@@ -1,13 +1,13 @@
 """Check that `configs/` can be read, its keys are set, and its models are not retired."""
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents
+from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
@@ -30,7 +30,7 @@ from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.configuration.words import load_words_to_watch
 from tasks.doctor.finding import CheckGroup, Finding, Status
-from tasks.doctor.relevance import NamesInUse, Relevance
+from tasks.doctor.services import NamesInUse, Relevance, find_services, read_variable
 from tasks.models.prices import load_prices
 
 CONFIGURATION, KEYS = CheckGroup("configuration"), CheckGroup("keys")
@@ -40,9 +40,9 @@ RETIRED = (
     "then name another judge (configs/judges.yaml, configs/refresh.yaml)."
 )
 MISSING_KEY: dict[Relevance, tuple[Status, str]] = {
-    Relevance.REQUIRED: ("fail", " (the default judge, or named in configs/refresh.yaml)"),
-    Relevance.USED: ("warn", " (this warehouse holds their results)"),
-    Relevance.UNUSED: ("skipped", ""),
+    "required": ("fail", " (the default judge, or named in configs/refresh.yaml)"),
+    "used": ("warn", " (this warehouse holds their results)"),
+    "unused": ("skipped", ""),
 }
 """The status of a missing key and its reason, by relevance."""
 READERS: dict[str, Callable[[Path], Any]] = {
@@ -62,9 +62,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "style/words_to_watch.yaml": lambda configs: load_words_to_watch(
         configs / "style" / "words_to_watch.yaml"
     ),
-    "criteria/race.yaml": lambda configs: load_weighted_criteria("criteria/race.yaml", configs),
-    "criteria/wikipedia_good_article.yaml": lambda configs: load_criteria(
-        "criteria/wikipedia_good_article.yaml", configs
+    "criteria/race.yaml": partial(load_weighted_criteria, "criteria/race.yaml"),
+    "criteria/wikipedia_good_article.yaml": partial(
+        load_criteria, "criteria/wikipedia_good_article.yaml"
     ),
 }
 """The loader of each file, as the flows use it. All other YAML files must only parse."""
@@ -72,17 +72,13 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 def check_configuration(configs: Path = CONFIGS) -> Iterator[Finding]:
     """Check that every file loads as the flows load it."""
-    errors, n_files = [], 0
-    for file in sorted(path for path in configs.rglob("*") if path.suffix in (".yaml", ".md")):
-        n_files += 1
+    files = sorted(path for path in configs.rglob("*") if path.suffix in (".yaml", ".md"))
+    reads: list[Callable[[], object]] = [partial(_read_file, file, configs) for file in files]
+    reads += [partial(load_rubric, file) for file in list_rubric_files()]
+    errors = []
+    for read in reads:
         try:
-            _read_file(file, configs)
-        except ConfigurationError as error:
-            errors.append(str(error))
-    for file in list_rubric_files():
-        n_files += 1
-        try:
-            load_rubric(file)
+            read()
         except ConfigurationError as error:
             errors.append(str(error))
     missing = [name for name in READERS if not (configs / name).exists()]
@@ -90,7 +86,7 @@ def check_configuration(configs: Path = CONFIGS) -> Iterator[Finding]:
     for message in errors:
         yield CONFIGURATION.fail("files", message)
     if not errors:
-        yield CONFIGURATION.ok("files", f"{n_files} files in {configs} can be read.")
+        yield CONFIGURATION.ok("files", f"{len(reads)} files in {configs} can be read.")
 
 
 def check_operator(configs: Path = CONFIGS) -> Iterator[Finding]:
@@ -115,22 +111,25 @@ def check_keys(
 
     blocks: tells whether the server has a Prefect Secret block of a name; None if unknown.
     """
-    for (variable, block), users in _find_key_users(configs).items():
-        level = names_in_use.relevance_of(users)
-        name = variable or f"block {block}"
+    users: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
+    for service in find_services(configs):
+        if service.key_env or service.key_block:
+            users[service.key_env, service.key_block].append(service.name)
+    for (variable, block), names in sorted(users.items(), key=str):
+        check = variable or f"block {block}"
         has_block = blocks(block) if block else False
-        if variable and os.environ.get(variable, "").strip():
-            yield KEYS.ok(name, f"is set; for {_join_names(users)}.")
+        if read_variable(variable):
+            yield KEYS.ok(check, f"is set; for {_join_names(names)}.")
         elif has_block:
-            yield KEYS.ok(name, f"is in the Prefect block {block}; for {_join_names(users)}.")
+            yield KEYS.ok(check, f"is in the Prefect block {block}; for {_join_names(names)}.")
         elif has_block is None:
             text = f"is not set; no Prefect server could be asked for the block {block}."
-            yield KEYS.warn(name, text, "Start the Prefect server, or set the variable.")
+            yield KEYS.warn(check, text, "Start the Prefect server, or set the variable.")
         else:
-            status, why = MISSING_KEY[level]
-            text = f"is not set; needed by {_join_names(users)}{why}."
+            status, why = MISSING_KEY[names_in_use.relevance_of(names)]
+            text = f"is not set; needed by {_join_names(names)}{why}."
             advice = f"{_describe_how_to_set(variable, block)}, workers too." if why else None
-            yield KEYS.finding(status, name, text, advice)
+            yield KEYS.finding(status, check, text, advice)
 
 
 def check_models(
@@ -143,28 +142,21 @@ def check_models(
         retires = entry.retires if isinstance(entry, LlmJudgeEntry) else None
         if retires is None or retires - today > SOON:
             continue
-        level = names_in_use.relevance_of([name])
-        if level is Relevance.UNUSED and retires <= today:
+        is_retired = retires <= today
+        relevance = names_in_use.relevance_of([name])
+        if relevance == "unused" and is_retired:
             continue
         retiring.append(
             f"{name} was retired on {retires}"
-            if retires <= today
+            if is_retired
             else f"{name} retires on {retires}, in {(retires - today).days} days"
         )
-        if level is Relevance.REQUIRED and retires <= today:
+        if relevance == "required" and is_retired:
             status = "fail"
-        elif level is not Relevance.UNUSED and status != "fail":
+        elif relevance != "unused" and status != "fail":
             status = "warn"
     text = "; ".join(retiring) if retiring else f"none retires within {SOON.days} days"
     yield CONFIGURATION.finding(status, "models", f"{text}.", RETIRED)
-
-
-def key_variable_of(name: str, configs: Path = CONFIGS) -> str | None:
-    """Return the variable of a judge's or agent's key; None if it needs none."""
-    for (variable, _), users in _find_key_users(configs).items():
-        if name in users:
-            return variable
-    return None
 
 
 def _describe_how_to_set(variable: str | None, block: str | None) -> str:
@@ -184,18 +176,6 @@ def _read_file(file: Path, configs: Path) -> None:
         read_mapping(file)
     elif configs / "prompts" in file.parents:
         StrictTemplate(file)
-
-
-def _find_key_users(configs: Path) -> dict[tuple[str | None, str | None], list[str]]:
-    """Map each variable and block to the judges and agents that require its key."""
-    users: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
-    for name, judge in load_judges(configs).judges.items():
-        if isinstance(judge, LlmJudgeEntry) and judge.key_required:
-            users[judge.key_env, judge.key_block].append(name)
-    for name, agent in load_agents(configs).agents.items():
-        if isinstance(agent.ask, ApiAsk | HttpAsk) and agent.ask.key_required:
-            users[agent.ask.key_env, agent.ask.key_block].append(name)
-    return {key: names for key, names in sorted(users.items(), key=str) if any(key)}
 
 
 def _join_names(names: Collection[str], most: int = 4) -> str:

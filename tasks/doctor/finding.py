@@ -1,8 +1,9 @@
 """Findings: what a check found, how serious it is, and what to do about it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from tasks.base import Frozen
 from tasks.configuration.errors import ConfigurationError
@@ -50,21 +51,20 @@ class CheckGroup:
         return self.finding("skipped", check, text, advice)
 
 
-def run_checks(group: str, checks: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """Yield the findings of some checks. A check that raises becomes a failed finding."""
-    check_group = CheckGroup(group)
+def run_checks(
+    group: str, check: Callable[..., Iterable[Finding]], *arguments: object
+) -> Iterator[Finding]:
+    """Yield the findings of a check. If it raises, that becomes a failed finding."""
     try:
-        yield from checks()
+        yield from check(*arguments)
     except (WarehouseError, ConfigurationError) as error:
-        yield check_group.fail(group, first_line(error))
+        yield CheckGroup(group).fail(group, first_line(error))
     except Exception as error:  # the other groups must still be checked
         text = f"could not be checked ({type(error).__name__}: {first_line(error)})."
-        yield check_group.fail(group, text)
+        yield CheckGroup(group).fail(group, text)
 
 
 def count_by_status(findings: Iterable[Finding]) -> dict[Status, int]:
     """Count the findings by status."""
-    counts: dict[Status, int] = {"ok": 0, "warn": 0, "fail": 0, "skipped": 0}
-    for found in findings:
-        counts[found.status] += 1
-    return counts
+    counts = Counter(found.status for found in findings)
+    return {status: counts[status] for status in get_args(Status)}

@@ -5,30 +5,22 @@ shows that DNS, connection and certificate work.
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from importlib import import_module
 from math import ceil
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from tasks.agents.http import get_base_url
-from tasks.agents.kinds import MODULES
-from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.doctor.configuration import key_variable_of
 from tasks.doctor.finding import CheckGroup, Finding
-from tasks.doctor.relevance import NamesInUse, Relevance
-from tasks.judging.clients import OPENAI_URL
+from tasks.doctor.services import NamesInUse, find_services, read_variable
 from tasks.warehouse.errors import first_line
 
 ENDPOINTS, CLOCK = CheckGroup("endpoints"), CheckGroup("clock")
@@ -40,7 +32,6 @@ WRONG_TIME = (
     "Synchronize the system clock (timedatectl set-ntp true): schedules, time-outs and the times "
     "in the tables depend on it."
 )
-GEMINI_URL = "https://generativelanguage.googleapis.com"
 WIKI = "collecting editions"
 ANSWER_SECONDS = 5.0
 """Time limit for connecting and for the start of the response, each."""
@@ -65,13 +56,13 @@ class ProbeResult:
 def find_endpoints(names_in_use: NamesInUse, configs: Path = CONFIGS) -> dict[str, list[str]]:
     """Map each URL to who uses it: the wiki, and the judges and agents that can be used here."""
     found: dict[str, list[str]] = {load_wikipedia(configs).api_url: [WIKI]}
-    for name, url, moved in _find_configured(configs):
-        variable = key_variable_of(name, configs)
-        keyed = bool(variable and os.environ.get(variable, "").strip())
-        if keyed or (
-            not variable and (moved or names_in_use.relevance_of([name]) is not Relevance.UNUSED)
-        ):
-            found.setdefault(url, []).append(name)
+    for service in find_services(configs):
+        if service.key_env:
+            is_usable = bool(read_variable(service.key_env))
+        else:
+            is_usable = service.is_moved or names_in_use.relevance_of([service.name]) != "unused"
+        if is_usable:
+            found.setdefault(service.url, []).append(service.name)
     return found
 
 
@@ -155,31 +146,6 @@ def _measure_skew(date: str | None, ours: float) -> float | None:
         return None
     aware = theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)
     return ours - (aware.timestamp() + 0.5)
-
-
-def _find_configured(configs: Path) -> Iterator[tuple[str, str, bool]]:
-    """Yield (judge or agent, its URL, whether a variable sets the URL) for all used over HTTP."""
-    for name, judge in load_judges(configs).judges.items():
-        if isinstance(judge, LlmJudgeEntry):
-            own = GEMINI_URL if judge.kind == "gemini" else OPENAI_URL
-            moved = os.environ.get(judge.base_url_env, "") if judge.base_url_env else ""
-            yield name, moved or judge.base_url or own, bool(moved)
-    for name, agent in load_agents(configs).agents.items():
-        ask = agent.ask
-        if isinstance(ask, ApiAsk):
-            moved = os.environ.get(ask.base_url_env, "") if ask.base_url_env else ""
-            yield name, get_base_url(ask, _default_address(ask.kind)), bool(moved.strip())
-        elif isinstance(ask, HttpAsk):
-            moved = (os.environ.get(ask.url_env, "") if ask.url_env else "").strip()
-            yield name, moved or ask.url, bool(moved)
-
-
-def _default_address(kind: str) -> str:
-    """Return a provider's URL; Gemini's is ours, because its SDK takes seconds to load."""
-    if kind == "gemini_deep_research":
-        return GEMINI_URL
-    address: str = import_module(MODULES[kind]).BASE_URL
-    return address
 
 
 def _format_host(parts: SplitResult) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
-from tasks.doctor.finding import CheckGroup, Finding, Status
+from tasks.doctor.finding import CheckGroup, Finding
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError, first_line
 from tasks.warehouse.file_lock import lock_path, lock_warehouse, read_holder
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.lake import lake_exists
-from tasks.warehouse.lake_maintenance import LakeSize, measure_lake
+from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
@@ -56,6 +56,8 @@ BROKEN_REFERENCES = {
     "ANTI JOIN editions AS e USING (edition)",
 }
 """A query that counts each kind of broken reference."""
+EXPORTED_TABLES = ("reports", "verdicts", "leaderboard")
+"""Tables of an export whose numbers of rows are compared."""
 STUCK = (
     "Check whether that process still makes progress (its run in the Prefect UI, its log); if not, "
     "end it: what it committed is kept."
@@ -67,10 +69,10 @@ RESTORE = "Restore it from a backup (docs/operators.md: Restoring)."
 @contextmanager
 def open_and_check(where: Location) -> Iterator[tuple[ReadOnlyWarehouse | None, list[Finding]]]:
     """Open the warehouse for reading (None if that fails), with the findings so far."""
-    found = [*_check_exists(where)]
+    found = [_check_access(where)]
     with ExitStack() as stack:
         source: ReadOnlyWarehouse | None = None
-        if all(each.status in ("ok", "warn") for each in found):
+        if found[0].status in ("ok", "warn"):
             try:
                 source = stack.enter_context(open_for_reading(where))
                 found.append(_describe_opened(source, where))
@@ -135,15 +137,13 @@ def check_archive(source: Readable, where: Location, deep: bool) -> Iterator[Fin
 def check_exports(source: Readable, where: Location) -> Iterator[Finding]:
     """Check that the exports, which people read while a flow runs, match the tables."""
     for folder, manifest in load_latest_manifests(where):
-        now = dict(
-            source.frame(
-                "SELECT 'reports', count(*) FROM reports WHERE edition = $1 UNION ALL "
-                "SELECT 'verdicts', count(*) FROM verdicts WHERE edition = $1 UNION ALL "
-                "SELECT 'leaderboard', count(*) FROM leaderboard WHERE edition = $1",
-                [manifest.edition],
-            ).iter_rows()
-        )
-        behind = [table for table, n in now.items() if manifest.rows.get(table, 0) != n]
+        counts = {
+            table: source.frame(
+                f"SELECT count(*) FROM {table} WHERE edition = $1", [manifest.edition]
+            ).item()
+            for table in EXPORTED_TABLES
+        }
+        behind = [table for table, n in counts.items() if manifest.rows.get(table, 0) != n]
         text = f"{manifest.edition}: exported {_format_age(manifest.exported_at)}"
         if behind:
             yield GROUP.warn(
@@ -162,56 +162,45 @@ def check_lake(where: DuckLake) -> Iterator[Finding]:
         f"{size.files:,} files ({size.small_files:,} below 10 MB) with {size.bytes / 1e6:,.1f} MB, "
         f"{size.inlined_rows:,} rows in the catalog, {size.snapshots:,} states"
     )
-    status: Status = "warn" if _needs_compaction(size) else "ok"
-    yield GROUP.finding(status, "lake", f"{text}.", COMPACT)
+    is_split = size.small_files > MANY_FILES or size.inlined_rows > MANY_ROWS
+    yield GROUP.finding("warn" if is_split else "ok", "lake", f"{text}.", COMPACT)
 
 
-def _needs_compaction(size: LakeSize) -> bool:
-    return size.small_files > MANY_FILES or size.inlined_rows > MANY_ROWS
-
-
-def _check_exists(where: Location) -> Iterator[Finding]:
+def _check_access(where: Location) -> Finding:
     """Check that there is a warehouse, and who is using it."""
-    if isinstance(where, DuckLake):
-        try:
-            made = lake_exists(where)
-        except WarehouseError as error:
-            yield GROUP.fail(
-                "catalog", first_line(error), "Start its Postgres, or correct the address."
-            )
-            return
-        yield (
-            GROUP.ok("catalog", f"Postgres answers for {where}.")
-            if made
-            else _describe_missing(where)
-        )
-        return
-    assert isinstance(where, DuckDBFile)
-    if not where.path.exists():
-        yield _describe_missing(where)
-        return
-    yield _check_owner(where)
+    assert isinstance(where, DuckDBFile | DuckLake)
+    try:
+        exists = lake_exists(where) if isinstance(where, DuckLake) else where.path.exists()
+    except WarehouseError as error:
+        advice = "Start its Postgres, or correct the address."
+        return GROUP.fail("catalog", first_line(error), advice)
+    if not exists:
+        advice = "evergreen demo, evergreen import or evergreen collect creates one."
+        return GROUP.skipped("there", f"there is no warehouse at {where} yet.", advice)
+    if isinstance(where, DuckDBFile):
+        return _check_owner(where)
+    return GROUP.ok("catalog", f"Postgres answers for {where}.")
 
 
 def _check_owner(where: DuckDBFile) -> Finding:
-    if not lock_path(where.path).exists():
-        return GROUP.ok("owner", "no process is using it.")
-    try:
-        with lock_warehouse(where.path, wait_seconds=0):
-            return GROUP.ok("owner", "no process is using it.")
-    except WarehouseBusy as busy:
-        holder = read_holder(where.path)
-        since = _parse_time(holder.since) if holder else None
-        if since and utc_now() - since > LONG:
-            return GROUP.warn("owner", f"{busy.line}: for more than a day.", STUCK)
-        return GROUP.ok("owner", f"{busy.line}.")
+    if lock_path(where.path).exists():  # locking would make one
+        try:
+            with lock_warehouse(where.path, wait_seconds=0):
+                pass
+        except WarehouseBusy as busy:
+            holder = read_holder(where.path)
+            since = _parse_time(holder.since) if holder else None
+            if since and utc_now() - since > LONG:
+                return GROUP.warn("owner", f"{busy.line}: for more than a day.", STUCK)
+            return GROUP.ok("owner", f"{busy.line}.")
+    return GROUP.ok("owner", "no process is using it.")
 
 
 def _describe_opened(source: ReadOnlyWarehouse, where: Location) -> Finding:
-    counts = " UNION ALL ".join(
-        f"SELECT '{t}' AS t, count(*) AS n FROM {t}" for t in COUNTED_TABLES
-    )
-    rows = ", ".join(f"{n:,} {name}" for name, n in source.frame(counts).iter_rows())
+    counts = {
+        table: source.frame(f"SELECT count(*) FROM {table}").item() for table in COUNTED_TABLES
+    }
+    rows = ", ".join(f"{n:,} {table}" for table, n in counts.items())
     if source.notice:
         return GROUP.skipped("opens", f"{first_line(source.notice)} It has {rows}.")
     schema = source.frame("SELECT schema_version FROM warehouse_info").item()
@@ -246,11 +235,3 @@ def _format_age(moment: datetime) -> str:
     hours = (utc_now() - moment).total_seconds() / 3600
     passed = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
     return f"{moment:%Y-%m-%d %H:%M} UTC ({passed} ago)"
-
-
-def _describe_missing(where: Location) -> Finding:
-    return GROUP.skipped(
-        "there",
-        f"there is no warehouse at {where} yet.",
-        "evergreen demo, evergreen import or evergreen collect creates one.",
-    )

@@ -27,7 +27,7 @@ from tasks.doctor.network import (
     find_endpoints,
     printable_url,
 )
-from tasks.doctor.relevance import NamesInUse, find_names_in_use
+from tasks.doctor.services import NamesInUse, find_names_in_use
 from tasks.doctor.software import check_software
 from tasks.warehouse import lake_maintenance
 from tasks.warehouse.errors import WarehouseError
