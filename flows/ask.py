@@ -13,7 +13,6 @@ from prefect.states import Completed
 from flows.display.console import print_message
 from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, add_table_artifact
 from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.parameters import AskableAgent, Count, Usd
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import open_budget
@@ -22,6 +21,7 @@ from tasks.jobs.file_drop import PROMPTS, exchange_files
 from tasks.jobs.messages import suggest_ask_again
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_job_runner
 from tasks.pending.reports import PendingReport, check_askable, find_pending_reports
+from tasks.planning.parameters import AskableAgent, Count, Usd
 from tasks.reports import get_report
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current

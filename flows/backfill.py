@@ -15,13 +15,13 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
-from flows.runtime.parameters import AskableAgent, Count, JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.judging.preconditions import check_judges
 from tasks.pending.reports import find_prompted_editions, has_reports
+from tasks.planning.parameters import AskableAgent, Count, JudgeName, ProtocolName, Usd
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 

@@ -16,7 +16,6 @@ from flows.runtime.artifacts import (
     escape_markdown,
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.parameters import Count
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
@@ -33,6 +32,7 @@ from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.collection.wiki import connect_wiki
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.manifest import confirm_unchanged
+from tasks.planning.parameters import Count
 from tasks.processes.pool import HELPERS
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse

@@ -13,7 +13,6 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
 )
 from flows.runtime.fan_out import Failure, format_failures
-from flows.runtime.parameters import JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import (
     claims_stage,
@@ -40,6 +39,7 @@ from tasks.pending.evaluation import (
     select_extractions,
     select_key_points,
 )
+from tasks.planning.parameters import JudgeName, ProtocolName, Usd
 from tasks.processes.pool import HELPERS
 from tasks.scoring.rows import is_current
 from tasks.warehouse.locks import hold_lock

@@ -18,7 +18,6 @@ from flows.runtime.artifacts import (
     add_text_artifact,
 )
 from flows.runtime.fan_out import Failure, format_failures
-from flows.runtime.parameters import JudgeName
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import format_error, get_task_error, run_task
 from flows.runtime.warehouse import hold_warehouse
@@ -35,6 +34,7 @@ from tasks.pending.pages import (
     find_unread_pages,
     list_fetch_sources,
 )
+from tasks.planning.parameters import JudgeName
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition

@@ -23,11 +23,11 @@ from flows.runtime.artifacts import (
     escape_markdown,
     format_markdown_table,
 )
-from flows.runtime.parameters import Hours, JudgeName
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.editions.names import check_edition, check_scored
+from tasks.planning.parameters import Hours, JudgeName
 from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current

@@ -1,6 +1,9 @@
 """Refresh a month's edition, from the wiki to the published leaderboard."""
 
+import inspect
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any, TypeVar
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
@@ -13,7 +16,6 @@ from flows.display.console import print_message
 from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.parameters import AskableAgent, Count, JudgeName, Usd
 from flows.runtime.steps import PARTIAL, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from flows.site_step import check_publishing, publish_month
@@ -35,6 +37,8 @@ from tasks.planning.month import (
 )
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
+
+FlowFunction = TypeVar("FlowFunction", bound=Callable[..., Any])
 
 
 async def run_steps(steps: RunSteps, store: Warehouse, month: Month) -> None:
@@ -83,58 +87,38 @@ def _format_run_name() -> str:
         return "refresh"  # the run itself reports the error
 
 
+class RefreshParameters(RefreshOptions):
+    """The flow's parameters."""
+
+    warehouse: str = "data/warehouse.duckdb"
+    """A DuckDB file or a lake's address; waits while another process owns the file."""
+
+
+def _declare_parameters(function: FlowFunction) -> FlowFunction:
+    """Let Prefect, which reads signatures and docstrings, see the fields as parameters."""
+    fields = RefreshParameters.model_fields.items()
+    described = [f"    {name}: {field.description}" for name, field in fields]
+    shown: Any = function
+    shown.__signature__ = inspect.signature(RefreshParameters)
+    shown.__doc__ = "\n".join([inspect.getdoc(function) or "", "", "Args:", *described])
+    return function
+
+
 @flow(name="refresh", flow_run_name=_format_run_name)
-async def refresh(
-    edition: str | None = None,
-    created_from: datetime | None = None,
-    created_to: datetime | None = None,
-    articles: Count | None = None,
-    wiki_api: str | None = None,
-    agents: list[AskableAgent] | None = None,
-    judge: JudgeName | None = None,
-    extractor: JudgeName | None = None,
-    budget_usd: Usd | None = None,
-    batch: bool | None = None,
-    to_publish: bool = True,
-    site: str | None = None,
-    approve: bool | None = None,
-    warehouse: str = "data/warehouse.duckdb",
-) -> State[None]:
+@_declare_parameters
+async def refresh(**given: Any) -> State[None]:
     """Collect a month's edition, get its reports, judge and publish them: all that is pending.
 
     Parameters that are not given come from `configs/refresh.yaml`, or from the edition's first run.
     Run again, it verifies a finished month; nothing is bought or fetched twice.
 
-    Args:
-        edition: its name; that of the month for which this run was scheduled unless given.
-        created_from: first day (UTC) of the window in which its articles were created.
-        created_to: the day after the window's last; the day of the schedule unless given.
-        articles: how many to choose.
-        wiki_api: a wiki other than that of `configs/wikipedia.yaml`.
-        agents: agents of `configs/agents.yaml` that can be asked.
-        judge: a judge of `configs/judges.yaml`.
-        extractor: a judge that extracts facts and claims.
-        budget_usd: the most the month may spend on agents and judges in all its runs.
-        batch: use the batch APIs of judges' models.
-        to_publish: if off, no site is written.
-        site: the site's folder, replaced as a whole.
-        approve: show a person what would be published, and wait for the decision.
-        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
-
-    Returns:
-        `Completed`; a completed state named `Partial` when something is still pending, with the
-        steps concerned; `Declined` when a person declined publication.
+    The run ends as `Completed`; as `Partial` when something is still pending, with the steps
+    concerned; as `Declined` when a person declined publication.
     """
-    options = RefreshOptions(
-        edition=edition, created_from=created_from, created_to=created_to, articles=articles,
-        wiki_api=wiki_api, agents=agents, judge=judge, extractor=extractor, batch=batch,
-        budget_usd=budget_usd, site=site, approve=approve, publish=to_publish,
-    )  # fmt: skip
-    with await hold_warehouse(warehouse) as store:
-        month, began = (
-            resolve_month(store, load_refresh(), options, _get_scheduled_time()),
-            utc_now(),
-        )
+    options = RefreshParameters.model_validate(given)
+    with await hold_warehouse(options.warehouse) as store:
+        began = utc_now()
+        month = resolve_month(store, load_refresh(), options, _get_scheduled_time())
         check_month(store, month)
         await check_publishing(month)
         steps = RunSteps(month.edition)

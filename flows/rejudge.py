@@ -25,11 +25,11 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
-from flows.runtime.parameters import JudgeName, ProtocolName, Usd
 from flows.runtime.warehouse import hold_warehouse
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.costs.budget import open_budget
 from tasks.judging.preconditions import check_judges
+from tasks.planning.parameters import JudgeName, ProtocolName, Usd
 from tasks.publishing.changes import (
     AFTER,
     BEFORE,

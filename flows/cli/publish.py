@@ -10,8 +10,8 @@ from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.formats import Format
 from flows.run import run_flow
-from flows.runtime.parameters import MAX_HOURS
 from tasks.editions.names import check_scored
+from tasks.planning.parameters import MAX_HOURS
 from tasks.publishing.material import Snapshots
 from tasks.site.mark import check_target
 from tasks.warehouse.location import DEFAULT_LOCATION

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
-from flows.cli.options import ExtractorOption, JudgeOption, RunFormatOption, WarehouseOption
+from flows.cli.options import RunFormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.display.console import print_message
 from flows.display.formats import Format
@@ -28,52 +29,42 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 DAYS = ["%Y-%m-%d"]
 
 
+OPTIONS: dict[str, OptionInfo] = {
+    "edition": typer.Option(None, "--edition"),
+    "created_from": typer.Option(None, "--from", formats=DAYS),
+    "created_to": typer.Option(None, "--to", formats=DAYS),
+    "articles": typer.Option(None, "--articles", min=1),
+    "wiki_api": typer.Option(None, "--wiki-api"),
+    "agents": typer.Option(None, "--agent", help="An agent to ask; may be repeated."),
+    "judge": typer.Option(None, "--judge"),
+    "extractor": typer.Option(None, "--extractor"),
+    "budget_usd": typer.Option(None, "--budget", min=0.0),
+    "batch": typer.Option(None, "--batch/--live"),
+    "to_publish": typer.Option(None, "--publish/--no-publish"),
+    "site": typer.Option(None, "--site"),
+    "approve": typer.Option(None, "--approve/--no-approve"),
+}
+"""How the fields of `RefreshOptions` are written."""
+
+
+def _declare_options(command: Any) -> Any:
+    """Let Typer, which reads signatures, see the fields as options, with their texts as help."""
+    types = get_type_hints(RefreshOptions) | {"site": Path | None}  # completed by the shell
+    own = [p for p in signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    fields = []
+    for name, field in RefreshOptions.model_fields.items():
+        option = OPTIONS[name]
+        option.default, option.help = field.default, option.help or field.description
+        fields.append(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=types[name])
+        )
+    command.__signature__ = Signature([*fields, *own])
+    return command
+
+
+@_declare_options
 def refresh(
-    edition: Annotated[
-        str | None,
-        typer.Option(
-            "--edition",
-            help="Its name, e.g. 2026-12; this month if not given. It does not set the window.",
-        ),
-    ] = None,
-    since: Annotated[
-        datetime | None,
-        typer.Option("--from", formats=DAYS, help="First day (UTC) of the articles' creation."),
-    ] = None,
-    until: Annotated[
-        datetime | None,
-        typer.Option("--to", formats=DAYS, help="The day after the last; today if not given."),
-    ] = None,
-    articles: Annotated[int | None, typer.Option(min=1, help="How many to choose.")] = None,
-    wiki_api: Annotated[
-        str | None, typer.Option("--wiki-api", help="Another wiki's api.php.")
-    ] = None,
-    agent: Annotated[
-        list[str] | None,
-        typer.Option("--agent", help="An agent to ask; may be repeated."),
-    ] = None,
-    judge: JudgeOption = None,
-    extractor: ExtractorOption = None,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0.0, help="The most USD the month may spend in all its runs."),
-    ] = None,
-    batch: Annotated[
-        bool | None,
-        typer.Option("--batch/--live", help="Use the batch APIs of judges' models."),
-    ] = None,
-    publish: Annotated[
-        bool, typer.Option("--publish/--no-publish", help="Write the site, if one is configured.")
-    ] = True,
-    site: Annotated[
-        Path | None, typer.Option("--site", help="The site's folder; replaced as a whole.")
-    ] = None,
-    approve: Annotated[
-        bool | None,
-        typer.Option(
-            "--approve/--no-approve", help="Wait for a person's approval in the Prefect UI."
-        ),
-    ] = None,
+    *,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -82,6 +73,7 @@ def refresh(
     ] = False,
     form: RunFormatOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
+    **given: Any,
 ) -> None:
     """Collect a month's edition, get its reports, judge and publish them: all that is pending.
 
@@ -89,12 +81,9 @@ def refresh(
     command again; a finished month is verified, and nothing is bought twice. Exit code 1 if
     something is still pending, or if --dry-run finds that the month cannot start.
     """
-    options = RefreshOptions(
-        edition=edition, created_from=_to_utc(since), created_to=_to_utc(until), articles=articles,
-        wiki_api=wiki_api, agents=tuple(agent) if agent else None, judge=judge,
-        extractor=extractor, batch=batch, budget_usd=budget, site=str(site) if site else None,
-        approve=approve, publish=publish,
-    )  # fmt: skip
+    if given["site"]:
+        given["site"] = str(given["site"])
+    options = RefreshOptions.model_validate(given)
     settings = load_refresh()
     if dry_run:
         from flows.display.plan import print_plan  # slow: loads all that plans
@@ -109,10 +98,8 @@ def refresh(
         collection = begin_collection(store, month.collection, load_wikipedia(), utc_now())
         done = refresh_outcome(store, month, collection)
     # The flow opens the warehouse itself, so that it is closed while a person decides.
-    given = options.model_copy(update={"edition": month.edition}).model_dump(exclude={"publish"})
-    complete, outcome = run_flow(
-        "refresh", given | {"to_publish": publish, "warehouse": warehouse.url}, done
-    )
+    parameters = options.model_dump() | {"edition": month.edition, "warehouse": warehouse.url}
+    complete, outcome = run_flow("refresh", parameters, done)
     with open_for_reading(warehouse) as source:
         board = load_leaderboard(source, month.edition)
         if form != "json":
@@ -129,7 +116,3 @@ def _open_or_simulate(warehouse: Location) -> Iterator[Warehouse]:
         return
     with open_warehouse(warehouse, on_wait=print_message) as store:
         yield store
-
-
-def _to_utc(day: datetime | None) -> datetime | None:
-    return day.replace(tzinfo=UTC) if day else None

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import ConfigDict
+
 from tasks.base import Frozen
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import load_judges
@@ -15,6 +17,7 @@ from tasks.configuration.wikipedia import load_wikipedia
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judging.preconditions import check_judges
 from tasks.pending.questions import get_inverter
+from tasks.planning.parameters import AskableAgent, Count, JudgeName, Usd
 from tasks.protocols.registry import get_protocol
 from tasks.site.mark import UnwritableSite, check_target
 from tasks.warehouse.rows import UtcDatetime
@@ -39,22 +42,40 @@ count from the day the edition was begun."""
 
 
 class RefreshOptions(Frozen):
-    """Options of a refresh; None: as configured, or as the edition was begun."""
+    """Options of a refresh; None: as configured, or as the edition was begun.
+
+    The command's options and the flow's parameters are made from these fields; their texts are
+    shown in the help and in the Prefect UI.
+    """
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     edition: str | None = None
+    """Its name, e.g. 2026-12; this month if not given. It does not set the window."""
     created_from: UtcDatetime | None = None
+    """First day (UTC) of the articles' creation."""
     created_to: UtcDatetime | None = None
-    articles: int | None = None
+    """The day after the last; today if not given."""
+    articles: Count | None = None
+    """How many to choose."""
     wiki_api: str | None = None
-    agents: tuple[str, ...] | None = None
-    judge: str | None = None
-    extractor: str | None = None
+    """Another wiki's api.php."""
+    agents: list[AskableAgent] | None = None
+    """The agents to ask."""
+    judge: JudgeName | None = None
+    """One of those `evergreen judges` lists."""
+    extractor: JudgeName | None = None
+    """A judge that extracts, as for `evaluate`."""
+    budget_usd: Usd | None = None
+    """The most USD the month may spend in all its runs."""
     batch: bool | None = None
-    budget_usd: float | None = None
+    """Use the batch APIs of judges' models."""
+    to_publish: bool = True
+    """Write the site, if one is configured."""
     site: str | None = None
+    """The site's folder; replaced as a whole."""
     approve: bool | None = None
-    publish: bool = True
-    """False: publish nothing, whatever is configured."""
+    """Wait for a person's approval in the Prefect UI."""
 
 
 class MonthSite(Frozen):
@@ -137,7 +158,7 @@ def resolve_month(
         extractor=options.extractor or settings.extractor,
         batch=settings.batch if options.batch is None else options.batch,
         budget_usd=settings.budget_usd if options.budget_usd is None else options.budget_usd,
-        site=_resolve_site(settings.publish, options, edition) if options.publish else None,
+        site=_resolve_site(settings.publish, options, edition) if options.to_publish else None,
     )
 
 

@@ -1,5 +1,6 @@
 """Deployments: what they work on, and what their forms say."""
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
 
+from tasks.planning.month import RefreshOptions
 from tasks.warehouse.location import parse_location
 
 
@@ -41,6 +43,8 @@ def test_every_number_in_a_form_has_its_bounds() -> None:
         ("publish", {"edition": "e", "to": "site", "approval_hours": 1e9}),
         ("rejudge", {"edition": "e", "judge": "j", "budget_usd": -1}),
         ("ask", {"edition": "e", "agents": ["a"], "first": 0}),
+        ("refresh", {"articles": 0}),
+        ("refresh", {"budget_usd": -1}),
     ],
 )
 def test_a_number_out_of_bounds_is_refused_before_anything_runs(
@@ -70,3 +74,16 @@ def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Pat
         assert each.entrypoint == f"flows.{each.flow_name}.{each.flow_name}"
         assert each.description
         assert "Args" not in each.description
+
+
+def test_a_refresh_is_asked_for_alike_by_its_form_and_its_command() -> None:
+    from flows.cli.refresh import refresh as command
+    from flows.deployments import SERVED
+
+    fields = RefreshOptions.model_fields
+    form = parameter_schema(SERVED["refresh"].fn).properties
+    assert [*form] == [*fields, "warehouse"]
+    assert [*signature(command).parameters] == [*fields, "dry_run", "form", "warehouse"]
+    assert {form[name]["description"] for name in fields} == {
+        field.description for field in fields.values()
+    }

@@ -77,7 +77,7 @@ def test_what_somebody_wishes_comes_before_what_is_configured(warehouse: Warehou
     assert found.judges == ["local"]
     assert found.site is not None
     assert (found.site.folder, found.site.approve) == ("elsewhere", True)
-    assert month(warehouse, publish=False, site="elsewhere").site is None
+    assert month(warehouse, to_publish=False, site="elsewhere").site is None
 
 
 def test_a_day_without_a_time_zone_is_one_of_utc(warehouse: Warehouse) -> None:

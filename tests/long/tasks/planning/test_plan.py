@@ -152,7 +152,7 @@ def test_an_extractor_that_is_a_model_is_counted(warehouse: Warehouse) -> None:
 
 def test_questions_that_are_still_to_be_made_are_unknown(warehouse: Warehouse) -> None:
     asking = SETTINGS.model_copy(update={"protocols": ("claim_discovery",)})
-    asked = RefreshOptions(edition=EDITION, agents=(PAID,), judge=JUDGE)
+    asked = RefreshOptions(edition=EDITION, agents=[PAID], judge=JUDGE)
     rows = plan_month(warehouse, resolve_month(warehouse, asking, asked, DECEMBER))
     [assign] = [row for row in rows if row.step == "assign claim_discovery"]
     assert (assign.n, assign.usd) == (None, None)
