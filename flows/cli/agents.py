@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
-from flows.cli.warehouse import open_existing_warehouse
+from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -21,7 +21,6 @@ from tasks.jobs.sessions import check_agents, load_ask_entry, open_agent_client
 from tasks.pending.reports import load_job_fields, load_jobs
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.snapshot import load_latest_manifests
 
 IMPORTED = "imported"
@@ -101,16 +100,14 @@ def jobs(
     if not names:
         if again or remote_id:
             raise typer.BadParameter("name the jobs for --ask-again or --remote-id.")
-        with open_for_reading(warehouse) as source:
-            if source.notice:
-                print_message(source.notice, style="yellow")
+        with open_to_read(warehouse) as source:
             listed = load_jobs(source, edition, agent, state)
             print_frame(_select_terminal_columns(listed) if form is Format.TABLE else listed, form)
         return
     if (again and remote_id) or (remote_id and len(names) > 1):
         raise typer.BadParameter("give --ask-again, or --remote-id for one job.")
     if not again and not remote_id:
-        with open_for_reading(warehouse) as source:
+        with open_to_read(warehouse) as source:
             for name in names:
                 print_frame(load_job_fields(source, name), form)
         return

@@ -1,26 +1,23 @@
 """`evergreen analyse`: the analyses of papers, on an edition's figures."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import polars as pl
 import typer
 from rich.console import Console
 
 from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
-from flows.cli.output import OutputFileOption, write_output
-from flows.display.console import print_message
+from flows.cli.output import OutputFileOption, write_output, write_tables
+from flows.cli.warehouse import open_to_read
 from flows.display.formats import Format
 from flows.display.leaderboard import warn_about_drafts
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.analysis.analyses import TABLES, Analyses, Analysis, run_analyses
 from tasks.analysis.tables import TextTable, make_tables
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import get_judge_title
 from tasks.judges.registry import load_judge_entry
 from tasks.protocols.registry import get_protocol_title, resolve_name
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 
 def analyse(
@@ -44,9 +41,7 @@ def analyse(
     cost, and figures over time."""
     judge_name, _ = load_judge_entry(judge)
     chosen = resolve_name(protocol) if protocol else None
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
+    with open_to_read(warehouse) as source:
         found = run_analyses(source, edition, judge_name, chosen, metric)
         warn_about_drafts(source, edition, [found.metric.protocol] if found.metric else [])
     names = [name for name in TABLES if only in (None, name)]
@@ -54,20 +49,14 @@ def analyse(
 
 
 def _write_analyses(found: Analyses, names: Sequence[Analysis], form: Format, to: Console) -> None:
-    """Write tables; as JSON one object; as CSV one table whose first column names the part."""
-    frames = {name: getattr(found, name) for each in names for name in TABLES[each]}
+    """Write tables, for people or for programs."""
     if form is Format.TABLE:
         to.print(_format_heading(found), style="bold", markup=False, highlight=False)
         for name in names:
             _print_analysis(found, name, to)
-    elif form is Format.JSON:
-        record = _describe_selection(found, names) | {
-            name: frame.to_dicts() for name, frame in frames.items()
-        }
-        to.file.write(json.dumps(record, ensure_ascii=False, default=str, indent=1) + "\n")
     else:
-        every = [f.select(pl.lit(name).alias("table"), pl.all()) for name, f in frames.items()]
-        to.file.write(pl.concat(every, how="diagonal").write_csv())
+        frames = {name: getattr(found, name) for each in names for name in TABLES[each]}
+        write_tables(frames, form, to, **_describe_selection(found, names))
 
 
 def _print_analysis(found: Analyses, name: Analysis, to: Console) -> None:
@@ -100,9 +89,7 @@ def _describe_selection(found: Analyses, names: Sequence[Analysis]) -> dict[str,
 
 
 def _format_heading(found: Analyses) -> str:
-    known = load_judges().judges
-    judge = known[found.judge].title if found.judge in known else found.judge
-    parts = [found.edition, judge]
+    parts = [found.edition, get_judge_title(found.judge)]
     if found.metric:
         unit = "percent" if found.metric.entry.unit == "share" else "number"
         title, better = found.metric.entry.title, found.metric.entry.better

@@ -1,6 +1,5 @@
 """`evergreen annotate` and `evergreen agreement`: people's labels, compared with judges."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,8 @@ import polars.selectors as cs
 import typer
 
 from flows.cli.options import EditionOption, WarehouseOption
-from flows.cli.warehouse import open_existing_warehouse
+from flows.cli.output import write_tables
+from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -19,7 +19,6 @@ from tasks.annotation.labels import FILE_COLUMNS, load_labels, read_label_file
 from tasks.annotation.preferences import PreferenceTables, make_preference_tables
 from tasks.annotation.sheets import import_labels, make_annotation_sheet, write_sheet
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 LARGEST_SEED = 2**31 - 1
 """The maximum of the warehouse's column."""
@@ -100,9 +99,7 @@ def agreement(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show judges' agreement with each other and with people, and their costs per article."""
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
+    with open_to_read(warehouse) as source:
         imported = load_labels(source, edition)
         people = read_label_file(labels) if labels else imported
         found = compare_judges_and_people(source, edition, people, protocol or [], judge or [])
@@ -111,7 +108,7 @@ def agreement(
     if form is Format.TABLE:
         _print_tables(tables)
     else:
-        _print_for_programs(tables, form)
+        write_tables(tables, form, STDOUT)
     if found.n_unmatched:
         print_message(f"{found.n_unmatched} labels are for items that no judge has decided.")
     if preferences.n_tied:
@@ -188,15 +185,3 @@ def _append_intervals(frame: pl.DataFrame) -> pl.DataFrame:
             ends = pl.format("{} [{} to {}]", name, f"{name}_low", f"{name}_high")
             shown = shown.with_columns(ends.fill_null(pl.col(name)).alias(name))
     return shown.drop(cs.matches("^(alike|kappa)_(low|high)$|^n_assignments$"))
-
-
-def _print_for_programs(tables: dict[str, pl.DataFrame], form: Format) -> None:
-    """Print JSON as an object of tables, CSV as one table whose first column names the part."""
-    if form is Format.JSON:
-        rows = {name: frame.to_dicts() for name, frame in tables.items()}
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
-    else:
-        named = [
-            frame.select(pl.lit(name).alias("table"), pl.all()) for name, frame in tables.items()
-        ]
-        print_frame(pl.concat(named, how="diagonal"), Format.CSV)

@@ -6,6 +6,7 @@ import polars as pl
 import typer
 
 from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
+from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -14,12 +15,11 @@ from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.analysis import breakdown as breakdowns
 from tasks.configuration.models import load_judges
 from tasks.costs import tokens as ledger
-from tasks.editions.names import UnknownName, check_known
+from tasks.editions.names import UnknownName
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol, resolve_name
 from tasks.scoring.boards import get_headings, select_leading_metrics
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 
 ProtocolOption = Annotated[
     str, typer.Option("--protocol", help="A protocol's name, as for `evaluate`.")
@@ -41,8 +41,7 @@ def breakdown(
     """Show agents' figures by language or theme of the tasks, with the reports they rest on."""
     chosen = get_protocol(resolve_name(protocol))
     _check_metrics(chosen, metric or [])
-    with open_for_reading(warehouse) as source:
-        _check_edition(source, edition)
+    with open_to_read(warehouse, edition) as source:
         frame = breakdowns.compute_breakdown(
             source, edition, chosen, by, judge or load_judges().default
         )
@@ -72,8 +71,7 @@ def tokens(
 ) -> None:
     """Show the calls, tokens and dollars of judging by agent, report or batch."""
     chosen = get_protocol(resolve_name(protocol))
-    with open_for_reading(warehouse) as source:
-        _check_edition(source, edition)
+    with open_to_read(warehouse, edition) as source:
         frame = ledger.count_tokens(source, edition, chosen.name, by, judge)
     if frame.is_empty():
         judges = f"the judge {judge}" if judge else "any judge"
@@ -81,12 +79,6 @@ def tokens(
             f"No calls of {judges} for {chosen.name} in {edition}; offline judges make none."
         )
     print_frame(frame.with_columns(pl.col("usd").round(4)), form)
-
-
-def _check_edition(source: ReadOnlyWarehouse, edition: str) -> None:
-    if source.notice:
-        print_message(source.notice, style="yellow")
-    check_known(source, edition)
 
 
 def _check_metrics(protocol: Protocol, names: list[str]) -> None:

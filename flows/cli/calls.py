@@ -9,13 +9,13 @@ import polars as pl
 import typer
 
 from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.costs.ledger import summarize_calls
 from tasks.editions.names import UnknownName
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 
 class CallStatus(StrEnum):
@@ -45,9 +45,7 @@ def calls(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show the ledger of calls to models: requests, answers, tokens, time and costs."""
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
+    with open_to_read(warehouse) as source:
         if show is not None:
             _show_call(source, show)
             return

@@ -1,6 +1,5 @@
 """`evergreen compare`: compare protocols on the same reports."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -12,17 +11,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
-from flows.cli.output import OutputFileOption, write_output
-from flows.display.console import print_message
+from flows.cli.output import OutputFileOption, write_output, write_tables
+from flows.cli.warehouse import open_to_read
 from flows.display.formats import Format
 from flows.display.leaderboard import warn_about_drafts
 from tasks.analysis.protocols import Metric, Over, ProtocolComparison, compare_headline_metrics
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import get_judge_title
 from tasks.judges.registry import load_judge_entry
 from tasks.protocols.registry import get_protocol_title, resolve_name
 from tasks.scoring.boards import OPEN_NOTE
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 MIN_SAMPLE = 10
 """Agents or reports below which a correlation can be chance."""
@@ -52,9 +50,7 @@ def compare_protocols(
     """Compare protocols on the same reports: agents by metrics, and which metrics agree."""
     name, _ = load_judge_entry(judge)
     protocols = [resolve_name(each) for each in protocol or ()]
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
+    with open_to_read(warehouse) as source:
         found = compare_headline_metrics(
             source, edition, name, protocols, over, same_reports=same_reports
         )
@@ -67,24 +63,18 @@ def compare_protocols(
 def _write_comparison(
     found: ProtocolComparison, edition: str, judge: str, over: Over, form: Format, to: Console
 ) -> None:
-    """Write tables; as JSON one object; as CSV one table whose first column names the part."""
-    tables = {"agents": found.agents, "pairs": found.pairs}
+    """Write tables, for people or for programs."""
     if form is Format.TABLE:
         _print_tables(found, edition, judge, over, to)
-    elif form is Format.JSON:
-        record: dict[str, Any] = {"judge": judge, "over": over, "remarks": found.remarks}
-        rows = record | {name: frame.to_dicts() for name, frame in tables.items()}
-        to.file.write(json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
     else:
-        every = [f.select(pl.lit(name).alias("table"), pl.all()) for name, f in tables.items()]
-        to.file.write(pl.concat(every, how="diagonal").write_csv())
+        tables = {"agents": found.agents, "pairs": found.pairs}
+        write_tables(tables, form, to, judge=judge, over=over, remarks=found.remarks)
 
 
 def _print_tables(
     found: ProtocolComparison, edition: str, judge: str, over: Over, to: Console
 ) -> None:
-    known = load_judges().judges
-    to.print(f"{edition} · {known[judge].title if judge in known else judge}", style="bold")
+    to.print(f"{edition} · {get_judge_title(judge)}", style="bold")
     to.print(_build_legend(found.metrics))
     for start in range(0, len(found.metrics), METRICS_PER_TABLE):
         to.print(_build_agent_table(found, start))

@@ -4,14 +4,12 @@ import polars as pl
 import polars.selectors as cs
 
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
-from flows.display.console import print_message
+from flows.cli.warehouse import open_to_read
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.analysis.extraction import measure_extraction
-from tasks.editions.names import check_known
 from tasks.extraction.agreement import ExtractionAgreement
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 
 def compare_extraction(
@@ -20,10 +18,7 @@ def compare_extraction(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Compare published claims with those extracted offline from the same reports."""
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
-        check_known(source, edition)
+    with open_to_read(warehouse, edition) as source:
         _print_agreements(list(measure_extraction(source, edition)), form)
 
 

@@ -6,19 +6,19 @@ import polars as pl
 import typer
 
 from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
-from flows.display.console import STDOUT, print_message
+from flows.cli.warehouse import open_to_read
+from flows.display.console import STDOUT
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.leaderboard import warn_about_drafts
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.analysis.agents import compare_agents
-from tasks.configuration.models import MetricEntry, load_judges
+from tasks.configuration.models import MetricEntry, get_judge_title
 from tasks.judges.registry import load_judge_entry
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
 from tasks.protocols.registry import available_protocols, get_protocol_title, resolve_name
 from tasks.scoring.boards import OPEN_NOTE
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 MIN_P = 0.001
 """Smaller p values are printed as `<0.001`."""
@@ -58,9 +58,7 @@ def print_differences(
     """Compare agents in pairs by a metric: difference, significance, number of articles."""
     name, _ = load_judge_entry(judge)
     protocols = [resolve_name(each) for each in protocol or ()]
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
+    with open_to_read(warehouse) as source:
         found = compare_agents(source, edition, name, protocols, metric or (), agent or ())
         warn_about_drafts(source, edition, found["protocol"])
     if form is not Format.TABLE:
@@ -75,8 +73,6 @@ def print_differences(
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:
     first = rows.row(0, named=True)
-    judges = load_judges().judges
-    judge = judges[first["judge"]].title if first["judge"] in judges else first["judge"]
     metric = entry.title if entry else first["metric"]
     number = entry is not None and entry.unit == "number"
     pairs = [_format_pair(row, 1 if number else 100) for row in rows.iter_rows(named=True)]
@@ -84,7 +80,7 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
     print_wide_table(
         STDOUT,
         f"{first['edition']} · {get_protocol_title(protocol)} · {metric}, "
-        f"{better} is better · {judge}",
+        f"{better} is better · {get_judge_title(first['judge'])}",
         [
             WideColumn("Agent", rows["agent"].to_list(), "left"),
             WideColumn("Other", rows["other"].to_list(), "left"),

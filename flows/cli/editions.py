@@ -8,7 +8,7 @@ import typer
 
 from flows.cli.options import BatchOption, BudgetOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome
-from flows.cli.warehouse import open_existing_warehouse
+from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -29,7 +29,6 @@ from tasks.pending.questions import get_inverter
 from tasks.planning.outcomes import assign_outcome, collect_outcome
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
 
@@ -184,8 +183,7 @@ def list_editions(
     form: FormatOption = Format.TABLE, warehouse: WarehouseOption = DEFAULT_LOCATION
 ) -> None:
     """List the editions, collected and imported."""
-    with open_for_reading(warehouse) as source:
-        _print_notice(source.notice)
+    with open_to_read(warehouse) as source:
         print_frame(source.frame(EDITION_LIST), form)
 
 
@@ -195,8 +193,7 @@ def show(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show a frozen edition; JSON is its whole manifest."""
-    with open_for_reading(warehouse) as source:
-        _print_notice(source.notice)
+    with open_to_read(warehouse) as source:
         _print_edition(source, name, form)
 
 
@@ -229,8 +226,7 @@ def diff(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show the differences of two frozen editions. Exit code 1 if they differ."""
-    with open_for_reading(warehouse) as source:
-        _print_notice(source.notice)
+    with open_to_read(warehouse) as source:
         found = compare_manifests(
             load_edition_manifest(source, first), load_edition_manifest(source, second)
         )
@@ -275,8 +271,3 @@ def _print_edition(source: Any, name: str, form: Format) -> None:
 
 def _to_utc(day: datetime | None) -> datetime | None:
     return day.replace(tzinfo=UTC) if day else None
-
-
-def _print_notice(text: str | None) -> None:
-    if text:
-        print_message(text, style="yellow")

@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
+from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
 from flows.display.explanation import print_report
 from tasks.analysis.explanation import (
@@ -19,11 +20,10 @@ from tasks.analysis.explanation import (
     explain_reports,
     find_report,
 )
-from tasks.editions.names import UnknownName, check_known
+from tasks.editions.names import UnknownName
 from tasks.judges.registry import load_judge as judge_named
 from tasks.protocols.registry import resolve_name
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import OPEN_STATUSES
 
 NumberedItem = TypeVar("NumberedItem", ExplainedClaim, ExplainedFact)
@@ -63,11 +63,7 @@ def explain(
     """Show what a report's scores rest on: each claim and fact with verdict, evidence and page."""
     judges = [judge_named(name).name for name in judge or ()]
     protocols = [resolve_name(name) for name in protocol or ()]
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
-        if edition:
-            check_known(source, edition)
+    with open_to_read(warehouse, edition) as source:
         key = find_report(source, edition, report)
         (found,) = explain_reports(source, *key[:2], [key[2]], judges, protocols)
     if protocols and not found.scores:

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from flows.cli.options import WarehouseOption
+from flows.cli.output import refuse_unwritable
+from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
 from tasks.benchmarks.drb2_results import TABLES
-from tasks.editions.names import check_known
 from tasks.publishing.drb2 import LINES, ExportSummary, export_drb2
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 MAX_SHOWN = 5
 
@@ -25,16 +25,8 @@ def export_results(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv."""
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
-        check_known(source, edition)
-        try:
-            summary = export_drb2(source, edition, judge, to)
-        except OSError as error:
-            raise typer.BadParameter(
-                f"cannot write to {to}: {error.strerror or error}", param_hint="to"
-            ) from None
+    with open_to_read(warehouse, edition) as source, refuse_unwritable(to):
+        summary = export_drb2(source, edition, judge, to)
     _print_summary(summary, to)
 
 

@@ -5,13 +5,12 @@ from typing import Annotated
 import typer
 
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
-from flows.display.console import print_message
+from flows.cli.warehouse import open_to_read
 from flows.display.formats import Format
 from flows.display.leaderboard import print_leaderboard
-from tasks.editions.names import check_known, check_scored
+from tasks.editions.names import check_scored
 from tasks.protocols.registry import resolve_name
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 
 def leaderboard(
@@ -28,9 +27,6 @@ def leaderboard(
 ) -> None:
     """Show an edition's leaderboard; JSON and CSV have every metric, as shares 0-1."""
     protocols = [resolve_name(each) for each in protocol or ()]
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
-        check_known(source, edition)
+    with open_to_read(warehouse, edition) as source:
         check_scored(source, edition, protocols, judge)
         print_leaderboard(source, edition, form, protocols, judge)

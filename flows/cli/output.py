@@ -1,7 +1,8 @@
 """Write results to the terminal or a file, and print the outcome of a flow's run."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -54,11 +55,34 @@ def write_output(to: Path | None, form: Format, write: Callable[[Format, Console
         return
     if form is Format.TABLE and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
         form = Format(to.suffix.lstrip("."))
+    with refuse_unwritable(to), to.open("w", encoding="utf-8") as file:
+        write(form, Console(file=file, width=FILE_WIDTH))
+    print_message(f"Written to {to}.")
+
+
+@contextmanager
+def refuse_unwritable(to: Path) -> Iterator[None]:
+    """Turn an error of writing to --to into wrong usage.
+
+    Raises:
+        typer.BadParameter: the file or folder is not writable.
+    """
     try:
-        with to.open("w", encoding="utf-8") as file:
-            write(form, Console(file=file, width=FILE_WIDTH))
+        yield
     except OSError as error:
         raise typer.BadParameter(
             f"cannot write to {to}: {error.strerror or error}", param_hint="to"
         ) from None
-    print_message(f"Written to {to}.")
+
+
+def write_tables(
+    tables: Mapping[str, pl.DataFrame], form: Format, to: Console, **record: object
+) -> None:
+    """Write tables for programs: as JSON one object, which begins with the record; as CSV one
+    table whose first column names the part."""
+    if form is Format.JSON:
+        rows = record | {name: frame.to_dicts() for name, frame in tables.items()}
+        to.file.write(json.dumps(rows, ensure_ascii=False, default=str, indent=1) + "\n")
+    else:
+        every = [f.select(pl.lit(name).alias("table"), pl.all()) for name, f in tables.items()]
+        to.file.write(pl.concat(every, how="diagonal").write_csv())

@@ -1,8 +1,7 @@
 """`evergreen fetch` and `evergreen pages`: the archive of cited pages."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +9,8 @@ import typer
 
 from flows.cli.hints import PAGE_COUNTS
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
-from flows.cli.output import print_outcome
-from flows.cli.warehouse import open_existing_warehouse
+from flows.cli.output import print_outcome, refuse_unwritable
+from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import STDERR, STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -19,7 +18,7 @@ from flows.display.references import print_references
 from flows.run import run_flow
 from tasks.archive.export import write_export
 from tasks.configuration.web import load_web
-from tasks.editions.names import UnknownName, check_known, check_reports
+from tasks.editions.names import UnknownName, check_reports
 from tasks.extraction.urls import normalise_url
 from tasks.imports.walls import mark_walls
 from tasks.judges.registry import load_judge as check_judge
@@ -27,7 +26,7 @@ from tasks.planning.outcomes import fetch_outcome, read_outcome
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
+from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import Readable
 
 FETCHES = """
@@ -110,7 +109,7 @@ def counts(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Count the cited pages by status and by source."""
-    with _open_edition(warehouse, edition) as source:
+    with open_to_read(warehouse, edition) as source:
         print_frame(source.frame(PAGE_COUNTS, [edition]), form)
 
 
@@ -124,7 +123,7 @@ def references(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Count each agent's claims: uncited, without a page, and what the pages of the others say."""
-    with _open_edition(warehouse, edition) as source:
+    with open_to_read(warehouse, edition) as source:
         print_references(source, edition, judge, form)
 
 
@@ -138,7 +137,7 @@ def show(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show one page of the archive: its fetches and its text."""
-    with _open_edition(warehouse, edition) as source:
+    with open_to_read(warehouse, edition) as source:
         key = _normalise_page_url(url)
         page = source.frame(
             "SELECT * FROM pages WHERE edition = $1 AND url = $2", [edition, key]
@@ -175,13 +174,8 @@ def export(
     """Write an edition's archive as one file: WARC with bytes and texts, or texts alone."""
     if not to.name.endswith((".warc.gz", ".jsonl.gz")):
         raise typer.BadParameter("give a name that ends in .warc.gz or .jsonl.gz", param_hint="to")
-    with _open_edition(warehouse, edition) as source:
-        try:
-            n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
-        except OSError as error:
-            raise typer.BadParameter(
-                f"cannot write to {to}: {error.strerror or error}", param_hint="to"
-            ) from None
+    with open_to_read(warehouse, edition) as source, refuse_unwritable(to):
+        n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
     print_message(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.")
 
 
@@ -248,15 +242,6 @@ def _parse_fallbacks(named: Sequence[str]) -> list[FetchSource]:
             f"{unknown[0]!r} is no fallback; choose jina or wayback.", param_hint="--fallback"
         )
     return [ways[way] for way in wanted]
-
-
-@contextmanager
-def _open_edition(warehouse: Location, edition: str) -> Iterator[ReadOnlyWarehouse]:
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
-        check_known(source, edition)
-        yield source
 
 
 def _print_record(record: dict[str, Any]) -> None:

@@ -8,14 +8,14 @@ from rich import box
 from rich.table import Table
 
 from flows.cli.options import FormatOption, WarehouseOption
-from flows.display.console import STDOUT, print_message
+from flows.cli.warehouse import open_to_read
+from flows.display.console import STDOUT
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.editions.names import check_known, list_editions
+from tasks.editions.names import list_editions
 from tasks.judges.registry import load_judge as judge_named
 from tasks.pending.status import StageCounts, count_stages
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import open_for_reading
 
 
 def status(
@@ -31,11 +31,7 @@ def status(
 ) -> None:
     """Count what is done, pending and failed per stage, for one judge."""
     decider = judge_named(judge)
-    with open_for_reading(warehouse) as source:
-        if source.notice:
-            print_message(source.notice, style="yellow")
-        if edition:
-            check_known(source, edition)
+    with open_to_read(warehouse, edition) as source:
         counts = [
             row
             for name in ([edition] if edition else list_editions(source))

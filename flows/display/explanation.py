@@ -20,7 +20,7 @@ from tasks.analysis.explanation import (
     ExplainedVerdict,
     ReportScore,
 )
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import get_judge_title
 from tasks.protocols.registry import available_protocols
 from tasks.site.escaping import escape_invisible
 from tasks.site.wording import (
@@ -95,7 +95,6 @@ def _describe_origin(report: ExplainedReport) -> str:
 
 def _describe_judges(report: ExplainedReport) -> Iterator[tuple[str, str]]:
     """Describe each judge: its title, its states by protocol, the model versions that answered."""
-    titles = {name: entry.title for name, entry in load_judges().judges.items()}
     versions: dict[str, set[str]] = {}
     for decision in _iterate_decisions(report):
         if decision.model_version:
@@ -106,7 +105,7 @@ def _describe_judges(report: ExplainedReport) -> Iterator[tuple[str, str]]:
     for judge, by_protocol in sorted(states.items()):
         progress = ", ".join(f"{p} {s.replace('_', ' ')}" for p, s in sorted(by_protocol.items()))
         answered = ", ".join(sorted(versions.get(judge, ())))
-        parts = (f"{judge} ({titles.get(judge, judge)})", progress, answered)
+        parts = (f"{judge} ({get_judge_title(judge)})", progress, answered)
         yield "Judge", " · ".join(filter(None, parts))
 
 

@@ -10,7 +10,7 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import get_judge_title
 from tasks.pending.drafts import count_unreviewed
 from tasks.scoring.boards import (
     COUNTS,
@@ -83,9 +83,7 @@ def warn_about_drafts(source: Readable, edition: str, protocols: Iterable[str]) 
 
 
 def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> None:
-    known = load_judges().judges
-    title = known[judge].title if judge in known else judge
-    named = " · ".join(filter(None, (edition, board.title, title)))
+    named = " · ".join(filter(None, (edition, board.title, get_judge_title(judge))))
     provisional = rows["provisional"].any()
     if rows["value"].is_null().all():
         waits = " so far" if provisional else ""

@@ -10,7 +10,7 @@ from rich.table import Table
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import get_judge_title, load_judges
 from tasks.judges.registry import load_judge as registered
 from tasks.warehouse.store import Readable
 
@@ -77,9 +77,8 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
         return
     if name in known.judges and not registered(name).sees_conflict:
         frame = frame.with_columns(conflict=pl.lit(None))
-    title = known.judges[name].title if name in known.judges else name
     rows = frame.to_dicts()
-    _print_table(f"{edition} · {title} · claims", CLAIMS, rows)
+    _print_table(f"{edition} · {get_judge_title(name)} · claims", CLAIMS, rows)
     _print_table("What their pages said", SUPPORT, rows)
     came_to = {name: head for name, head in STATUSES.items() if any(row[name] for row in rows)}
     if came_to:

@@ -173,5 +173,11 @@ def load_judges(configs: Path = CONFIGS) -> Judges:
     return judges
 
 
+def get_judge_title(name: str, configs: Path = CONFIGS) -> str:
+    """Return a judge's title; its name if it is no longer configured."""
+    judges = load_judges(configs).judges
+    return judges[name].title if name in judges else name
+
+
 def load_protocol(name: str, configs: Path = CONFIGS) -> ProtocolEntry:
     return load_config(configs / "protocols" / f"{name}.yaml", ProtocolEntry)

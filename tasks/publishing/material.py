@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from tasks.configuration.models import MetricEntry, OfflineJudgeEntry, load_judges
+from tasks.configuration.models import MetricEntry, OfflineJudgeEntry, get_judge_title, load_judges
 from tasks.editions.names import check_known, check_scored
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols, get_protocol_title
@@ -162,7 +162,7 @@ def load_material(
         title=f"Evergreen: {title or edition}",
         origin=origin,
         judges=chosen,
-        judge_titles={n: known[n].title if n in known else n for n in chosen},
+        judge_titles={name: get_judge_title(name) for name in chosen},
         offline=tuple(n for n in chosen if isinstance(known.get(n), OfflineJudgeEntry)),
         protocols=protocols,
         protocol_titles={
