@@ -1,6 +1,6 @@
 """Add an agent to existing editions: its reports, the pages they cite, its cells, its ranks."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from prefect import flow, tags
@@ -69,9 +69,7 @@ async def backfill(
         names = editions or find_prompted_editions(store)
         for name in names:
             check_edition(store, name)
-        messages: list[str] = []
-        results: list[dict[str, str]] = []
-        partial = False
+        ended: list[tuple[str, State[Any]]] = []
         for name in names:
             stages = _run_stages(
                 store, name, agent, first, fetch_pages, protocols, chosen, extractor
@@ -79,17 +77,24 @@ async def backfill(
             async for state in stages:
                 if not state.is_completed():
                     await state.aresult()  # raises its error, so that no later stage is paid for
-                partial |= state.name != "Completed"
-                messages.append(str(state.message))
-                results.append(
-                    {"edition": name, "ended": str(state.name), "said": str(state.message)}
-                )
+                ended.append((name, state))
             await add_leaderboard_artifacts(store, name)
+        results = [
+            {"edition": name, "ended": str(state.name), "said": str(state.message)}
+            for name, state in ended
+        ]
         await add_table_artifact("stages", results, f"How each stage of backfilling {agent} ended.")
         await add_costs_artifact(store, began, "neither the agent nor the judge costs anything")
-    if not names:
-        messages.append("No edition has assignments with prompts: run `evergreen assign`.")
-    return Completed(name="Partial" if partial else "Completed", message=" ".join(messages))
+    return _summarize(ended)
+
+
+def _summarize(ended: Sequence[tuple[str, State[Any]]]) -> State[None]:
+    """Return the run's final state, from those of its stages."""
+    if not ended:
+        return Completed(message="No edition has assignments with prompts: run `evergreen assign`.")
+    partial = any(state.name != "Completed" for _, state in ended)
+    message = " ".join(str(state.message) for _, state in ended)
+    return Completed(name="Partial" if partial else "Completed", message=message)
 
 
 async def _run_stages(

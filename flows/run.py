@@ -2,7 +2,8 @@
 
 import asyncio
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from flows.display.console import STDERR, print_always, print_message
@@ -27,20 +28,24 @@ def run_flow(
     """
     if nothing_pending is not None:
         return True, f"Nothing was pending: {nothing_pending}"
-    from flows.runtime.server import local_server  # slow: imports an HTTP client
-
     if not STDERR.is_terminal:  # a log shows no status line
         print_message("Starting the Prefect server …")
-    with STDERR.status("Starting the Prefect server …"):
-        server = local_server(prefect_home())
-        api_url = server.__enter__()
-    try:
+    with start_server() as api_url:
         complete, outcome = _run_and_store_history(api_url, load_flow(name), parameters)
-    finally:
-        server.__exit__(None, None, None)
     if STDERR.quiet and not complete:  # otherwise the caller prints it
         print_always(outcome, style="red")
     return complete, outcome
+
+
+@contextmanager
+def start_server(port: int = 0) -> Iterator[str]:
+    """Do as `local_server`, with a status line until the server has started."""
+    from flows.runtime.server import local_server  # slow: imports an HTTP client
+
+    with ExitStack() as stack:
+        with STDERR.status("Starting the Prefect server …"):
+            api_url = stack.enter_context(local_server(prefect_home(), port))
+        yield api_url
 
 
 def _run_and_store_history(

@@ -5,7 +5,13 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
+from flows.cli.options import (
+    CallJudgeOption,
+    EditionOption,
+    FormatOption,
+    ScoreJudgeOption,
+    WarehouseOption,
+)
 from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
@@ -65,7 +71,7 @@ def tokens(
     by: Annotated[
         ledger.TokenLevel, typer.Option("--by", help="What gets a row; a batch is one request.")
     ] = "agent",
-    judge: Annotated[str | None, typer.Option("--judge", help="Only calls of this judge.")] = None,
+    judge: CallJudgeOption = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import FormatOption, WarehouseOption
+from flows.cli.options import CallJudgeOption, FormatOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
@@ -30,7 +30,7 @@ class CallStatus(StrEnum):
 
 
 def calls(
-    judge: Annotated[str | None, typer.Option("--judge", help="Only calls of this judge.")] = None,
+    judge: CallJudgeOption = None,
     step: Annotated[str | None, typer.Option("--step", help="Only calls of this step.")] = None,
     status: Annotated[
         CallStatus | None, typer.Option("--status", help="Only calls with this status.")

@@ -10,7 +10,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
+from flows.cli.options import (
+    EditionOption,
+    FormatOption,
+    ScoreJudgeOption,
+    ScoreProtocolsOption,
+    WarehouseOption,
+)
 from flows.cli.output import OutputFileOption, write_output, write_tables
 from flows.cli.warehouse import open_to_read
 from flows.display.formats import Format
@@ -32,10 +38,7 @@ METRICS_PER_TABLE = 8
 def compare_protocols(
     edition: EditionOption,
     judge: ScoreJudgeOption = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),
-    ] = None,
+    protocol: ScoreProtocolsOption = None,
     over: Annotated[Over, typer.Option("--over", help="What the correlations rank.")] = "agents",
     same_reports: Annotated[
         bool,

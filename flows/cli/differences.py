@@ -5,7 +5,13 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import EditionOption, FormatOption, ScoreJudgeOption, WarehouseOption
+from flows.cli.options import (
+    EditionOption,
+    FormatOption,
+    ScoreJudgeOption,
+    ScoreProtocolsOption,
+    WarehouseOption,
+)
 from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT
 from flows.display.formats import Format
@@ -34,10 +40,7 @@ NOTE = (
 
 def print_differences(
     edition: EditionOption,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),
-    ] = None,
+    protocol: ScoreProtocolsOption = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(

@@ -1,12 +1,12 @@
 """`evergreen collect`, `assign` and `edition`: make, show and compare editions."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
-from flows.cli.options import BatchOption, BudgetOption, FormatOption, WarehouseOption
+from flows.cli.options import DAYS, BatchOption, BudgetOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import STDOUT, print_message
@@ -34,7 +34,6 @@ from tasks.warehouse.store import open_warehouse
 
 NewEditionOption = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
 EditionArgument = Annotated[str, typer.Argument(help="A frozen edition.")]
-DAYS = ["%Y-%m-%d"]
 QUESTIONS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
     round(avg(closed_book_f1), 3) AS closed_book_f1, round(avg(n_queries), 1) AS queries,
@@ -92,8 +91,7 @@ def collect(
     settings = load_wikipedia()
     settings.get_operator()
     asked = CollectionRequest(
-        edition=name, since=_to_utc(since), until=_to_utc(until), articles=articles,
-        api_url=wiki_api, spread=spread,
+        edition=name, since=since, until=until, articles=articles, api_url=wiki_api, spread=spread
     )  # fmt: skip
     with open_warehouse(warehouse, on_wait=print_message) as store:
         collection = begin_collection(store, asked, settings, utc_now())  # fail early
@@ -101,8 +99,8 @@ def collect(
             "collect",
             {
                 "edition": name,
-                "created_from": _to_utc(since),
-                "created_to": _to_utc(until),
+                "created_from": asked.since,
+                "created_to": asked.until,
                 "articles": articles,
                 "wiki_api": wiki_api,
                 "spread": spread,
@@ -267,7 +265,3 @@ def _print_edition(source: Any, name: str, form: Format) -> None:
         markup=False,
         highlight=False,
     )
-
-
-def _to_utc(day: datetime | None) -> datetime | None:
-    return day.replace(tzinfo=UTC) if day else None

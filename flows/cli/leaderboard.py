@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import EditionOption, FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, ScoreProtocolsOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
 from flows.display.formats import Format
 from flows.display.leaderboard import print_leaderboard
@@ -15,10 +15,7 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 def leaderboard(
     edition: EditionOption,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),
-    ] = None,
+    protocol: ScoreProtocolsOption = None,
     judge: Annotated[
         str | None, typer.Option("--judge", help="Only this judge; all if not given.")
     ] = None,

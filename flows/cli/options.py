@@ -16,6 +16,8 @@ def _parse_location(text: str) -> Location:
         raise typer.BadParameter(str(error)) from None
 
 
+DAYS = ["%Y-%m-%d"]
+"""The form of days; they begin in UTC."""
 WAREHOUSE_OPTION = typer.Option(
     "--warehouse",
     envvar="EVERGREEN_WAREHOUSE",
@@ -24,9 +26,6 @@ WAREHOUSE_OPTION = typer.Option(
     help="The warehouse: a DuckDB file, or ducklake:postgres:…?files=… for several hosts.",
 )
 WarehouseOption = Annotated[Location, WAREHOUSE_OPTION]
-RunFormatOption = Annotated[
-    Literal["table", "json"], typer.Option("--format", help="The output format.")
-]
 TextOrJsonOption = Annotated[
     Literal["table", "json"], typer.Option("--format", help="The output format.")
 ]
@@ -39,6 +38,11 @@ AgentsOption = Annotated[
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
 ]
+ScoreProtocolsOption = Annotated[
+    list[str] | None,
+    typer.Option("--protocol", help="Only this one; may be repeated. All if not given."),
+]
+CallJudgeOption = Annotated[str | None, typer.Option("--judge", help="Only calls of this judge.")]
 ScoreJudgeOption = Annotated[
     str | None,
     typer.Option("--judge", help="The judge of the scores; the default judge if not given."),

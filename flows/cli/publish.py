@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import EditionOption, RunFormatOption, WarehouseOption
+from flows.cli.options import EditionOption, TextOrJsonOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.formats import Format
@@ -51,7 +51,7 @@ def publish(
             callback=_check_positive, max=MAX_HOURS, help="How long to wait for approval."
         ),
     ] = 72.0,
-    form: RunFormatOption = "table",
+    form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Write an edition's results as a static site with leaderboard, evidence and data.

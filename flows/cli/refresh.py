@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from flows.cli.options import RunFormatOption, WarehouseOption
+from flows.cli.options import DAYS, TextOrJsonOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.display.console import print_message
 from flows.display.formats import Format
@@ -25,9 +25,6 @@ from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
-
-DAYS = ["%Y-%m-%d"]
-
 
 OPTIONS: dict[str, OptionInfo] = {
     "edition": typer.Option(None, "--edition"),
@@ -71,7 +68,7 @@ def refresh(
             "--dry-run", help="Only show what would be done, asked and spent; nothing is written."
         ),
     ] = False,
-    form: RunFormatOption = "table",
+    form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
     **given: Any,
 ) -> None:

@@ -12,7 +12,7 @@ from flows.cli.options import (
     BatchOption,
     BudgetOption,
     EditionOption,
-    RunFormatOption,
+    TextOrJsonOption,
     WarehouseOption,
 )
 from flows.cli.output import print_outcome
@@ -55,6 +55,18 @@ NUMERIC_COLUMNS = {
     "after",
 }
 
+ReportOption = Annotated[
+    str | None,
+    typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
+]
+PublishOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--publish",
+        help="A folder for the site before and after, with the figures and files that differ.",
+    ),
+]
+
 
 def rejudge(
     edition: EditionOption,
@@ -67,21 +79,12 @@ def rejudge(
         ),
     ] = None,
     agent: AgentsOption = None,
-    report: Annotated[
-        str | None,
-        typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
-    ] = None,
+    report: ReportOption = None,
     protocol: ProtocolsOption = None,
     budget: BudgetOption = None,
     batch: BatchOption = False,
-    publish: Annotated[
-        Path | None,
-        typer.Option(
-            "--publish",
-            help="A folder for the site before and after, with the figures and files that differ.",
-        ),
-    ] = None,
-    form: RunFormatOption = "table",
+    publish: PublishOption = None,
+    form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Judge the same reports with another judge; show their agreement and what changes.
@@ -91,10 +94,7 @@ def rejudge(
     if agent and report:
         raise typer.BadParameter("--report names its agent: omit --agent.")
     with open_existing_warehouse(warehouse) as store:
-        agents, assignments = agent, None
-        if report:
-            one, assignment = find_report_key(store, edition, report)
-            agents, assignments = [one], [assignment]
+        agents, assignments = _find_reports(store, edition, agent, report)
         chosen, other = select_reports(
             store, edition, judge, against, agents, assignments, protocol
         )
@@ -119,13 +119,21 @@ def rejudge(
         )
         found = found or compare_judges(store, chosen, other, judge)
     changes = load_changes(publish) if publish else None
-    if form == "json":
-        print_outcome(complete, outcome, Format.JSON, **_collect_answers(found, changes))
-        return
-    _print_comparison(edition, found)
-    if changes and publish:
-        _print_changes(changes, publish)
-    print_outcome(complete, outcome)
+    if form == "table":
+        _print_comparison(edition, found)
+        if changes and publish:
+            _print_changes(changes, publish)
+    print_outcome(complete, outcome, Format(form), **_collect_answers(found, changes))
+
+
+def _find_reports(
+    store: Warehouse, edition: str, agents: list[str] | None, report: str | None
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return the agents and assignments to judge again; None: all."""
+    if report is None:
+        return agents, None
+    agent, assignment = find_report_key(store, edition, report)
+    return [agent], [assignment]
 
 
 def _compare_if_judged(

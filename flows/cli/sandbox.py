@@ -39,43 +39,52 @@ MAX_NAMED = 5
 """Assignments that the message about an unknown one names."""
 
 
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--corpus", help="Serve the pages of these JSONL or WARC files (a file or a folder)."
+    ),
+]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
+]
+AssignmentOption = Annotated[
+    str | None,
+    typer.Option(
+        "--assignment", help="Serve only this assignment, without the pages that it bans."
+    ),
+]
+WithoutBannedOption = Annotated[
+    bool,
+    typer.Option(
+        "--without-banned",
+        help="Hide pages that any assignment bans from requests that name no assignment.",
+    ),
+]
+KeysOption = Annotated[
+    str | None,
+    typer.Option("--api-key-env", help="The variable with the key, or several by commas."),
+]
+PagesEditionOption = Annotated[
+    str | None,
+    typer.Option("--edition", help="The edition whose pages and assignments to serve."),
+]
+RankingOption = Annotated[
+    Ranking | None, typer.Option("--ranking", help="That of configs/sandbox.yaml if not given.")
+]
+
+
 def sandbox(
-    edition: Annotated[
-        str | None,
-        typer.Option("--edition", help="The edition whose pages and assignments to serve."),
-    ] = None,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(
-            "--corpus", help="Serve the pages of these JSONL or WARC files (a file or a folder)."
-        ),
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
-    ] = None,
-    assignment: Annotated[
-        str | None,
-        typer.Option(
-            "--assignment", help="Serve only this assignment, without the pages that it bans."
-        ),
-    ] = None,
-    without_banned: Annotated[
-        bool,
-        typer.Option(
-            "--without-banned",
-            help="Hide pages that any assignment bans from requests that name no assignment.",
-        ),
-    ] = False,
-    ranking: Annotated[
-        Ranking | None, typer.Option("--ranking", help="That of configs/sandbox.yaml if not given.")
-    ] = None,
+    edition: PagesEditionOption = None,
+    corpus: CorpusOption = None,
+    as_of: AsOfOption = None,
+    assignment: AssignmentOption = None,
+    without_banned: WithoutBannedOption = False,
+    ranking: RankingOption = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
-    api_key_env: Annotated[
-        str | None,
-        typer.Option("--api-key-env", help="The variable with the key, or several by commas."),
-    ] = None,
+    api_key_env: KeysOption = None,
     per_minute: Annotated[
         int | None, typer.Option("--per-minute", min=1, help="Requests per key or address.")
     ] = None,
@@ -119,12 +128,9 @@ def sandbox(
         return
     if not served.keys and not is_loopback(host):
         warn_about_open_access(host)
+    on_query = print_log_line if log_queries else None
     with suppress(KeyboardInterrupt):
-        asyncio.run(
-            _serve_index(
-                folder, served, settings, listening, host, print_log_line if log_queries else None
-            )
-        )
+        asyncio.run(_serve_index(folder, served, settings, listening, host, on_query))
     print_message("Stopped.")
 
 

@@ -3,15 +3,17 @@
 import asyncio
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from flows.cli.options import WarehouseOption
-from flows.display.console import STDERR, print_always
+from flows.display.console import print_always
 from flows.registry import MAX_RESUMES, SERVED_FLOWS
-from flows.runtime.server import UI_PORT, local_server, serve_ui
+from flows.run import start_server
+from flows.runtime.server import UI_PORT, serve_ui
 from flows.runtime.settings import prefect_home
 from tasks.configuration.refresh import load_refresh
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
@@ -68,38 +70,39 @@ def serve(
                 f"{each!r} is none of {', '.join(SERVED_FLOWS)}.", param_hint="only"
             )
     load_refresh()  # report its errors before starting a server
-    with STDERR.status("Starting the Prefect server …"):
-        server = local_server(prefect_home(), port)
-        api_url = server.__enter__()
-    try:
-        from flows import deployments as serving  # Prefect reads its settings at import
-
-        served = serving.build_deployments(warehouse, only or SERVED_FLOWS, name)
-        asyncio.run(serving.check_names(served))
-        # On SIGTERM, Prefect does not await one of its own coroutines.
-        warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
-        serve_them = partial(serving.serve_pool, pool=pool) if pool else serving.serve
-        asyncio.run(
-            serve_them(
-                served,
-                at_once=at_once,
-                resumes=resumes,
-                on_message=print_always,
-                on_ready=lambda: _print_served(only or SERVED_FLOWS, warehouse, api_url),
-            )
+    names = only or SERVED_FLOWS
+    with start_server(port) as api_url:
+        _serve_until_ended(
+            names,
+            warehouse,
+            name,
+            pool,
+            at_once=at_once,
+            resumes=resumes,
+            on_ready=lambda: _print_served(names, warehouse, api_url),
         )
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # Prefect's TerminationSignal is no Exception
-        if type(error).__name__ != "TerminationSignal":
-            raise
-    finally:
-        server.__exit__(None, None, None)
 
 
 def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="The UI's port.")] = 4200) -> None:
     """Serve the Prefect UI with this project's runs until Ctrl-C."""
     serve_ui(prefect_home(), port)
+
+
+def _serve_until_ended(
+    names: Sequence[str], warehouse: Location, name: str, pool: str, **settings: Any
+) -> None:
+    """Serve these flows until Ctrl-C or SIGTERM. settings: those of `flows.deployments.serve`."""
+    from prefect.exceptions import TerminationSignal
+
+    from flows import deployments as serving  # Prefect reads its settings at import
+
+    served = serving.build_deployments(warehouse, names, name)
+    serve_them = partial(serving.serve_pool, pool=pool) if pool else serving.serve
+    # On SIGTERM, Prefect does not await one of its own coroutines.
+    warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
+    with suppress(TerminationSignal):
+        asyncio.run(serving.check_names(served))
+        asyncio.run(serve_them(served, on_message=print_always, **settings))
 
 
 def _print_served(names: Sequence[str], warehouse: Location, api_url: str) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.wikipedia import WikipediaSettings
-from tasks.warehouse.rows import Article
+from tasks.warehouse.rows import Article, UtcDatetime
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
 from tasks.warehouse.writer import Change
@@ -28,8 +28,8 @@ class CollectionRequest(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     edition: str
-    since: datetime | None = None
-    until: datetime | None = None
+    since: UtcDatetime | None = None
+    until: UtcDatetime | None = None
     articles: PositiveInt | None = None
     api_url: str | None = None
     spread: bool | None = None

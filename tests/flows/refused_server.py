@@ -19,7 +19,7 @@ STARTED = "a Prefect server is to be started"
 def refused_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that asks for a server ends at once, and says `STARTED`."""
 
-    def refuse(home: Path) -> None:
+    def refuse(home: Path, port: int) -> None:
         raise ExpectedError(STARTED)
 
     monkeypatch.setattr(server, "local_server", refuse)

@@ -32,7 +32,9 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "local_server", lambda home: pytest.fail("a server was started"))
+    monkeypatch.setattr(
+        server, "local_server", lambda home, port: pytest.fail("a server was started")
+    )
 
 
 def evaluation(store: Warehouse) -> Evaluation:
