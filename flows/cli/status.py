@@ -58,3 +58,9 @@ def _print_counts(counts: list[StageCounts], judge: str, form: Format) -> None:
         "that the judge cannot assess).",
         style="dim",
     )
+    if any(row.failed for row in counts):
+        print_message(
+            'What failed, and why: evergreen sql "FROM failures_by_agent"; files that were not '
+            'imported: evergreen sql "FROM import_issues"',
+            style="dim",
+        )

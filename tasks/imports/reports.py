@@ -6,7 +6,7 @@ agent is called here.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from tasks.base import Frozen
@@ -253,13 +253,17 @@ class _Importer:
 def _write_issues(
     warehouse: Warehouse, matched: MatchedFiles, agent: str, outcomes: Sequence[FileOutcome]
 ) -> None:
-    """Replace the issues of earlier imports of these files; keep the agent's other issues."""
-    paths = {outcome.path for outcome in outcomes}
+    """Replace the issues of earlier imports of these files; keep the agent's other issues.
+
+    A file has the name of an earlier one in another format or folder: it came in its place.
+    """
+    names = {PurePath(outcome.path).stem for outcome in outcomes}
     stored = warehouse.rows(ImportIssue, "edition = $1 AND scope = $2", [matched.edition, agent])
     staying = [
         issue
         for issue in stored
-        if issue.kind not in FILE_ISSUE_KINDS or (not matched.folder and issue.path not in paths)
+        if issue.kind not in FILE_ISSUE_KINDS
+        or (not matched.folder and PurePath(issue.path).stem not in names)
     ]
     made = [
         ImportIssue(

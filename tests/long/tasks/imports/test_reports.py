@@ -14,6 +14,8 @@ from tasks.editions.names import UnknownName
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
+from tasks.judges.registry import load_judge
+from tasks.pending.status import count_stages
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.rows import Agent, Assignment, Edition, Report, content_sha
@@ -127,6 +129,22 @@ def test_the_same_files_again_change_nothing_and_a_changed_one_only_itself(
     give(folder, **{f"{MERCURY}__md": TEXT + "More.\n"})
     assert outcomes(take(warehouse, folder))[f"{MERCURY}.md"] == "changed"
     assert reports(warehouse)[MERCURY].text.endswith("More.\n")
+
+
+def test_a_report_that_came_otherwise_is_no_longer_failed(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    take(warehouse, give(tmp_path / "files", **{f"{MERCURY}__pdf": b"%PDF-broken", "x__md": TEXT}))
+
+    def failed() -> int:
+        counts = count_stages(warehouse, "sample", load_judge("offline"))
+        return next(row.failed for row in counts if row.stage == "reports")
+
+    assert failed() == 2
+    mended = give(tmp_path / "mended", **{f"{MERCURY}__md": TEXT}) / f"{MERCURY}.md"
+    assert take(warehouse, mended).complete
+    assert failed() == 1
+    assert [i.path for i in warehouse.rows(ImportIssue, "scope = 'mine'")] == ["x.md"]
 
 
 def test_what_cannot_be_read_is_listed_and_the_rest_goes_in(
