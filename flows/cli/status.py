@@ -9,7 +9,7 @@ from rich.table import Table
 
 from flows.cli.options import FormatOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
-from flows.display.console import STDOUT
+from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import list_editions

@@ -134,7 +134,8 @@ def test_the_same_files_again_change_nothing_and_a_changed_one_only_itself(
 def test_a_report_that_came_otherwise_is_no_longer_failed(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    take(warehouse, give(tmp_path / "files", **{f"{MERCURY}__pdf": b"%PDF-broken", "x__md": TEXT}))
+    files: dict[str, bytes | str] = {f"{MERCURY}__pdf": b"%PDF-broken", "x__md": TEXT}
+    take(warehouse, give(tmp_path / "files", **files))
 
     def failed() -> int:
         counts = count_stages(warehouse, "sample", load_judge("offline"))
