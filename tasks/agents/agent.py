@@ -40,6 +40,12 @@ class JobRequest(Frozen):
     previous_remote_id: str | None = None
     """The provider's id of the previous job in the conversation."""
 
+    def chat_messages(self) -> list[dict[str, str]]:
+        """Return the whole conversation as chat messages, oldest first."""
+        roles = {"user": "user", "agent": "assistant"}
+        history = [{"role": roles[m.role], "content": m.text} for m in self.history]
+        return [*history, {"role": "user", "content": self.prompt}]
+
 
 class JobStatus(Frozen):
     """The status of a job, as last reported."""

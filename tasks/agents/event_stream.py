@@ -1,4 +1,4 @@
-"""Answers that arrive as a stream of server-sent events, with the errors of `JsonApi`."""
+"""Answers that arrive as a stream of server-sent events, with the errors of `ApiClient`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -8,15 +8,15 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
-from tasks.agents.http import JsonApi
+from tasks.agents.synchronous_api import SynchronousClient
 from tasks.models.errors import TransientError
 
 LINGER_SECONDS = 5.0
 """How long to wait for a stream to close once its answer is complete."""
 
 
-class EventStreamApi(JsonApi):
-    """A JSON API some of whose answers are streams."""
+class EventStreamClient(SynchronousClient):
+    """What the clients share whose report comes as a stream."""
 
     async def buy_stream(
         self,
@@ -24,13 +24,10 @@ class EventStreamApi(JsonApi):
         body: Any,
         headers: Mapping[str, str],
         on_event: Callable[[ServerSentEvent], bool],
-        *,
-        seconds: float,
     ) -> None:
         """Send one POST that may cost money, and pass on the events of the answer as they arrive.
 
-        on_event: receives each event; returns whether it completes the answer. seconds: time
-        limit for the whole answer.
+        on_event: receives each event; returns whether it completes the answer.
 
         Raises:
             TransientError: with `maybe_billed` where the request may have been processed, as always
@@ -38,6 +35,7 @@ class EventStreamApi(JsonApi):
             RequestRejected, StopStage: the request was refused; nothing was bought.
         """
         whole = False
+        seconds = self.ask.limits.timeout_seconds
         try:
             async with (
                 asyncio.timeout(seconds) as limit,
@@ -69,9 +67,12 @@ class EventStreamApi(JsonApi):
     ) -> AsyncIterator[httpx.Response]:
         """Send a POST and yield the response once its headers have arrived with a good status."""
         async with self._transport.stream(
-            "POST", self._base_url + path, self._headers | dict(headers), self._timeout_seconds,
+            "POST",
+            self.base_url + path,
+            self._headers(headers),
+            self.ask.limits.timeout_seconds,
             json=body,
-        ) as response:  # fmt: skip
+        ) as response:
             if not response.is_success:
                 await response.aread()
                 raise self._error_for(response, buying=True)

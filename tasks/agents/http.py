@@ -1,21 +1,30 @@
-"""JSON over HTTP for all agents' interfaces: buying takes one request, polling is free.
+"""What the clients of agents behind an API share: JSON over HTTP, one base URL, one key.
 
 A request that starts a job is sent once. If it may have arrived, the error says so
-(`maybe_billed`) instead of the request being sent again.
+(`maybe_billed`) instead of the request being sent again. Polling is free.
 """
 
-import os
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote
 
 import httpx
 
 from tasks.agents.agent import Gone
-from tasks.configuration.agents import ApiAsk
+from tasks.configuration.agents import ApiAsk, HttpAsk
 from tasks.models.client import classify_status, parse_error, parse_json, redact_key
-from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
+from tasks.models.errors import (
+    Misconfigured,
+    ModelError,
+    QuotaExhausted,
+    RequestRejected,
+    TransientError,
+)
 from tasks.models.transport import ModelTransport
 
+AskT = TypeVar("AskT", bound=ApiAsk | HttpAsk)
 CONFIGURED_IN = "configs/agents.yaml"
 REFUSED_UNBILLED = frozenset({408, 429, 503})
 """Statuses that say "try later" before any work has begun. After another 5xx (an internal error, a
@@ -23,26 +32,16 @@ gateway that lost its backend) the job may exist."""
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 
-class JsonApi:
-    """A JSON API at one base URL, used with one key."""
+class ApiClient(Generic[AskT]):
+    """A client of one agent behind a JSON API, without what differs between the interfaces."""
 
-    def __init__(
-        self,
-        agent: str,
-        base_url: str,
-        headers: Mapping[str, str],
-        *,
-        secret: str | None,
-        timeout_seconds: float,
-        connections: int = 16,
-    ) -> None:
-        """agent: its id, for messages. secret: redact_key from every message."""
-        self._agent = agent
-        self._base_url = base_url.rstrip("/")
-        self._headers = {"Content-Type": "application/json", **headers}
-        self._secret = secret
-        self._timeout_seconds = timeout_seconds
-        self._transport = ModelTransport(connections)
+    def __init__(self, agent: str, ask: AskT, key: str | None) -> None:
+        """agent: its id, for messages. key: redacted from every message and answer."""
+        self.agent = agent
+        self.ask = ask
+        self.base_url = ask.find_base_url()
+        self._key = key
+        self._transport = ModelTransport(max(16, ask.limits.concurrency))
 
     async def buy(self, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
         """Send one POST that may cost money and return the JSON answer.
@@ -51,7 +50,7 @@ class JsonApi:
             TransientError: with `maybe_billed` where the request may have been processed.
             RequestRejected, StopStage: the request was refused; nothing was bought.
         """
-        return await self._request("POST", path, body, headers, buying=True)
+        return await self._request("POST", path, body, headers or {})
 
     async def get(self, path: str) -> Any:
         """Send a GET request, which costs nothing, and return the JSON answer.
@@ -61,18 +60,66 @@ class JsonApi:
             Gone: HTTP 404 or 410.
             RequestRejected, StopStage: the request was refused.
         """
-        return await self._request("GET", path, None, None, buying=False)
+        return await self._request("GET", path, None, {})
+
+    async def check_model(self, model: str) -> str:
+        """Look the model up and describe the result.
+
+        Raises:
+            ModelError: the check failed; the message says what to do.
+        """
+        try:
+            with self.explain_errors():
+                await self.get(f"/models/{quote(model, safe='')}")
+        except (Gone, RequestRejected) as error:
+            raise self.unknown_model_error(model, error) from None
+        return f"{self.agent}: {self.base_url} accepts the key and knows the model {model}."
+
+    @contextmanager
+    def explain_errors(self) -> Iterator[None]:
+        """Let the errors of a check say what to do about the address."""
+        try:
+            yield
+        except TransientError as error:
+            if error.kind == "connection":
+                raise Misconfigured(
+                    f"{self.agent}: {self.base_url} cannot be reached ({error}). Check `base_url` "
+                    f"in {CONFIGURED_IN}, and your network."
+                ) from None
+            if error.kind == "garbled":
+                raise Misconfigured(
+                    f"{self.agent}: {self.base_url} does not answer as the expected interface "
+                    f"({error}). Check `base_url` in {CONFIGURED_IN}."
+                ) from None
+            raise
+
+    def unknown_model_error(self, model: str, reason: object) -> Misconfigured:
+        return Misconfigured(
+            f"{self.agent}: {self.base_url} knows no model {model!r} ({reason}). Check `model` and "
+            f"`base_url` in {CONFIGURED_IN}."
+        )
 
     async def close(self) -> None:
         await self._transport.aclose()
 
+    def _key_headers(self) -> dict[str, str]:
+        """Return the headers that hold the key."""
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+
+    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        return {"Content-Type": "application/json", **self._key_headers(), **more}
+
     async def _request(
-        self, method: str, path: str, body: Any, headers: Mapping[str, str] | None, *, buying: bool
+        self, method: Literal["GET", "POST"], path: str, body: Any, headers: Mapping[str, str]
     ) -> Any:
         response = await self._transport.request(
-            method, self._base_url + path, self._headers | dict(headers or {}),
-            self._timeout_seconds, json=body,
-        )  # fmt: skip
+            method,
+            self.base_url + path,
+            self._headers(headers),
+            self.ask.limits.timeout_seconds,
+            json=body,
+        )
+        buying = method == "POST"
         if not response.is_success:
             raise self._error_for(response, buying=buying)
         return parse_json(response, billable=buying)
@@ -80,36 +127,31 @@ class JsonApi:
     def _error_for(self, response: httpx.Response, *, buying: bool) -> ModelError:
         code = response.status_code
         message, word = parse_error(response)
-        message = redact_key(message, self._secret)
+        message = redact_key(message, self._key)
         if word in QUOTA_CODES or code == 402:
-            return QuotaExhausted(
-                f"{self._agent}: the account has no credit or quota left ({message[:200]}). "
-                "Answers received so far are kept; top it up and run again."
-            )
+            return self._quota_error(message)
+        return self._classify_status(code, message, response.headers, buying=buying)
+
+    def _classify_status(
+        self, code: int, message: str, headers: Mapping[str, str], *, buying: bool
+    ) -> ModelError:
         if not buying and code in (404, 410):
             return Gone(f"HTTP {code}: {message[:300]}")
-        error = classify_status(code, message, response.headers, self._agent, CONFIGURED_IN)
+        error = classify_status(code, message, headers, self.agent, CONFIGURED_IN)
         if buying and isinstance(error, TransientError):
             error.maybe_billed = code not in REFUSED_UNBILLED
         return error
 
-
-def get_base_url(ask: ApiAsk, default: str) -> str:
-    """Return the agent's base URL: from its `base_url_env`, its `base_url`, or `default`."""
-    override = os.environ.get(ask.base_url_env, "").strip() if ask.base_url_env else ""
-    return (override or ask.base_url or default).rstrip("/")
-
-
-def explain_check_error(error: ModelError, agent: str, base_url: str) -> ModelError:
-    """Turn an error of `check` into one that says what to do about the address."""
-    if isinstance(error, TransientError) and error.kind == "connection":
-        return Misconfigured(
-            f"{agent}: {base_url} cannot be reached ({error}). Check `base_url` in "
-            f"{CONFIGURED_IN}, and your network."
+    def _quota_error(self, message: str) -> QuotaExhausted:
+        return QuotaExhausted(
+            f"{self.agent}: the account has no credit or quota left ({message[:200]}). "
+            "Answers received so far are kept; top it up and run again."
         )
-    if isinstance(error, TransientError) and error.kind == "garbled":
-        return Misconfigured(
-            f"{agent}: {base_url} does not answer as the expected interface ({error}). Check "
-            f"`base_url` in {CONFIGURED_IN}."
-        )
-    return error
+
+    def _render_answer(self, answer: Any) -> str:
+        """Return an answer as it is stored: as JSON, without the key.
+
+        Raises:
+            RecursionError: it is nested too deeply.
+        """
+        return redact_key(json.dumps(answer, ensure_ascii=False), self._key)

@@ -31,6 +31,12 @@ def parse_object(raw: str, expected: str) -> dict[str, Any]:
     return body
 
 
+def unexpected_object(body: dict[str, Any], expected: str) -> UnreadableJobAnswer:
+    """Return the error for an object without what `expected` says."""
+    names = sorted(map(str, body))[:10]
+    return UnreadableJobAnswer(f"expected {expected}, got an object with {names}")
+
+
 def child(value: Any, *names: str) -> Any:
     """Return the value at the path `names` of nested objects; None where any is missing."""
     for name in names:

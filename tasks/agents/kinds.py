@@ -7,23 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from tasks.agents.agent import AgentClient, JobAnswer
+from tasks.configuration.agents import CommandAsk
 
-MODULES = {
-    "gemini_deep_research": "tasks.agents.providers.gemini_research",
-    "openai_responses": "tasks.agents.providers.openai_responses",
-    "xai": "tasks.agents.providers.xai",
-    "perplexity": "tasks.agents.providers.perplexity",
-    "perplexity_async": "tasks.agents.providers.perplexity_async",
-    "chat": "tasks.agents.providers.chat",
-    "anthropic": "tasks.agents.providers.anthropic",
-    "dashscope": "tasks.agents.providers.dashscope",
-    "command": "tasks.agents.command.client",
-    "http": "tasks.agents.http_job",
+CLIENTS = {
+    "gemini_deep_research": ("tasks.agents.providers.gemini_research", "GeminiResearchClient"),
+    "openai_responses": ("tasks.agents.providers.openai_responses", "OpenAiResponsesClient"),
+    "xai": ("tasks.agents.providers.xai", "XaiClient"),
+    "perplexity": ("tasks.agents.providers.perplexity", "PerplexityClient"),
+    "perplexity_async": ("tasks.agents.providers.perplexity_async", "PerplexityAsyncClient"),
+    "chat": ("tasks.agents.providers.chat", "ChatClient"),
+    "anthropic": ("tasks.agents.providers.anthropic", "AnthropicClient"),
+    "dashscope": ("tasks.agents.providers.dashscope", "DashScopeClient"),
+    "http": ("tasks.agents.http_job", "HttpJobClient"),
 }
-"""Kind to module; `file_drop` has none. Each module has `open_client` and `read`, and is imported
-when it is needed: some take seconds to load."""
-READERS = {"gemini_deep_research": "tasks.agents.providers.gemini_answer"}
-"""Modules with `read` only, so that reading does not load the provider's SDK."""
+"""Kind to module and class of the agents behind an API. Modules are imported when they are needed:
+some take seconds to load."""
+READERS = {kind: module for kind, (module, _) in CLIENTS.items()} | {
+    # Not where the client is, so that reading does not load the provider's SDK.
+    "gemini_deep_research": "tasks.agents.providers.gemini_answer",
+    "command": "tasks.agents.command.answer",
+}
+"""Kind to module with `read`. Nothing is read of the kind `file_drop`."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,18 @@ class AgentFolders:
 def open_agent(agent: str, ask: Any, key: str | None, folders: AgentFolders) -> AgentClient:
     """Open a client of an agent.
 
-    ask: the `ask` of the agent's entry; its kind is a key of MODULES. key: None if it needs none.
+    ask: the `ask` of the agent's entry; not a `file_drop`. key: None if it needs none.
+
+    Raises:
+        Misconfigured: its entry cannot be used.
     """
-    open_client: Callable[..., AgentClient] = import_module(MODULES[ask.kind]).open_client
-    return open_client(agent, ask, key, folders)
+    if isinstance(ask, CommandAsk):
+        from tasks.agents.command.client import CommandClient
+
+        return CommandClient(agent, ask, folders)
+    module, name = CLIENTS[ask.kind]
+    open_client: Callable[..., AgentClient] = getattr(import_module(module), name)
+    return open_client(agent, ask, key)
 
 
 def read_answer(kind: str, raw: str) -> JobAnswer:
@@ -53,5 +65,5 @@ def read_answer(kind: str, raw: str) -> JobAnswer:
     Raises:
         UnreadableJobAnswer: it does not have the expected form.
     """
-    read: Callable[[str], JobAnswer] = import_module(READERS.get(kind, MODULES[kind])).read
+    read: Callable[[str], JobAnswer] = import_module(READERS[kind]).read
     return read(raw)

@@ -1,8 +1,9 @@
 """`configs/agents.yaml`: the systems under test, their names and how they are called."""
 
+import os
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
@@ -73,6 +74,8 @@ class Ask(ConfigModel):
 class ApiAsk(Ask):
     """An HTTP API with a key."""
 
+    provider_url: ClassVar[str]
+    """The provider's address."""
     model: str
     base_url: str | None = None
     """Null: the provider's address."""
@@ -86,43 +89,56 @@ class ApiAsk(Ask):
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Added to the request's body unchanged; overrides what this kind sends by default."""
 
+    def find_base_url(self) -> str:
+        """Return the base URL: from `base_url_env`, from `base_url`, or the provider's."""
+        url = read_variable(self.base_url_env) or self.base_url or self.provider_url
+        return url.rstrip("/")
+
 
 class GeminiDeepResearchAsk(ApiAsk):
+    provider_url = "https://generativelanguage.googleapis.com"
     kind: Literal["gemini_deep_research"]
     """Gemini's Interactions API in background mode; `model` is the agent's name."""
 
 
 class OpenAiResponsesAsk(ApiAsk):
+    provider_url = "https://api.openai.com/v1"
     kind: Literal["openai_responses"]
     """OpenAI's Responses API with web search, in background mode."""
 
 
 class XaiAsk(ApiAsk):
+    provider_url = "https://api.x.ai/v1"
     kind: Literal["xai"]
     """xAI's Responses API with web search; answers in one request."""
 
 
 class PerplexityAsk(ApiAsk):
+    provider_url = "https://api.perplexity.ai"
     kind: Literal["perplexity"]
     """Perplexity's Agent API; `model` is a model, or a preset if `parameters` name one."""
 
 
 class PerplexityAsyncAsk(ApiAsk):
+    provider_url = "https://api.perplexity.ai"
     kind: Literal["perplexity_async"]
     """Perplexity's older asynchronous chat completions (Sonar)."""
 
 
 class ChatAsk(ApiAsk):
+    provider_url = "https://api.openai.com/v1"
     kind: Literal["chat"]
     """Any OpenAI-compatible chat completions endpoint; answers in one request."""
 
 
 class AnthropicAsk(ApiAsk):
+    provider_url = "https://api.anthropic.com"
     kind: Literal["anthropic"]
     """Anthropic's Messages API with its web search tool; answers in one request."""
 
 
 class DashScopeAsk(ApiAsk):
+    provider_url = "https://dashscope.aliyuncs.com/api/v1"
     kind: Literal["dashscope"]
     """Alibaba's DashScope, streamed: a clarifying question, then the research."""
 
@@ -152,6 +168,10 @@ class HttpAsk(Ask):
     """The environment variable with the key, sent as `Authorization: Bearer …`; null: no key."""
     key_block: str | None = None
     key_required: bool = True
+
+    def find_base_url(self) -> str:
+        """Return the URL: from `url_env`, or `url`."""
+        return (read_variable(self.url_env) or self.url).rstrip("/")
 
 
 class FileDropAsk(Ask):
@@ -185,6 +205,11 @@ class Agents(ConfigModel):
     clarification_reply: str = Field(min_length=1)
     """The reply to an agent's question, sent once."""
     agents: dict[str, AgentEntry]
+
+
+def read_variable(name: str | None) -> str:
+    """Return the value of an environment variable; empty if it is unset, or none is named."""
+    return os.environ.get(name, "").strip() if name else ""
 
 
 def load_agents(configs: Path = CONFIGS) -> Agents:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tasks.configuration.agents import load_agents
+from tasks.configuration.agents import load_agents, read_variable
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
@@ -30,7 +30,7 @@ from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.configuration.words import load_words_to_watch
 from tasks.doctor.finding import CheckGroup, Finding, Status
-from tasks.doctor.services import NamesInUse, Relevance, find_services, read_variable
+from tasks.doctor.services import NamesInUse, Relevance, find_services
 from tasks.models.prices import load_prices
 
 CONFIGURATION, KEYS = CheckGroup("configuration"), CheckGroup("keys")

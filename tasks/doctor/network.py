@@ -16,11 +16,12 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
+from tasks.configuration.agents import read_variable
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.doctor.finding import CheckGroup, Finding
-from tasks.doctor.services import NamesInUse, find_services, read_variable
+from tasks.doctor.services import NamesInUse, find_services
 from tasks.warehouse.errors import first_line
 
 ENDPOINTS, CLOCK = CheckGroup("endpoints"), CheckGroup("clock")

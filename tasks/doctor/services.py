@@ -1,16 +1,13 @@
 """The judges and agents that are asked over HTTP: where, with which key, and how much depends on
 each of them."""
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tasks.agents.kinds import MODULES
-from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents
+from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents, read_variable
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry, load_judges
@@ -78,15 +75,10 @@ def find_services(configs: Path = CONFIGS) -> Iterator[HttpService]:
     for name, agent in load_agents(configs).agents.items():
         ask = agent.ask
         if isinstance(ask, ApiAsk):
-            url = ask.base_url or _default_address(ask.kind)
+            url = ask.base_url or ask.provider_url
             yield _make_service(name, ask, url, ask.base_url_env)
         elif isinstance(ask, HttpAsk):
             yield _make_service(name, ask, ask.url, ask.url_env)
-
-
-def read_variable(name: str | None) -> str:
-    """Return the value of an environment variable; empty if it has none."""
-    return os.environ.get(name, "").strip() if name else ""
 
 
 def _make_service(
@@ -95,11 +87,3 @@ def _make_service(
     moved = read_variable(url_env)
     key = (entry.key_env, entry.key_block) if entry.key_required else (None, None)
     return HttpService(name, (moved or url).rstrip("/"), bool(moved), *key)
-
-
-def _default_address(kind: str) -> str:
-    """Return a provider's URL; Gemini's is ours, because its SDK takes seconds to load."""
-    if kind == "gemini_deep_research":
-        return GEMINI_URL
-    address: str = import_module(MODULES[kind]).BASE_URL
-    return address

@@ -20,8 +20,8 @@ from typing import Any
 import polars as pl
 
 from tasks.agents.agent import JobAnswer, JobRequest
-from tasks.agents.command.answer import ProgramResult
-from tasks.agents.command.client import CommandClient, read
+from tasks.agents.command.answer import ProgramResult, read
+from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.judges.decisions import CONSISTENT, VerifyClaims

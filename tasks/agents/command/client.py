@@ -26,15 +26,13 @@ from urllib.parse import quote
 from filelock import FileLock, Timeout
 
 from tasks.agents.agent import Gone, JobRequest, JobStatus
-from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult, read
+from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
 from tasks.agents.command.supervisor import ProgramSpec, kill_leftovers, write_spec
 from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.kinds import AgentFolders
 from tasks.agents.report_form import assignment_payload
 from tasks.configuration.agents import CommandAsk
 from tasks.models.errors import Misconfigured, TransientError
-
-__all__ = ["open_client", "read"]
 
 ROOT = Path(__file__).resolve().parents[3]
 """The folder of `tasks`, the supervisor's working directory."""
@@ -43,12 +41,6 @@ START_SECONDS = 60
 GRACE_SECONDS = 5.0
 MAX_NAME_CHARS = 120
 """Characters; file systems take 255 bytes."""
-
-
-def open_client(
-    agent: str, ask: CommandAsk, key: str | None, folders: AgentFolders
-) -> "CommandClient":
-    return CommandClient(agent, ask, folders)
 
 
 class CommandClient:

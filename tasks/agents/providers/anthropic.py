@@ -14,23 +14,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from tasks.agents.agent import (
-    AgentUsage,
-    Annotation,
-    JobAnswer,
-    JobRequest,
-    JobStatus,
-    UnreadableJobAnswer,
-)
-from tasks.agents.http import get_base_url
-from tasks.agents.json_values import child, count, objects, parse_object, string
-from tasks.agents.kinds import AgentFolders
-from tasks.agents.synchronous_api import SynchronousApi, build_messages
-from tasks.configuration.agents import AgentLimits, AnthropicAsk
+from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
+from tasks.agents.json_values import child, count, objects, parse_object, string, unexpected_object
+from tasks.agents.synchronous_api import SynchronousClient
+from tasks.configuration.agents import AgentLimits, ApiAsk
 from tasks.models.errors import ModelError, TransientError
 from tasks.warehouse.traces import SearchStep
 
-BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2026-10-21"
 SEARCH_TOOL = "web_search_20260318"
 MAX_USES = 50
@@ -43,17 +33,22 @@ MAX_PARTS = 12
 END_REASONS = frozenset({"end_turn", "stop_sequence"})
 
 
-class AnthropicClient:
+class AnthropicClient(SynchronousClient):
     """A client of one agent."""
 
-    def __init__(self, agent: str, ask: AnthropicAsk, key: str | None) -> None:
-        self._ask = ask
-        headers = {"anthropic-version": API_VERSION} | ({"x-api-key": key} if key else {})
-        self._api = SynchronousApi(agent, ask, key, f"{get_base_url(ask, BASE_URL)}/v1", headers)
+    def __init__(self, agent: str, ask: ApiAsk, key: str | None) -> None:
+        super().__init__(agent, ask, key)
+        self.base_url += "/v1"
 
     async def start(self, request: JobRequest) -> JobStatus:
-        body = build_request(self._ask, request)
-        parts = [await self._api.buy("/messages", body)]
+        tool = {"type": SEARCH_TOOL, "name": "web_search", "max_uses": MAX_USES}
+        body = {
+            "model": self.ask.model,
+            "max_tokens": MAX_TOKENS,
+            "messages": request.chat_messages(),
+            "tools": [tool],
+        } | self.ask.parameters
+        parts = [await self.buy_object("/messages", body)]
         problem: str | None = None
         while parts[-1].get("stop_reason") == "pause_turn":
             if len(parts) == MAX_PARTS:
@@ -65,47 +60,23 @@ class AnthropicClient:
                 problem = f"its continuation failed: {error}"
                 break
         state = problem or string(parts[-1].get("stop_reason")) or "answered"
-        return self._api.ended_status(state[:200], {"parts": parts, "problem": problem})
+        return self.ended_status(state[:200], {"parts": parts, "problem": problem})
 
-    async def poll(self, remote_id: str) -> JobStatus:
-        return await self._api.poll(remote_id)
-
-    async def check(self) -> str:
-        return await self._api.check_model(self._ask.model)
-
-    async def close(self) -> None:
-        await self._api.close()
+    def _key_headers(self) -> dict[str, str]:
+        return {"anthropic-version": API_VERSION} | ({"x-api-key": self._key} if self._key else {})
 
     async def _continue(self, body: dict[str, Any]) -> dict[str, Any]:
         """Buy the next part; retry if nothing was billed, since earlier parts are paid for."""
-        limits = self._ask.limits
+        limits = self.ask.limits
         for failures in range(limits.start_tries):
             try:
-                return await self._api.buy("/messages", body)
+                return await self.buy_object("/messages", body)
             except TransientError as error:
                 pause = _retry_delay(error, failures, limits)
                 if error.maybe_billed or pause is None or failures + 1 == limits.start_tries:
                     raise
                 await asyncio.sleep(pause)
         raise AssertionError("start_tries is at least 1")
-
-
-def open_client(
-    agent: str, ask: AnthropicAsk, key: str | None, folders: AgentFolders
-) -> AnthropicClient:
-    return AnthropicClient(agent, ask, key)
-
-
-def build_request(ask: AnthropicAsk, request: JobRequest) -> dict[str, Any]:
-    """Build the request for a report, with the whole conversation."""
-    tool = {"type": SEARCH_TOOL, "name": "web_search", "max_uses": MAX_USES}
-    body = {
-        "model": ask.model,
-        "max_tokens": MAX_TOKENS,
-        "messages": build_messages(request),
-        "tools": [tool],
-    }
-    return body | ask.parameters
 
 
 def build_continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -126,9 +97,8 @@ def read(raw: str) -> JobAnswer:
     body = parse_object(raw, "the parts of an answer of the Messages API")
     parts = objects(body.get("parts"))
     if not parts or not isinstance(parts[-1].get("content"), list):
-        raise UnreadableJobAnswer(
-            "expected an answer of the Messages API with a list `content`, got an object with "
-            f"{sorted(map(str, parts[-1] if parts else body))[:10]}"
+        raise unexpected_object(
+            parts[-1] if parts else body, "an answer of the Messages API with a list `content`"
         )
     blocks = [block for part in parts for block in objects(part.get("content"))]
     report = _extract_report(blocks)

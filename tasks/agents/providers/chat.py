@@ -8,98 +8,73 @@ separate field or in `<think>`, and the cost in `usage.cost`.
 from collections.abc import Iterator
 from typing import Any
 
-from tasks.agents.agent import (
-    AgentUsage,
-    Annotation,
-    Gone,
-    JobAnswer,
-    JobRequest,
-    JobStatus,
-    ReportSource,
-    UnreadableJobAnswer,
+from tasks.agents.agent import AgentUsage, Annotation, Gone, JobAnswer, JobRequest, JobStatus
+from tasks.agents.http import CONFIGURED_IN
+from tasks.agents.json_values import (
+    child,
+    count,
+    objects,
+    parse_object,
+    string,
+    unexpected_object,
 )
-from tasks.agents.http import CONFIGURED_IN, get_base_url
-from tasks.agents.json_values import amount, child, count, objects, parse_object, string
-from tasks.agents.kinds import AgentFolders
-from tasks.agents.synchronous_api import (
-    SynchronousApi,
-    bearer_header,
-    build_messages,
-    unknown_model_error,
+from tasks.agents.providers.answers import (
+    join_content,
+    parse_annotation,
+    parse_cost,
+    parse_sources,
 )
+from tasks.agents.synchronous_api import SynchronousClient
 from tasks.agents.thoughts import split_thoughts
-from tasks.configuration.agents import ChatAsk
-from tasks.models.errors import Misconfigured, RequestRejected, TransientError
+from tasks.models.errors import Misconfigured, RequestRejected
 
-BASE_URL = "https://api.openai.com/v1"
-UNKNOWN_SOURCE = ReportSource(url="")
-"""A placeholder for an unreadable entry, so that the numbers after it stay right."""
 CUT_REASONS = {
     "length": "cut at its token limit",
     "content_filter": "stopped by the provider's content filter",
 }
 
 
-class ChatClient:
+class ChatClient(SynchronousClient):
     """A client of one agent."""
 
-    def __init__(self, agent: str, ask: ChatAsk, key: str | None) -> None:
-        self._ask = ask
-        self._api = SynchronousApi(agent, ask, key, get_base_url(ask, BASE_URL), bearer_header(key))
-
     async def start(self, request: JobRequest) -> JobStatus:
-        answer = await self._api.buy("/chat/completions", build_request(self._ask, request))
+        body = {"model": self.ask.model, "messages": request.chat_messages()}
+        answer = await self.buy_object("/chat/completions", body | self.ask.parameters)
         choice = next(iter(objects(answer.get("choices"))), None)
-        return self._api.ended_status(string(child(choice, "finish_reason")) or "answered", answer)
-
-    async def poll(self, remote_id: str) -> JobStatus:
-        return await self._api.poll(remote_id)
+        return self.ended_status(string(child(choice, "finish_reason")) or "answered", answer)
 
     async def check(self) -> str:
         """Look the model up in the free list of models; if there is no list, buy one token."""
-        api, model = self._api, self._ask.model
+        model = self.ask.model
         try:
-            catalogue = await api.get("/models")
+            with self.explain_errors():
+                catalogue = await self.get("/models")
         except (Gone, RequestRejected):
             return await self._check_by_request()
         names = {name for entry in objects(child(catalogue, "data")) if (name := entry.get("id"))}
         if names and model not in names:
             known = ", ".join(sorted(map(str, names))[:20])
-            raise unknown_model_error(api.agent, api.base_url, model, f"it lists {known}")
-        return f"{api.agent}: {api.base_url} answers and knows the model {model}."
-
-    async def close(self) -> None:
-        await self._api.close()
+            raise self.unknown_model_error(model, f"it lists {known}")
+        return f"{self.agent}: {self.base_url} answers and knows the model {model}."
 
     async def _check_by_request(self) -> str:
-        api, model = self._api, self._ask.model
+        model = self.ask.model
         message = {"role": "user", "content": "Say OK."}
+        body = {"model": model, "messages": [message], "max_tokens": 1}
         try:
-            answer = await api.buy(
-                "/chat/completions", {"model": model, "messages": [message], "max_tokens": 1}
-            )
+            with self.explain_errors():
+                answer = await self.buy_object("/chat/completions", body)
         except RequestRejected as error:
             raise Misconfigured(
-                f"{api.agent}: {api.base_url} refuses a request to {model!r} ({error}). Check "
+                f"{self.agent}: {self.base_url} refuses a request to {model!r} ({error}). Check "
                 f"`model`, `base_url` and `parameters` in {CONFIGURED_IN}."
             ) from None
-        except TransientError as error:
-            raise api.explain(error) from None
         if not objects(answer.get("choices")):
             raise Misconfigured(
-                f"{api.agent}: {api.base_url} does not answer as a chat completions endpoint. "
+                f"{self.agent}: {self.base_url} does not answer as a chat completions endpoint. "
                 f"Check `base_url` in {CONFIGURED_IN}."
             )
-        return f"{api.agent}: {api.base_url} answers as the model {model} (one token was bought)."
-
-
-def open_client(agent: str, ask: ChatAsk, key: str | None, folders: AgentFolders) -> ChatClient:
-    return ChatClient(agent, ask, key)
-
-
-def build_request(ask: ChatAsk, request: JobRequest) -> dict[str, Any]:
-    """Build the request for a report, with the whole conversation."""
-    return {"model": ask.model, "messages": build_messages(request)} | ask.parameters
+        return f"{self.agent}: {self.base_url} answers as the model {model} (one token was bought)."
 
 
 def read(raw: str) -> JobAnswer:
@@ -111,12 +86,9 @@ def read(raw: str) -> JobAnswer:
     body = parse_object(raw, "a chat completion")
     choice = next(iter(objects(body.get("choices"))), None)
     if choice is None and body.get("error") is None:
-        raise UnreadableJobAnswer(
-            "expected a chat completion with `choices`, got an object with "
-            f"{sorted(map(str, body))[:10]}"
-        )
+        raise unexpected_object(body, "a chat completion with `choices`")
     message = child(choice, "message")
-    whole = _join_content(child(message, "content"))
+    whole = join_content(child(message, "content"))
     thoughts, text = split_thoughts(whole)
     has_thoughts = bool(thoughts or _find_thoughts(message))
     problem = _describe_problem(body, choice, text)
@@ -125,19 +97,16 @@ def read(raw: str) -> JobAnswer:
         text=text,
         annotations=tuple(_parse_annotations(message, len(whole) - len(text))),
         marker_placement="instead",
-        sources=_parse_sources(body, message),
+        sources=parse_sources(
+            body.get("search_results") or child(message, "search_results"),
+            body.get("citations") or child(message, "citations"),
+        ),
         n_reasoning_steps=int(has_thoughts) or None,
         model_version=string(body.get("model")),
-        usage=_parse_usage(body.get("usage")),
-        cost_usd=_parse_cost(child(body.get("usage"), "cost")),
+        usage=parse_chat_usage(body.get("usage")),
+        cost_usd=parse_cost(child(body.get("usage"), "cost")),
         error=problem,
     )
-
-
-def _join_content(content: Any) -> str:
-    if isinstance(content, list):
-        return "".join(string(part.get("text")) or "" for part in objects(content))
-    return string(content) or ""
 
 
 def _find_thoughts(message: Any) -> str | None:
@@ -166,31 +135,14 @@ def _parse_annotations(message: Any, before: int) -> Iterator[Annotation]:
         if url is None:
             continue
         start, end = count(citation.get("start_index")), count(citation.get("end_index"))
-        placed = start is not None and end is not None and before <= start <= end and end > 0
-        yield Annotation(
-            start=start - before if placed and start is not None else None,
-            end=end - before if placed and end is not None else None,
-            url=url,
-            title=string(citation.get("title")),
-        )
+        span = None
+        if start is not None and end and before <= start <= end:
+            span = (start, end)
+        yield parse_annotation(citation, url, span, -before)
 
 
-def _parse_sources(body: dict[str, Any], message: Any) -> tuple[ReportSource, ...]:
-    """Return the list that `[n]` refers to, with a placeholder for each unreadable entry."""
-    results = body.get("search_results") or child(message, "search_results")
-    urls = body.get("citations") or child(message, "citations")
-    results = results if isinstance(results, list) else []
-    urls = urls if isinstance(urls, list) else []
-    titles = {child(one, "url"): string(child(one, "title")) for one in objects(results + urls)
-              if string(child(one, "url"))}  # fmt: skip
-    listed = results if len(results) >= len(urls) else urls
-    addresses = [string(one) or string(child(one, "url")) for one in listed]
-    return tuple(
-        ReportSource(url=url, title=titles.get(url)) if url else UNKNOWN_SOURCE for url in addresses
-    )
-
-
-def _parse_usage(usage: Any) -> AgentUsage:
+def parse_chat_usage(usage: Any) -> AgentUsage:
+    """Return the usage of a chat completion."""
     tokens = count(child(usage, "completion_tokens"))
     inside = count(child(usage, "completion_tokens_details", "reasoning_tokens"))
     return AgentUsage(
@@ -201,8 +153,3 @@ def _parse_usage(usage: Any) -> AgentUsage:
         citation_tokens=count(child(usage, "citation_tokens")),
         searches=count(child(usage, "num_search_queries")),
     )
-
-
-def _parse_cost(cost: Any) -> float | None:
-    """Return the cost that the endpoint reports: a number, or an object with a total."""
-    return amount(cost) if not isinstance(cost, dict) else amount(cost.get("total_cost"))

@@ -16,14 +16,12 @@ from httpx_sse import ServerSentEvent
 
 from tasks.agents.agent import ReportSource
 from tasks.agents.json_values import child, count, objects, string
+from tasks.agents.providers.answers import MAX_SOURCES, list_numbered
 from tasks.warehouse.traces import SearchStep
 
 ANSWER = "answer"
 IDLE_PHASES = frozenset({"KeepAlive", ""})
 """Phases without work; every other phase but `answer` is research."""
-MAX_SOURCES = 10_000
-UNKNOWN_SOURCE = ReportSource(url="")
-"""A placeholder for a number without a source."""
 
 
 @dataclass
@@ -113,7 +111,7 @@ def read_stream(pieces: Any) -> StreamContent:
         text="".join(answer),
         researched=researched,
         trace=tuple(SearchStep(query=query) for query in searches.values() if query.strip()),
-        sources=_list_references(references),
+        sources=list_numbered(references),
     )
 
 
@@ -128,10 +126,3 @@ def _add_references(references: dict[int, ReportSource], entries: Any) -> None:
         number = count(reference.get("index_number")) or max(references, default=0) + 1
         if url and number <= MAX_SOURCES:
             references[number] = ReportSource(url=url, title=string(reference.get("title")))
-
-
-def _list_references(references: dict[int, ReportSource]) -> tuple[ReportSource, ...]:
-    """Return the list whose n-th source is what `[n]` refers to."""
-    return tuple(
-        references.get(n, UNKNOWN_SOURCE) for n in range(1, max(references, default=0) + 1)
-    )

@@ -9,8 +9,17 @@ both are left unchanged.
 from collections.abc import Collection
 from typing import Any, Literal
 
-from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, UnreadableJobAnswer
-from tasks.agents.json_values import child, count, objects, parse_object, string, strings
+from tasks.agents.agent import AgentUsage, Annotation, JobAnswer
+from tasks.agents.json_values import (
+    child,
+    count,
+    objects,
+    parse_object,
+    string,
+    strings,
+    unexpected_object,
+)
+from tasks.agents.providers.answers import parse_annotation
 from tasks.warehouse.traces import SearchStep
 
 CONTINUATION_BYTES = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
@@ -24,20 +33,10 @@ def read(raw: str) -> JobAnswer:
     Raises:
         UnreadableJobAnswer: `raw` is not an interaction.
     """
-    return read_interaction(parse_object(raw, "an interaction of Gemini's Interactions API"))
-
-
-def read_interaction(body: dict[str, Any]) -> JobAnswer:
-    """Read an interaction that has ended.
-
-    Raises:
-        UnreadableJobAnswer: `body` is not an interaction.
-    """
+    name = "an interaction of Gemini's Interactions API"
+    body = parse_object(raw, name)
     if "status" not in body and "steps" not in body:
-        raise UnreadableJobAnswer(
-            "expected an interaction of Gemini's Interactions API with `status` and `steps`, got "
-            f"an object with {sorted(map(str, body))[:10]}"
-        )
+        raise unexpected_object(body, f"{name} with `status` and `steps`")
     steps = objects(body.get("steps"))
     text, annotations = _extract_report(steps)
     outcome, problem = _parse_outcome(body, text)
@@ -99,15 +98,8 @@ def _parse_annotations(part: dict[str, Any], written: str, offset: int) -> list[
     for annotation, (first, last) in zip(cited, indexes, strict=True):
         start = None if first is None else places.get(first)
         end = None if last is None else places.get(last)
-        known = start is not None and end is not None and start <= end
-        found.append(
-            Annotation(
-                start=start + offset if known and start is not None else None,
-                end=end + offset if known and end is not None else None,
-                url=annotation["url"],
-                title=string(annotation.get("title")),
-            )
-        )
+        span = None if start is None or end is None or start > end else (start, end)
+        found.append(parse_annotation(annotation, annotation["url"], span, offset))
     return found
 
 

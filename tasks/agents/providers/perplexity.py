@@ -8,92 +8,55 @@ the model that answered.
 
 from typing import Any, Literal
 
-from tasks.agents.agent import (
-    AgentUsage,
-    JobAnswer,
-    JobRequest,
-    JobStatus,
-    ReportSource,
-    UnreadableJobAnswer,
+from tasks.agents.agent import AgentUsage, JobAnswer, JobRequest, ReportSource
+from tasks.agents.http import CONFIGURED_IN
+from tasks.agents.json_values import child, count, objects, string, strings
+from tasks.agents.polled_jobs import PolledClient
+from tasks.agents.providers.answers import MAX_SOURCES, list_numbered, parse_cost
+from tasks.agents.providers.responses_output import (
+    ResponsesOutput,
+    describe_problem,
+    parse_response,
 )
-from tasks.agents.http import CONFIGURED_IN, get_base_url
-from tasks.agents.json_values import amount, child, count, objects, parse_object, string, strings
-from tasks.agents.kinds import AgentFolders
-from tasks.agents.polled_jobs import PolledJobs
-from tasks.agents.providers.responses_output import ResponsesOutput, describe_problem, parse_output
-from tasks.configuration.agents import PerplexityAsk
+from tasks.configuration.agents import ApiAsk
 from tasks.models.errors import Misconfigured
 from tasks.warehouse.traces import SearchStep
 
-BASE_URL = "https://api.perplexity.ai"
-END_STATES = frozenset({"completed", "failed", "cancelled", "incomplete", "requires_action"})
 Outcome = Literal["report", "question", "failed"]
 MODEL_PARAMETERS = ("model", "models", "preset")
-MAX_SOURCES = 10_000
-"""The highest number of a result: with larger ones the list would be nearly empty."""
-UNKNOWN_SOURCE = ReportSource(url="")
-"""A placeholder for a number without a result."""
 
 
-class PerplexityClient:
+class PerplexityClient(PolledClient[ApiAsk]):
     """A client of one agent."""
 
-    def __init__(self, agent: str, ask: PerplexityAsk, key: str | None) -> None:
-        self._ask = ask
-        self._jobs = PolledJobs(
-            agent,
-            ask,
-            key,
-            base_url=get_base_url(ask, BASE_URL),
-            path="/v1/responses",
-            end_states=END_STATES,
-        )
+    path = "/v1/responses"
+    end_states = frozenset({"completed", "failed", "cancelled", "incomplete", "requires_action"})
 
-    async def start(self, request: JobRequest) -> JobStatus:
-        return await self._jobs.start(build_request(self._ask, request))
+    def __init__(self, agent: str, ask: ApiAsk, key: str | None) -> None:
+        """Create the client.
 
-    async def poll(self, remote_id: str) -> JobStatus:
-        return await self._jobs.poll(remote_id)
+        Raises:
+            Misconfigured: the entry names neither a model nor a preset.
+        """
+        if not ask.model and not any(ask.parameters.get(name) for name in MODEL_PARAMETERS):
+            raise Misconfigured(
+                f"{agent}: name a `model`, or a `preset` among its `parameters`, in "
+                f"{CONFIGURED_IN}."
+            )
+        super().__init__(agent, ask, key)
 
-    async def check(self) -> str:
-        return await self._jobs.check_key()
+    def build_request(self, request: JobRequest) -> dict[str, Any]:
+        """Build the request for a report.
 
-    async def close(self) -> None:
-        await self._jobs.close()
-
-
-def open_client(
-    agent: str, ask: PerplexityAsk, key: str | None, folders: AgentFolders
-) -> PerplexityClient:
-    """Open a client.
-
-    Raises:
-        Misconfigured: the entry names neither a model nor a preset.
-    """
-    if not ask.model and not any(ask.parameters.get(name) for name in MODEL_PARAMETERS):
-        raise Misconfigured(
-            f"{agent}: name a `model`, or a `preset` among its `parameters`, in {CONFIGURED_IN}."
-        )
-    return PerplexityClient(agent, ask, key)
-
-
-def build_request(ask: PerplexityAsk, request: JobRequest) -> dict[str, Any]:
-    """Build the request for a report.
-
-    It holds the whole conversation: the SDK has a reference to the previous response, but its
-    documentation says that it is ignored so far.
-    """
-    body: dict[str, Any] = {"input": request.prompt, "background": True}
-    if request.history:
-        roles = {"user": "user", "agent": "assistant"}
-        history = [(roles[message.role], message.text) for message in request.history]
-        body["input"] = [
-            {"type": "message", "role": role, "content": text}
-            for role, text in [*history, ("user", request.prompt)]
-        ]
-    if ask.model and not ask.parameters.get("preset"):
-        body["model"] = ask.model
-    return body | ask.parameters
+        It holds the whole conversation: the SDK has a reference to the previous response, but its
+        documentation says that it is ignored so far.
+        """
+        body: dict[str, Any] = {"input": request.prompt, "background": True}
+        if request.history:
+            body["input"] = [{"type": "message", **m} for m in request.chat_messages()]
+        if self.ask.model and not self.ask.parameters.get("preset"):
+            body["model"] = self.ask.model
+        return body | self.ask.parameters
 
 
 def read(raw: str) -> JobAnswer:
@@ -102,14 +65,8 @@ def read(raw: str) -> JobAnswer:
     Raises:
         UnreadableJobAnswer: `raw` is not a response.
     """
-    body = parse_object(raw, "a response of Perplexity's Agent API")
-    if "status" not in body and "output" not in body:
-        raise UnreadableJobAnswer(
-            "expected a response of Perplexity's Agent API with `status` and `output`, got an "
-            f"object with {sorted(map(str, body))[:10]}"
-        )
+    body, output = parse_response(raw, "a response of Perplexity's Agent API")
     items = objects(body.get("output"))
-    output = parse_output(body.get("output"))
     outcome, problem = _parse_outcome(body, output)
     return JobAnswer(
         outcome=outcome,
@@ -142,16 +99,7 @@ def list_sources(items: list[dict[str, Any]]) -> tuple[ReportSource, ...]:
         for number, result in zip(numbers, results, strict=True)
         if number and number <= MAX_SOURCES and (url := string(result.get("url")))
     }
-    return tuple(
-        by_number.get(number, UNKNOWN_SOURCE) for number in range(1, max(by_number, default=0) + 1)
-    )
-
-
-def parse_cost(cost: Any) -> float | None:
-    """Return the reported cost; None if it is in another currency."""
-    if child(cost, "currency") not in (None, "USD"):
-        return None
-    return amount(child(cost, "total_cost"))
+    return list_numbered(by_number)
 
 
 def _parse_outcome(body: dict[str, Any], output: ResponsesOutput) -> tuple[Outcome, str | None]:

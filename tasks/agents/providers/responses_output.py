@@ -9,8 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.agents.agent import Annotation
-from tasks.agents.json_values import child, count, objects, string, strings
+from tasks.agents.agent import AgentUsage, Annotation
+from tasks.agents.json_values import (
+    child,
+    count,
+    objects,
+    parse_object,
+    string,
+    strings,
+    unexpected_object,
+)
+from tasks.agents.providers.answers import parse_annotation
 from tasks.warehouse.traces import SearchStep
 
 MESSAGE_SEPARATOR = "\n\n"
@@ -31,6 +40,20 @@ class ResponsesOutput:
     """Search actions that are completed or have no status; None if there is no list."""
     refusal: str | None
     """The model's refusal, in its own words."""
+
+
+def parse_response(raw: str, name: str) -> tuple[dict[str, Any], ResponsesOutput]:
+    """Parse a response that has ended.
+
+    name: for messages, such as "a response of the Responses API".
+
+    Raises:
+        UnreadableJobAnswer: `raw` is not a response.
+    """
+    body = parse_object(raw, name)
+    if "status" not in body and "output" not in body:
+        raise unexpected_object(body, f"{name} with `status` and `output`")
+    return body, parse_output(body.get("output"))
 
 
 def parse_output(output: Any) -> ResponsesOutput:
@@ -62,6 +85,19 @@ def describe_problem(body: dict[str, Any], output: ResponsesOutput) -> str | Non
     if output.refusal:
         return f"refused: {output.refusal}"
     return None if output.text.strip() else "completed, but without text"
+
+
+def parse_usage(usage: Any, searches: int | None) -> AgentUsage:
+    """Return the usage that OpenAI and xAI report. searches: counted by the caller."""
+    tokens = count(child(usage, "output_tokens"))
+    reasoning = count(child(usage, "output_tokens_details", "reasoning_tokens"))
+    return AgentUsage(
+        input_tokens=count(child(usage, "input_tokens")),
+        cached_tokens=count(child(usage, "input_tokens_details", "cached_tokens")),
+        output_tokens=None if tokens is None else max(0, tokens - (reasoning or 0)),
+        reasoning_tokens=reasoning,
+        searches=searches,
+    )
 
 
 def clean_url(url: str) -> str:
@@ -97,21 +133,16 @@ def _parse_messages(items: list[dict[str, Any]]) -> tuple[str, tuple[Annotation,
 
 def _parse_annotations(part: dict[str, Any], written: str, offset: int) -> list[Annotation]:
     """Return the citations of one part. offset: the length of the text before it."""
-    found = []
-    for annotation in objects(part.get("annotations")):
-        url = string(annotation.get("url"))
-        if url is None:
-            continue
-        span = parse_span(annotation.get("start_index"), annotation.get("end_index"), len(written))
-        found.append(
-            Annotation(
-                start=span[0] + offset if span else None,
-                end=span[1] + offset if span else None,
-                url=clean_url(url),
-                title=string(annotation.get("title")),
-            )
+    return [
+        parse_annotation(
+            annotation,
+            clean_url(url),
+            parse_span(annotation.get("start_index"), annotation.get("end_index"), len(written)),
+            offset,
         )
-    return found
+        for annotation in objects(part.get("annotations"))
+        if (url := string(annotation.get("url")))
+    ]
 
 
 def _parse_trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:

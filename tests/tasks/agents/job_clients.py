@@ -18,6 +18,7 @@ from tasks.agents.agent import (
     UnreadableJobAnswer,
 )
 from tasks.agents.kinds import AgentFolders, open_agent, read_answer
+from tasks.agents.polled_jobs import PolledClient
 from tasks.configuration.agents import AskEntry
 from tests.servers.http import Request
 from tests.servers.job_gemini import GeminiJobs
@@ -73,6 +74,13 @@ def ask_of(kind: Kind, address: str, seconds: float = 5.0, **entry: Any) -> Any:
 def question(prompt: str = PROMPT, **more: Any) -> JobRequest:
     about = {"edition": "e", "assignment": "a", "title": "Ærø", "kind": "write_article"}
     return JobRequest.model_validate({"job": "job-1", "prompt": prompt} | about | more)
+
+
+def request_of(kind: Kind, asked: JobRequest, **entry: Any) -> dict[str, Any]:
+    """What a client sends to buy a report."""
+    client = open_agent("an-agent", ask_of(kind, "http://x", **entry), KEY, PLACE)
+    assert isinstance(client, PolledClient)
+    return client.build_request(asked)
 
 
 def reply_to(seen: JobStatus, asked: str, reply: str = "Decide yourself.") -> JobRequest:

@@ -20,7 +20,8 @@ import pytest
 from filelock import FileLock
 
 from tasks.agents.agent import JobAnswer, JobRequest
-from tasks.agents.command.client import CommandClient, read
+from tasks.agents.command.answer import read
+from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
 from tests import patient

@@ -12,7 +12,8 @@ from tasks.agents.baseline.index import UnreadableArchive, open_archive
 from tasks.agents.baseline.program import BaselineAssignment, CannotWrite, write_report
 from tasks.agents.baseline.questions import extract_question
 from tasks.agents.baseline.research import choose_statements, research
-from tasks.agents.command.client import CommandClient, read
+from tasks.agents.command.answer import read
+from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.configuration.loading import CONFIGS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
 from tasks.agents.providers.gemini_answer import byte_to_character_offsets, read
-from tasks.agents.providers.gemini_research import AGENT_CONFIG, build_request
+from tasks.agents.providers.gemini_research import AGENT_CONFIG
 from tests.servers.job_gemini import REDIRECT
 from tests.servers.job_reports import Indexes
 from tests.servers.jobs import JobScript
@@ -17,11 +17,11 @@ from tests.tasks.agents.foreign_json import ANYTHING, damaged
 from tests.tasks.agents.job_clients import (
     GEMINI,
     answer_of,
-    ask_of,
     assert_sound,
     brought,
     finished,
     question,
+    request_of,
     spans,
     with_client,
 )
@@ -163,13 +163,11 @@ def test_a_page_is_opened_where_its_result_says_so_or_nobody_says_otherwise() ->
 
 
 def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
-    ask = ask_of(GEMINI, "http://x")
-    known, more = build_request(ask, question(previous_remote_id="i1"))
-    assert known == {
+    assert request_of(GEMINI, question(previous_remote_id="i1")) == {
         "agent": GEMINI.model, "input": question().prompt, "background": True, "store": True,
         "agent_config": AGENT_CONFIG, "previous_interaction_id": "i1",
+        "extra_body": {},
     }  # fmt: skip
-    assert more == {}
     changed = {"agent_config": {"visualization": "auto"}, "service_tier": "flex"}
     server = GEMINI.server()
     with_client(GEMINI, server, finished, parameters=changed)

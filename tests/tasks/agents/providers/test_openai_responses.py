@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
-from tasks.agents.providers.openai_responses import build_request, read
+from tasks.agents.providers.openai_responses import read
 from tasks.agents.providers.responses_output import clean_url, parse_output
 from tests.servers.job_openai import REFUSED, RefusingOpenAi
 from tests.servers.job_reports import Indexes
@@ -17,11 +17,11 @@ from tests.tasks.agents.foreign_json import ANYTHING, damaged
 from tests.tasks.agents.job_clients import (
     OPENAI,
     answer_of,
-    ask_of,
     assert_sound,
     brought,
     finished,
     question,
+    request_of,
     spans,
     with_client,
 )
@@ -106,7 +106,7 @@ def test_a_place_that_is_none_leaves_the_source_without_a_place(indexes: Indexes
 
 
 def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
-    body = build_request(ask_of(OPENAI, "http://x"), question(previous_remote_id="resp_1"))
+    body = request_of(OPENAI, question(previous_remote_id="resp_1"))
     assert body == {
         "model": "gpt-5.5",
         "input": question().prompt,
@@ -119,7 +119,7 @@ def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
         "previous_response_id": "resp_1",
     }
     parameters = {"reasoning": {"effort": "xhigh"}, "metadata": {"team": "a"}}
-    changed = build_request(ask_of(OPENAI, "http://x", parameters=parameters), question())
+    changed = request_of(OPENAI, question(), parameters=parameters)
     assert changed["reasoning"] == {"effort": "xhigh"}
     assert changed["metadata"] == {"team": "a", "evergreen_job": "job-1"}
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tasks.agents.agent import JobAnswer, ReportSource, UnreadableJobAnswer
 from tasks.agents.kinds import open_agent
-from tasks.agents.providers.perplexity import UNKNOWN_SOURCE, build_request, list_sources, read
+from tasks.agents.providers.answers import UNKNOWN_SOURCE
+from tasks.agents.providers.perplexity import list_sources, read
 from tasks.models.errors import Misconfigured
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
@@ -23,6 +24,7 @@ from tests.tasks.agents.job_clients import (
     assert_sound,
     brought,
     question,
+    request_of,
     with_client,
 )
 
@@ -87,13 +89,12 @@ def test_sources_stand_where_their_numbers_say() -> None:
 
 
 def test_a_preset_takes_the_models_place_and_one_of_them_must_be_named() -> None:
-    preset = ask_of(PERPLEXITY, "http://x", parameters={"preset": "high"})
-    assert build_request(preset, question()) == {
+    assert request_of(PERPLEXITY, question(), parameters={"preset": "high"}) == {
         "input": PROMPT,
         "background": True,
         "preset": "high",
     }
-    assert build_request(ask_of(PERPLEXITY, "http://x"), question())["model"] == "openai/gpt-5.5"
+    assert request_of(PERPLEXITY, question())["model"] == "openai/gpt-5.5"
     nobody = ask_of(PERPLEXITY, "http://x", model="")
     with pytest.raises(Misconfigured, match=r"name a `model`, or a `preset`.*agents\.yaml"):
         open_agent("a", nobody, "k", PLACE)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.agents.agent import AgentClient, JobAnswer, UnreadableJobAnswer
-from tasks.agents.providers.perplexity import UNKNOWN_SOURCE
-from tasks.agents.providers.perplexity_async import build_request, read
+from tasks.agents.providers.answers import UNKNOWN_SOURCE
+from tasks.agents.providers.perplexity_async import read
 from tasks.agents.thoughts import split_thoughts
 from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
@@ -19,10 +19,10 @@ from tests.tasks.agents.job_clients import (
     PERPLEXITY_ASYNC,
     PROMPT,
     answer_of,
-    ask_of,
     assert_sound,
     brought,
     question,
+    request_of,
     with_client,
 )
 
@@ -75,8 +75,8 @@ def test_a_request_that_is_sent_again_by_hand_makes_no_second_job() -> None:
 def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> None:
     earlier = ({"role": "user", "text": "P"}, {"role": "agent", "text": "Which?"})
     asked = question("This one.", history=earlier, previous_remote_id="x")
-    ask = ask_of(PERPLEXITY_ASYNC, "http://x", parameters={"reasoning_effort": "high"})
-    assert build_request(ask, asked) == {
+    more = {"reasoning_effort": "high"}
+    assert request_of(PERPLEXITY_ASYNC, asked, parameters=more) == {
         "request": {
             "model": "sonar-deep-research",
             "messages": [

@@ -1,0 +1,62 @@
+"""Parts that the answers of several providers share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.agents.agent import Annotation, ReportSource
+from tasks.agents.json_values import amount, child, objects, string
+
+MAX_SOURCES = 10_000
+"""The highest number of a source: with larger ones the list would be nearly empty."""
+UNKNOWN_SOURCE = ReportSource(url="")
+"""A placeholder for an unreadable entry, so that the numbers after it stay right."""
+
+
+def join_content(content: Any) -> str:
+    """Return the text of a message: a string, or a list of parts."""
+    if isinstance(content, list):
+        return "".join(string(part.get("text")) or "" for part in objects(content))
+    return string(content) or ""
+
+
+def parse_annotation(
+    given: dict[str, Any], url: str, span: tuple[int, int] | None, offset: int
+) -> Annotation:
+    """Return a citation of a part of the text.
+
+    span: where in the part, None if that is unknown or invalid. offset: where the part begins.
+    """
+    start, end = (span[0] + offset, span[1] + offset) if span else (None, None)
+    return Annotation(start=start, end=end, url=url, title=string(given.get("title")))
+
+
+def list_numbered(by_number: Mapping[int, ReportSource]) -> tuple[ReportSource, ...]:
+    """Return the list whose n-th source is what `[n]` refers to."""
+    last = max(by_number, default=0)
+    return tuple(by_number.get(number, UNKNOWN_SOURCE) for number in range(1, last + 1))
+
+
+def parse_sources(results: Any, citations: Any) -> tuple[ReportSource, ...]:
+    """Return the list that `[n]` refers to, with a placeholder for each unreadable entry.
+
+    results, citations: two lists of the same pages, as addresses or as objects; the longer counts.
+    """
+    results = results if isinstance(results, list) else []
+    citations = citations if isinstance(citations, list) else []
+    titles = {
+        url: string(entry.get("title"))
+        for entry in objects(results + citations)
+        if (url := string(entry.get("url")))
+    }
+    listed = results if len(results) >= len(citations) else citations
+    urls = [string(entry) or string(child(entry, "url")) for entry in listed]
+    return tuple(
+        ReportSource(url=url, title=titles.get(url)) if url else UNKNOWN_SOURCE for url in urls
+    )
+
+
+def parse_cost(cost: Any) -> float | None:
+    """Return the reported cost, a number or an object; None if it is in another currency."""
+    if child(cost, "currency") not in (None, "USD"):
+        return None
+    return amount(child(cost, "total_cost") if isinstance(cost, dict) else cost)
