@@ -19,15 +19,16 @@ CLIENTS = {
     "anthropic": ("tasks.agents.providers.anthropic", "AnthropicClient"),
     "dashscope": ("tasks.agents.providers.dashscope", "DashScopeClient"),
     "http": ("tasks.agents.http_job", "HttpJobClient"),
+    "command": ("tasks.agents.command.client", "CommandClient"),
 }
-"""Kind to module and class of the agents behind an API. Modules are imported when they are needed:
-some take seconds to load."""
+"""Kind to module and class; `file_drop` has none. Modules are imported when they are needed: some
+take seconds to load."""
 READERS = {kind: module for kind, (module, _) in CLIENTS.items()} | {
     # Not where the client is, so that reading does not load the provider's SDK.
     "gemini_deep_research": "tasks.agents.providers.gemini_answer",
     "command": "tasks.agents.command.answer",
 }
-"""Kind to module with `read`. Nothing is read of the kind `file_drop`."""
+"""Kind to module with `read`."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,9 @@ def open_agent(agent: str, ask: Any, key: str | None, folders: AgentFolders) -> 
     Raises:
         Misconfigured: its entry cannot be used.
     """
-    if isinstance(ask, CommandAsk):
-        from tasks.agents.command.client import CommandClient
-
-        return CommandClient(agent, ask, folders)
     module, name = CLIENTS[ask.kind]
     open_client: Callable[..., AgentClient] = getattr(import_module(module), name)
-    return open_client(agent, ask, key)
+    return open_client(agent, ask, folders if isinstance(ask, CommandAsk) else key)
 
 
 def read_answer(kind: str, raw: str) -> JobAnswer:
