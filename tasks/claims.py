@@ -13,12 +13,12 @@ from tasks.extraction.claims import (
     extract_claims,
 )
 from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
-from tasks.judges.decisions import ExtractClaims, ExtractFacts, ExtractionAnswer, Extractor
+from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, Extractor
 from tasks.judging.session import get_judge_session
 from tasks.pending.extractions import PendingExtraction, build_extractor_version, load_text
 from tasks.processes.pool import HELPERS
 from tasks.stage import is_transient, stage_task
-from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, Status, content_sha
+from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
 from tasks.warehouse.store import Warehouse, get_open_warehouse
 from tasks.warehouse.writer import Change
 
@@ -68,24 +68,26 @@ async def _extract_with_judge(
         answer = await extractor.extract_claims(ExtractClaims(title=item.title, text=text))
     else:
         answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
-    if answer.status is not Status.OK:
+    if answer.value is None:
         return f"{item.title}: {answer.reason}"
-    changes = await asyncio.to_thread(_build_changes, item, text, answer, extractor)
+    changes = await asyncio.to_thread(_build_changes, item, text, answer.value, extractor)
     await warehouse.write_async(*changes)
     return None
 
 
 def _build_changes(
-    item: PendingExtraction, text: str, answer: ExtractionAnswer, extractor: Extractor
+    item: PendingExtraction,
+    text: str,
+    statements: Sequence[ExtractedStatement],
+    extractor: Extractor,
 ) -> list[Change]:
-    statements = [statement.text for statement in answer.statements]
     if item.agent:
-        cited = [(statement.text, statement.markers) for statement in answer.statements]
+        cited = [(statement.text, statement.markers) for statement in statements]
         return _build_claim_changes(item, text, cite_statements(item.title, text, cited), extractor)
-    places = locate_facts(statements, text)
+    texts = [statement.text for statement in statements]
     facts = [
         ExtractedFact(fact, section, position)
-        for fact, (section, position) in zip(statements, places, strict=True)
+        for fact, (section, position) in zip(texts, locate_facts(texts, text), strict=True)
     ]
     return _build_fact_changes(item, text, facts, extractor)
 

@@ -6,7 +6,7 @@ with the import. All rows of an assignment are committed at once.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tasks.extraction.key_points import (
     DocumentPoint,
@@ -15,20 +15,21 @@ from tasks.extraction.key_points import (
     keep_supported_points,
     wrap_unmerged,
 )
+from tasks.judges.decisions import StepAnswer
 from tasks.judges.research import (
     ExtractKeyPoints,
     KeyPointFinder,
-    KeyPointsAnswer,
     MergedKeyPoint,
     MergeKeyPoints,
 )
 from tasks.judging.session import get_judge_session
 from tasks.pending.key_points import PendingKeyPoints, load_document
 from tasks.stage import is_transient, stage_task
-from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import get_open_warehouse
 from tasks.warehouse.writer import Change
+
+ValueT = TypeVar("ValueT")
 
 
 class NoKeyPoints(Exception):
@@ -63,13 +64,13 @@ async def find_key_points(
         NoKeyPoints: the judge gave no usable answer.
     """
     request = ExtractKeyPoints(question=question, document=document)
-    answer = _check_answer(await finder.extract_key_points(request))
-    found = await asyncio.to_thread(keep_supported_points, answer.found, document)
+    stated = _require_value(await finder.extract_key_points(request))
+    found = await asyncio.to_thread(keep_supported_points, stated, document)
     if len(found.points) < 2:
         return found, wrap_unmerged(found.points)
     texts = tuple(point.text for point in found.points)
     merging = MergeKeyPoints(question=question, points=texts)
-    return found, _check_answer(await finder.merge_key_points(merging)).merged
+    return found, _require_value(await finder.merge_key_points(merging))
 
 
 def build_key_points(item: PendingKeyPoints, points: Sequence[DocumentPoint]) -> list[KeyPoint]:
@@ -87,10 +88,10 @@ def build_key_points(item: PendingKeyPoints, points: Sequence[DocumentPoint]) ->
     ]
 
 
-def _check_answer(answer: KeyPointsAnswer) -> KeyPointsAnswer:
-    if answer.status is not Status.OK:
+def _require_value(answer: StepAnswer[ValueT]) -> ValueT:
+    if answer.value is None:
         raise NoKeyPoints(answer.reason or f"the judge's answer is {answer.status}")
-    return answer
+    return answer.value
 
 
 def _build_point_set(

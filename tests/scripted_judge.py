@@ -131,8 +131,8 @@ class ScriptedJudge:
         self.asked.append(request)
         return [
             JudgeAnswer(status=Status.OK, label=PARTIAL)
-            if claim.startswith("half ") and claim.removeprefix("half ") in request.joined_pages
-            else self._answer(claim, request.joined_pages, FULL, NONE, NONE)
+            if claim.startswith("half ") and claim.removeprefix("half ") in request.page
+            else self._answer(claim, request.page, FULL, NONE, NONE)
             for claim in request.claims
         ]
 

@@ -19,7 +19,7 @@ from tasks.drafting.checks import (
     find_keyword_problem,
     find_rubric_problem,
 )
-from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.decisions import JudgeAnswer, StepAnswer
 from tasks.judges.drafting import (
     CheckRubrics,
     DraftedRubric,
@@ -28,7 +28,6 @@ from tasks.judges.drafting import (
     DraftRubrics,
     WriteClosedBook,
 )
-from tasks.judges.inversion import StepAnswer
 from tasks.judges.research import GradeItems, RubricItem
 from tasks.protocols.rigorous import GRADE_ITEM
 from tasks.warehouse.rows import Status

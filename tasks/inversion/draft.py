@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tasks.inversion.checks import QuestionMeasures
+from tasks.judges.decisions import StepAnswer
 from tasks.judges.inversion import (
     Effort,
     FoundAnswer,
     OtherAnswer,
     QuestionTarget,
-    StepAnswer,
 )
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.truths import TruthClaim

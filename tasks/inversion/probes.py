@@ -7,7 +7,8 @@ from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.context import ArchivedPage, InversionContext
 from tasks.inversion.draft import PageProbe, QuestionDraft
 from tasks.inversion.scoring import ProbeScore, score_probe
-from tasks.judges.inversion import AnswerClosedBook, AnswerFromPage, FoundAnswer, StepAnswer
+from tasks.judges.decisions import StepAnswer
+from tasks.judges.inversion import AnswerClosedBook, AnswerFromPage, FoundAnswer
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import split_sentences
 from tasks.warehouse.rows import OPEN_STATUSES, Status

@@ -10,7 +10,8 @@ from tasks.inversion.context import InversionContext
 from tasks.inversion.difficulty import count_distinct
 from tasks.inversion.draft import QuestionDraft
 from tasks.inversion.truth import find_sources_rule
-from tasks.judges.inversion import Inverter, StepAnswer
+from tasks.judges.decisions import StepAnswer
+from tasks.judges.inversion import Inverter
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
 from tasks.warehouse.truths import TRUTHS, GroundTruth, TruthSettings, make_ground_truth

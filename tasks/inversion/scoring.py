@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.inversion.naming import are_same_words
-from tasks.judges.decisions import NO_TRUTH, JudgeAnswer, MatchClaims, truth_label
-from tasks.judges.inversion import ClaimMatcher, FoundAnswer, StepAnswer
+from tasks.judges.decisions import (
+    NO_TRUTH,
+    JudgeAnswer,
+    MatchClaims,
+    StepAnswer,
+    truth_label,
+)
+from tasks.judges.inversion import ClaimMatcher, FoundAnswer
 from tasks.metrics.claim_trees import ClaimNode, ClaimPath, match_one_to_one, score_claim_trees
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TruthClaim

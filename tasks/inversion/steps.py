@@ -16,6 +16,7 @@ from tasks.inversion.draft import QuestionDraft
 from tasks.inversion.naming import are_same_words
 from tasks.inversion.probes import probe_closed_book, probe_single_pages
 from tasks.inversion.truth import build_truths
+from tasks.judges.decisions import StepAnswer
 from tasks.judges.inversion import (
     EstimateDifficulty,
     FindOthers,
@@ -23,7 +24,6 @@ from tasks.judges.inversion import (
     OtherAnswer,
     PoseQuestion,
     QuestionTarget,
-    StepAnswer,
 )
 
 Step = Callable[[QuestionDraft, InversionContext], Awaitable[QuestionDraft]]

@@ -6,11 +6,14 @@ declares in `decides` which requests it can answer; the others are `not_assessed
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tasks.base import Frozen
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import Status
+
+ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 CONSISTENT = "consistent"
 INCONSISTENT = "inconsistent"
@@ -48,16 +51,29 @@ class JudgeAnswer(Frozen):
     there is no such text."""
 
 
-class DecisionRequest(Frozen):
+class PromptedRequest(Frozen):
+    """A request that LLM judges answer by a prompt."""
+
+    prompt: str
+    """Protocol and step: a file in `configs/prompts`."""
+
+    def template_values(self) -> dict[str, Any]:
+        """Return all else that is asked, by the names that templates use."""
+        return self.model_dump(exclude={"prompt"})
+
+
+class DecisionRequest(PromptedRequest):
     """A request that a judge answers item by item."""
 
     action: ClassVar[str]
     """The action in words, for messages: "the judge cannot …"."""
+    decided: ClassVar[str]
+    """The field whose items are decided."""
 
     @property
     def n_items(self) -> int:
         """The number of answers."""
-        raise NotImplementedError
+        return len(getattr(self, self.decided))
 
 
 class VerifyClaims(DecisionRequest):
@@ -68,6 +84,7 @@ class VerifyClaims(DecisionRequest):
     """
 
     action: ClassVar[str] = "verify claims"
+    decided: ClassVar[str] = "claims"
 
     claims: tuple[str, ...]
     pool: tuple[str, ...]
@@ -75,26 +92,18 @@ class VerifyClaims(DecisionRequest):
     retrieved: tuple[tuple[int, ...], ...]
     """For each claim the indices into `pool` of its evidence, best first."""
     prompt: str = "wiki_fact/verify_claims"
-    """The prompt of LLM judges: protocol and step, a file in `configs/prompts`."""
-
-    @property
-    def n_items(self) -> int:
-        return len(self.claims)
 
 
 class VerifyAgainstPage(DecisionRequest):
     """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
 
     action: ClassVar[str] = "verify claims against a page"
+    decided: ClassVar[str] = "claims"
 
     claims: tuple[str, ...]
     url: str
     page: str
     prompt: str = "wiki_fact/verify_against_page"
-
-    @property
-    def n_items(self) -> int:
-        return len(self.claims)
 
 
 class Criterion(Frozen):
@@ -108,6 +117,7 @@ class CompareArticles(DecisionRequest):
     """Which article is better by each criterion of one category? Labels: first, second, tie."""
 
     action: ClassVar[str] = "compare articles"
+    decided: ClassVar[str] = "criteria"
 
     category: str
     criteria: tuple[Criterion, ...]
@@ -119,10 +129,6 @@ class CompareArticles(DecisionRequest):
     attachments: tuple[Attachment, ...] = ()
     prompt: str = "wiki_writing/compare_articles"
 
-    @property
-    def n_items(self) -> int:
-        return len(self.criteria)
-
 
 class MatchClaims(DecisionRequest):
     """Which true claim, if any, does each answered claim state? Labels: `truth:<index>`, `none`.
@@ -131,6 +137,7 @@ class MatchClaims(DecisionRequest):
     """
 
     action: ClassVar[str] = "match claims"
+    decided: ClassVar[str] = "answered"
 
     question: str
     truths: tuple[str, ...]
@@ -139,10 +146,6 @@ class MatchClaims(DecisionRequest):
     note: str = ""
     """The publisher's note on matching, e.g. that middle names may be missing."""
     prompt: str = "claim_discovery/match_claims"
-
-    @property
-    def n_items(self) -> int:
-        return len(self.answered)
 
 
 class NamedValue(Frozen):
@@ -158,18 +161,15 @@ class GradeValues(DecisionRequest):
     `3` (the same). Source: LiveDRBench, whose code counts 2 and 3 as right."""
 
     action: ClassVar[str] = "grade values"
+    decided: ClassVar[str] = "values"
 
     question: str
     values: tuple[NamedValue, ...]
     note: str = ""
     prompt: str = "claim_discovery/grade_values"
 
-    @property
-    def n_items(self) -> int:
-        return len(self.values)
 
-
-class ExtractFacts(Frozen):
+class ExtractFacts(PromptedRequest):
     """Extract atomic, self-contained statements from a reference article."""
 
     title: str
@@ -177,7 +177,7 @@ class ExtractFacts(Frozen):
     prompt: str = "extraction/facts"
 
 
-class ExtractClaims(Frozen):
+class ExtractClaims(PromptedRequest):
     """Extract atomic, self-contained statements from a report, with the markers they cite."""
 
     title: str
@@ -192,12 +192,14 @@ class ExtractedStatement(Frozen):
     markers: tuple[str, ...] = ()
 
 
-class ExtractionAnswer(Frozen):
-    """The statements of one text, or the reason why there are none."""
+@dataclass(frozen=True)
+class StepAnswer(Generic[ValueT_co]):
+    """A judge's answer to a request that it answers as a whole, or the reason why there is none."""
 
     status: Status
-    statements: tuple[ExtractedStatement, ...] = ()
+    value: ValueT_co | None = None
     reason: str | None = None
+    model_version: str | None = None
     call_id: str | None = None
 
 
@@ -247,8 +249,12 @@ class Extractor(Protocol):
     def prompt_sha(self, protocol: str) -> str:
         """Return the sha of the prompts for `extraction`."""
 
-    async def extract_facts(self, request: ExtractFacts) -> ExtractionAnswer:
+    async def extract_facts(
+        self, request: ExtractFacts
+    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
         """Extract the statements of a reference article."""
 
-    async def extract_claims(self, request: ExtractClaims) -> ExtractionAnswer:
+    async def extract_claims(
+        self, request: ExtractClaims
+    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
         """Extract the statements of a report with the markers they cite."""

@@ -6,7 +6,8 @@ No answer is trusted: whatever can be checked without a model is, and a person r
 from typing import Protocol
 
 from tasks.base import Frozen
-from tasks.judges.inversion import StepAnswer
+from tasks.judges.decisions import PromptedRequest, StepAnswer
+from tasks.judges.forms.form import Lines, ReplyModel
 
 
 class DraftedRubric(Frozen):
@@ -28,14 +29,14 @@ class RubricCheck(Frozen):
     reason: str
 
 
-class DraftedKeywords(Frozen):
+class DraftedKeywords(ReplyModel):
     """Keywords that a report should cover, and those of drifted reports."""
 
-    focus: tuple[str, ...]
-    deviation: tuple[str, ...]
+    deviation: Lines
+    focus: Lines
 
 
-class DraftRubrics(Frozen):
+class DraftRubrics(PromptedRequest):
     """What should a report on this subject say, by these facts?"""
 
     title: str
@@ -48,7 +49,7 @@ class DraftRubrics(Frozen):
     prompt: str = "drafting/draft_rubrics"
 
 
-class CheckRubrics(Frozen):
+class CheckRubrics(PromptedRequest):
     """Is each rubric one thing that can be checked, does it follow from its facts, and does it
     need research?"""
 
@@ -59,7 +60,7 @@ class CheckRubrics(Frozen):
     prompt: str = "drafting/check_rubrics"
 
 
-class DraftKeywords(Frozen):
+class DraftKeywords(PromptedRequest):
     """Which words must a report on this subject cover, and which show that it has drifted?"""
 
     title: str
@@ -69,7 +70,7 @@ class DraftKeywords(Frozen):
     prompt: str = "drafting/draft_keywords"
 
 
-class WriteClosedBook(Frozen):
+class WriteClosedBook(PromptedRequest):
     """Write a report on the subject from memory alone."""
 
     title: str

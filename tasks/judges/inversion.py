@@ -1,52 +1,53 @@
 """The steps of turning an article into a question: the interface to judges for problem inversion.
 
-No answer is trusted: `tasks.inversion` checks whatever can be checked without a model. Source of
-the steps: LiveDRBench, problem inversion.
+No answer is trusted: `tasks.inversion` checks whatever can be checked without a model. Values that
+are reply forms themselves hold a model's texts as clean lines. Source of the steps: LiveDRBench,
+problem inversion.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from math import isfinite
+from typing import Protocol
+
+from pydantic import field_validator
 
 from tasks.base import Frozen
-from tasks.judges.decisions import JudgeAnswer, MatchClaims
-from tasks.warehouse.rows import Status
+from tasks.judges.decisions import JudgeAnswer, MatchClaims, PromptedRequest, StepAnswer
+from tasks.judges.forms.form import Limited, Line, Lines, ReplyModel
 from tasks.warehouse.truths import QuestionCategory
 
-ValueT_co = TypeVar("ValueT_co", covariant=True)
 
-
-class TargetProperty(Frozen):
+class TargetProperty(ReplyModel):
     """A distinctive property of an answer, in words that name neither it nor the article."""
 
-    text: str
-    sentence: str
+    text: Line
+    sentence: Line
     """The article's sentence behind it, as the judge copied it."""
 
 
-class SubClaim(Frozen):
+class SubClaim(ReplyModel):
     """A further fact to be found about an answer."""
 
-    name: str
+    name: Line
     """What it states, e.g. `year of construction`."""
-    value: str
-    sentence: str
+    value: Line
+    sentence: Line
 
 
-class QuestionTarget(Frozen):
+class QuestionTarget(ReplyModel):
     """An entity or finding of an article that a question can ask for by its properties."""
 
-    answer: str
-    also: tuple[str, ...] = ()
+    answer: Line
+    also: Lines
     """Its other names."""
-    sentence: str
+    sentence: Line
     """The article's sentence that names it."""
-    kind: str
+    kind: Line
     """Its kind, e.g. `a lighthouse`."""
     category: QuestionCategory
-    properties: tuple[TargetProperty, ...]
+    properties: Limited[TargetProperty]
     """The most telling first."""
-    sub_claims: tuple[SubClaim, ...] = ()
+    sub_claims: Limited[SubClaim]
 
 
 class FoundAnswer(Frozen):
@@ -64,17 +65,25 @@ class OtherAnswer(Frozen):
     reason: str
 
 
-class Effort(Frozen):
+class Effort(ReplyModel):
     """The judge's estimate of what an expert needs for a question."""
 
-    queries: tuple[str, ...]
+    queries: Lines
     """The searches to be made."""
-    units: tuple[str, ...]
+    units: Lines
     """The pieces of information to be found and combined."""
     minutes: float
 
+    @field_validator("minutes")
+    @classmethod
+    def _check_minutes(cls, minutes: float) -> float:
+        # Not in the schema: some endpoints take no bounds.
+        if not isfinite(minutes) or minutes <= 0:
+            raise ValueError("expected a number of minutes above 0")
+        return minutes
 
-class FindTargets(Frozen):
+
+class FindTargets(PromptedRequest):
     """What in this article can be identified by its properties?"""
 
     title: str
@@ -84,7 +93,7 @@ class FindTargets(Frozen):
     prompt: str = "inversion/find_targets"
 
 
-class PoseQuestion(Frozen):
+class PoseQuestion(PromptedRequest):
     """Ask for the answer by these properties, without naming it or the article."""
 
     kind: str
@@ -100,7 +109,7 @@ class PoseQuestion(Frozen):
     prompt: str = "inversion/pose_question"
 
 
-class FindOthers(Frozen):
+class FindOthers(PromptedRequest):
     """What else has all the properties that the question asks for?"""
 
     question: str
@@ -108,7 +117,7 @@ class FindOthers(Frozen):
     prompt: str = "inversion/find_others"
 
 
-class AnswerClosedBook(Frozen):
+class AnswerClosedBook(PromptedRequest):
     """Answer the question from memory alone."""
 
     question: str
@@ -116,7 +125,7 @@ class AnswerClosedBook(Frozen):
     prompt: str = "inversion/answer_closed_book"
 
 
-class AnswerFromPage(Frozen):
+class AnswerFromPage(PromptedRequest):
     """Answer the question from one page alone."""
 
     question: str
@@ -125,7 +134,7 @@ class AnswerFromPage(Frozen):
     prompt: str = "inversion/answer_from_page"
 
 
-class EstimateDifficulty(Frozen):
+class EstimateDifficulty(PromptedRequest):
     """How much searching and reading does an expert need for the question?"""
 
     question: str
@@ -133,17 +142,6 @@ class EstimateDifficulty(Frozen):
     properties: tuple[str, ...]
     asked_of_it: tuple[str, ...]
     prompt: str = "inversion/estimate_difficulty"
-
-
-@dataclass(frozen=True)
-class StepAnswer(Generic[ValueT_co]):
-    """A judge's answer to a step, or the reason why there is none."""
-
-    status: Status
-    value: ValueT_co | None = None
-    reason: str | None = None
-    model_version: str | None = None
-    call_id: str | None = None
 
 
 class Inverter(Protocol):

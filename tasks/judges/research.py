@@ -9,9 +9,8 @@ from typing import Annotated, ClassVar, Protocol
 from pydantic import StringConstraints
 
 from tasks.base import Frozen
-from tasks.judges.decisions import Criterion, DecisionRequest
+from tasks.judges.decisions import Criterion, DecisionRequest, PromptedRequest, StepAnswer
 from tasks.models.attachments import Attachment
-from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BlockedSource
 
 ItemId = Annotated[str, StringConstraints(pattern=r"^[\w.:-]{1,80}$")]
@@ -26,15 +25,12 @@ class CheckPoints(DecisionRequest):
     `omitted`, `contradicted`. Source: DeepResearchGym, which judges one point per call."""
 
     action: ClassVar[str] = "check key points"
+    decided: ClassVar[str] = "points"
 
     question: str
     report: str
     points: tuple[str, ...]
     prompt: str = "research_gym/check_points"
-
-    @property
-    def n_items(self) -> int:
-        return len(self.points)
 
 
 class VerifySupport(DecisionRequest):
@@ -42,6 +38,7 @@ class VerifySupport(DecisionRequest):
     aspects), `partial`, `none`. Source: DeepResearchGym, citation precision."""
 
     action: ClassVar[str] = "grade the support of claims"
+    decided: ClassVar[str] = "claims"
 
     claims: tuple[str, ...]
     """Claims that cite exactly these pages."""
@@ -50,13 +47,9 @@ class VerifySupport(DecisionRequest):
     prompt: str = "research_gym/verify_support"
 
     @property
-    def joined_pages(self) -> str:
+    def page(self) -> str:
         """All pages as one text."""
         return "\n\n".join(self.pages)
-
-    @property
-    def n_items(self) -> int:
-        return len(self.claims)
 
 
 class RateReport(DecisionRequest):
@@ -64,15 +57,12 @@ class RateReport(DecisionRequest):
     DeepResearchGym, clarity and insight."""
 
     action: ClassVar[str] = "rate reports"
+    decided: ClassVar[str] = "criteria"
 
     question: str
     report: str
     criteria: tuple[Criterion, ...]
     prompt: str = "research_gym/rate_report"
-
-    @property
-    def n_items(self) -> int:
-        return len(self.criteria)
 
 
 class RubricItem(Frozen):
@@ -95,6 +85,7 @@ class GradeItems(DecisionRequest):
     """
 
     action: ClassVar[str] = "grade the items of a rubric"
+    decided: ClassVar[str] = "items"
 
     question: str
     report: str
@@ -105,11 +96,6 @@ class GradeItems(DecisionRequest):
     """The files shown instead of a report without text."""
     echo: bool = False
     """Whether the judge identifies items by repeating their text, not by their ids."""
-    prompt: str
-
-    @property
-    def n_items(self) -> int:
-        return len(self.items)
 
 
 class RateKeywords(DecisionRequest):
@@ -117,15 +103,12 @@ class RateKeywords(DecisionRequest):
     central theme). Source: Rigorous Bench, semantic drift."""
 
     action: ClassVar[str] = "rate keywords"
+    decided: ClassVar[str] = "keywords"
 
     report: str
     """Its text without annotations."""
     keywords: tuple[str, ...]
     prompt: str = "rigorous/rate_keywords"
-
-    @property
-    def n_items(self) -> int:
-        return len(self.keywords)
 
 
 class ScorePair(DecisionRequest):
@@ -156,18 +139,15 @@ class CheckCitations(DecisionRequest):
     DeepResearch Bench, FACT; in other protocols a part counts as nothing or as half."""
 
     action: ClassVar[str] = "check citations"
+    decided: ClassVar[str] = "claims"
 
     claims: tuple[str, ...]
     url: str
     page: str
     prompt: str = "fact/check_citations"
 
-    @property
-    def n_items(self) -> int:
-        return len(self.claims)
 
-
-class ExtractKeyPoints(Frozen):
+class ExtractKeyPoints(PromptedRequest):
     """Which points of this document help to answer the query, and where does it state them?"""
 
     question: str
@@ -182,7 +162,7 @@ class FoundKeyPoint(Frozen):
     spans: tuple[str, ...] = ()
 
 
-class MergeKeyPoints(Frozen):
+class MergeKeyPoints(PromptedRequest):
     """Merge duplicate points: one atomic idea each; contradicting points become one that states
     both. All information is kept."""
 
@@ -200,16 +180,6 @@ class MergedKeyPoint(Frozen):
     held several ideas."""
 
 
-class KeyPointsAnswer(Frozen):
-    """The judge's key points, or the reason why there are none."""
-
-    status: Status
-    found: tuple[FoundKeyPoint, ...] = ()
-    merged: tuple[MergedKeyPoint, ...] = ()
-    reason: str | None = None
-    call_id: str | None = None
-
-
 class KeyPointFinder(Protocol):
     """A judge that extracts and merges key points: an LLM judge."""
 
@@ -219,8 +189,12 @@ class KeyPointFinder(Protocol):
     def prompt_sha(self, protocol: str) -> str:
         """Return the sha of the prompts for `key_points`."""
 
-    async def extract_key_points(self, request: ExtractKeyPoints) -> KeyPointsAnswer:
+    async def extract_key_points(
+        self, request: ExtractKeyPoints
+    ) -> StepAnswer[tuple[FoundKeyPoint, ...]]:
         """Extract the points of one document; unless empty, some have a span that stands in it."""
 
-    async def merge_key_points(self, request: MergeKeyPoints) -> KeyPointsAnswer:
+    async def merge_key_points(
+        self, request: MergeKeyPoints
+    ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
         """Merge the points of all documents."""

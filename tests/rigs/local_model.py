@@ -180,7 +180,7 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, JudgeAnswer]]:
     ]
     for name, answer in extracted:
         got = await answer
-        label = f"{len(got.statements)} statements" if got.status is Status.OK else None
+        label = None if got.value is None else f"{len(got.value)} statements"
         found.append((name, JudgeAnswer(status=got.status, label=label, reason=got.reason)))
     return [*found, *await key_points(judge, f"What is {title}?", text)]
 
@@ -196,8 +196,8 @@ async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[st
             JudgeAnswer(status=said.status, label=f"{n} points" if n else None, reason=said.reason),
         )
         for name, said, n in (
-            ("key_points/extract", made, len(made.found)),
-            ("key_points/merge", merged, len(merged.merged)),
+            ("key_points/extract", made, len(made.value or ())),
+            ("key_points/merge", merged, len(merged.value or ())),
         )
     ]
 

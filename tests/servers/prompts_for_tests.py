@@ -5,7 +5,7 @@ from typing import Any
 from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.wiki import (
+from tasks.judges.forms.verdicts import (
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,

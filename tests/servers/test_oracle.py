@@ -7,7 +7,7 @@ import pytest
 
 from tasks.judges.forms.extraction import ReplyClaims
 from tasks.judges.forms.parsing import parse_reply
-from tasks.judges.forms.wiki import (
+from tasks.judges.forms.verdicts import (
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,

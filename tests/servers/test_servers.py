@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.judges.forms.parsing import order_results, parse_reply
-from tasks.judges.forms.wiki import ClaimVerdicts
+from tasks.judges.forms.verdicts import ClaimVerdicts
 from tasks.models.errors import (
     Misconfigured,
     ModelError,

@@ -6,7 +6,7 @@ verdict.
 
 from typing import Literal
 
-from tasks.judges.forms.form import ReplyModel
+from tasks.judges.forms.form import Line, ReplyModel, Results
 
 
 class ReplyRubric(ReplyModel):
@@ -14,7 +14,7 @@ class ReplyRubric(ReplyModel):
     """1-based numbers of the facts."""
     kind: Literal["binary", "ternary"]
     points: Literal[1, 2, 3]
-    rubric: str
+    rubric: Line
 
 
 class ReplyRubrics(ReplyModel):
@@ -22,25 +22,14 @@ class ReplyRubrics(ReplyModel):
 
 
 class RubricVerdict(ReplyModel):
-    reason: str
+    reason: Line
     rubric: int
     """The rubric's number, 1-based."""
     verdict: Literal["keep", "drop"]
 
 
-class RubricVerdicts(ReplyModel):
-    results: list[RubricVerdict]
-
-
-class ReplyKeywords(ReplyModel):
-    deviation: list[str]
-    focus: list[str]
+RubricVerdicts = Results[RubricVerdict]
 
 
 class ReplyReport(ReplyModel):
     report: str
-
-
-DRAFTING_FORMS: tuple[type[ReplyModel], ...] = (
-    ReplyRubrics, RubricVerdicts, ReplyKeywords, ReplyReport,
-)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Reply forms for extracting facts and claims."""
+"""Reply forms for extracting facts, claims and key points."""
 
 from tasks.judges.forms.form import ReplyModel
 
@@ -19,3 +19,23 @@ class ReplyClaim(ReplyModel):
 
 class ReplyClaims(ReplyModel):
     claims: list[ReplyClaim]
+
+
+class ReplyPoint(ReplyModel):
+    point: str
+    spans: list[str]
+    """Quotations from the document."""
+
+
+class ReplyPoints(ReplyModel):
+    points: list[ReplyPoint]
+
+
+class ReplyMergedPoint(ReplyModel):
+    merged_from: list[int]
+    """1-based numbers of the points merged in it."""
+    point: str
+
+
+class ReplyMergedPoints(ReplyModel):
+    points: list[ReplyMergedPoint]

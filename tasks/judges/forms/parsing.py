@@ -6,7 +6,7 @@ unusable.
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -36,7 +36,9 @@ def parse_reply(model: type[ReplyT], answer: str) -> ReplyT:
         raise InvalidReply(f"{where}: {problem['msg']}"[:MAX_PROBLEM_CHARS]) from None
 
 
-def order_results(results: Sequence[ReplyT], key: str, expected: Sequence[Any]) -> list[ReplyT]:
+def order_results(
+    results: Sequence[ReplyT], key: str, expected: Sequence[int] | Sequence[str]
+) -> list[ReplyT]:
     """Return the results in the order of the expected items.
 
     Raises:

@@ -1,36 +1,48 @@
 """The reply forms of each protocol."""
 
-from tasks.judges.forms.claims import CLAIM_FORMS
-from tasks.judges.forms.deepresearch import CitationVerdicts, PairScores
-from tasks.judges.forms.drafting import DRAFTING_FORMS
-from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
+from tasks.judges.drafting import DraftedKeywords
+from tasks.judges.forms.drafting import ReplyReport, ReplyRubrics, RubricVerdicts
+from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts, ReplyMergedPoints, ReplyPoints
 from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.inversion import INVERSION_FORMS
-from tasks.judges.forms.points import KEY_POINT_FORMS, PointVerdicts, Ratings, SupportVerdicts
-from tasks.judges.forms.rubrics import KEYWORD_FORMS, RUBRIC_FORMS
+from tasks.judges.forms.inversion import (
+    ReplyAlternatives,
+    ReplyAnswers,
+    ReplyQuestion,
+    ReplyTargets,
+)
 from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.wiki import (
+from tasks.judges.forms.verdicts import (
+    CitationVerdicts,
+    ClaimMatches,
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,
+    ItemGrades,
+    KeywordRatings,
     PageVerdicts,
+    PairScores,
+    PointVerdicts,
+    Ratings,
+    SupportVerdicts,
+    ValueGrades,
 )
+from tasks.judges.inversion import Effort
 from tasks.warehouse.rows import content_sha
 
 FORMS: dict[str, tuple[type[ReplyModel], ...]] = {
     "wiki_fact": (ClaimVerdicts, PageVerdicts),
     "wiki_writing": (CriterionVerdicts, CriterionVerdictsOrTies),
     "extraction": (ReplyFacts, ReplyClaims),
-    "claim_discovery": CLAIM_FORMS,
-    "rubric_bench": RUBRIC_FORMS,
-    "rigorous": (*RUBRIC_FORMS, *KEYWORD_FORMS),
-    "own_rubric": (*RUBRIC_FORMS, PointVerdicts),
+    "claim_discovery": (ClaimMatches, ValueGrades),
+    "rubric_bench": (ItemGrades,),
+    "rigorous": (ItemGrades, KeywordRatings),
+    "own_rubric": (ItemGrades, PointVerdicts),
     "race": (PairScores,),
     "fact": (CitationVerdicts,),
-    "inversion": INVERSION_FORMS,
-    "drafting": DRAFTING_FORMS,
+    "inversion": (ReplyTargets, ReplyQuestion, ReplyAlternatives, ReplyAnswers, Effort),
+    "drafting": (ReplyRubrics, RubricVerdicts, DraftedKeywords, ReplyReport),
     "research_gym": (PointVerdicts, SupportVerdicts, Ratings),
-    "key_points": KEY_POINT_FORMS,
+    "key_points": (ReplyPoints, ReplyMergedPoints),
 }
 """The reply forms of each protocol's steps."""
 

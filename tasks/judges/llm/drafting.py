@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tasks.judges.decisions import StepAnswer
 from tasks.judges.drafting import (
     CheckRubrics,
     DraftedKeywords,
@@ -11,18 +12,9 @@ from tasks.judges.drafting import (
     RubricCheck,
     WriteClosedBook,
 )
-from tasks.judges.forms.drafting import (
-    ReplyKeywords,
-    ReplyReport,
-    ReplyRubrics,
-    RubricVerdict,
-    RubricVerdicts,
-)
-from tasks.judges.inversion import StepAnswer
-from tasks.judges.llm.inversion import clean_line, clean_lines, make_step_answer
-from tasks.judges.llm.requests import LlmBase
+from tasks.judges.forms.drafting import ReplyReport, ReplyRubrics, RubricVerdicts
+from tasks.judges.llm.requests import LlmBase, make_step_answer
 from tasks.judges.text import collapse_whitespace
-from tasks.models.gateway import Outcome
 
 MAX_REPORT_CHARS = 60_000
 """Longer reports are cut: a report from memory has a few pages."""
@@ -32,19 +24,19 @@ class LlmDrafter(LlmBase):
     """A `Drafter` that uses a model of `configs/judges.yaml`."""
 
     async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
-        values = request.model_dump(exclude={"prompt"}) | {"facts": _number_facts(request.facts)}
-        outcome = await self._model.ask_form(request.prompt, values, ReplyRubrics)
-        return make_step_answer(
-            outcome,
+        return await self._answer_step(
+            request,
+            ReplyRubrics,
             lambda reply: tuple(
                 DraftedRubric(
-                    text=clean_line(stated.rubric),
+                    text=stated.rubric,
                     facts=tuple(sorted({*stated.facts})),
                     points=stated.points,
                     ternary=stated.kind == "ternary",
                 )
                 for stated in reply.rubrics[: 2 * request.n_rubrics]
             ),
+            facts=_number_facts(request.facts),
         )
 
     async def check_rubrics(self, request: CheckRubrics) -> StepAnswer[tuple[RubricCheck, ...]]:
@@ -59,31 +51,25 @@ class LlmDrafter(LlmBase):
                 for text, grounds in zip(request.rubrics, request.grounds, strict=True)
             ],
         }
-        outcome: Outcome[list[RubricVerdict]] = await self._model.ask_items(
+        outcome = await self._model.ask_items(
             request.prompt, values, RubricVerdicts, "rubric", range(1, len(request.rubrics) + 1)
         )
         return make_step_answer(
             outcome,
             lambda results: tuple(
-                RubricCheck(keep=one.verdict == "keep", reason=clean_line(one.reason))
-                for one in results
+                RubricCheck(keep=one.verdict == "keep", reason=one.reason) for one in results
             ),
         )
 
     async def draft_keywords(self, request: DraftKeywords) -> StepAnswer[DraftedKeywords]:
-        values = request.model_dump(exclude={"prompt"}) | {"facts": _number_facts(request.facts)}
-        outcome = await self._model.ask_form(request.prompt, values, ReplyKeywords)
-        return make_step_answer(
-            outcome,
-            lambda reply: DraftedKeywords(
-                focus=clean_lines(reply.focus), deviation=clean_lines(reply.deviation)
-            ),
+        return await self._answer_step(
+            request, DraftedKeywords, lambda reply: reply, facts=_number_facts(request.facts)
         )
 
     async def write_closed_book(self, request: WriteClosedBook) -> StepAnswer[str]:
-        values = request.model_dump(exclude={"prompt"})
-        outcome = await self._model.ask_form(request.prompt, values, ReplyReport)
-        return make_step_answer(outcome, lambda reply: reply.report.strip()[:MAX_REPORT_CHARS])
+        return await self._answer_step(
+            request, ReplyReport, lambda reply: reply.report.strip()[:MAX_REPORT_CHARS]
+        )
 
 
 def _number_facts(facts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """The LLM judge: each decision has a prompt and a reply form."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from functools import partial
 
 from tasks.base import Frozen
 from tasks.judges.decisions import (
@@ -10,23 +10,23 @@ from tasks.judges.decisions import (
     ExtractClaims,
     ExtractedStatement,
     ExtractFacts,
-    ExtractionAnswer,
     GradeValues,
     JudgeAnswer,
     MatchClaims,
+    StepAnswer,
     VerifyAgainstPage,
     VerifyClaims,
 )
 from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
-from tasks.judges.llm.articles import check_citations, compare_articles, score_pair
+from tasks.judges.forms.verdicts import CitationVerdicts, PageVerdicts, SupportVerdicts
+from tasks.judges.llm.articles import compare_articles, score_pair
 from tasks.judges.llm.claims import grade_values, match_claims
-from tasks.judges.llm.page import page_key_parts, verify_against_page
+from tasks.judges.llm.page import page_key_parts, verify_statements
 from tasks.judges.llm.points import (
     check_points,
     extract_points,
     merge_points,
     rate_report,
-    verify_support,
 )
 from tasks.judges.llm.requests import LlmBase
 from tasks.judges.llm.rubrics import grade_items, rate_keywords
@@ -35,8 +35,9 @@ from tasks.judges.research import (
     CheckCitations,
     CheckPoints,
     ExtractKeyPoints,
+    FoundKeyPoint,
     GradeItems,
-    KeyPointsAnswer,
+    MergedKeyPoint,
     MergeKeyPoints,
     RateKeywords,
     RateReport,
@@ -44,22 +45,21 @@ from tasks.judges.research import (
     VerifySupport,
 )
 from tasks.judges.text import collapse_whitespace
-from tasks.models.gateway import Outcome
 
 DecisionFunction = Callable[..., Awaitable[Sequence[JudgeAnswer]]]
 
 DECISION_FUNCTIONS: dict[type[DecisionRequest], DecisionFunction] = {
     VerifyClaims: verify_claims,
-    VerifyAgainstPage: verify_against_page,
+    VerifyAgainstPage: partial(verify_statements, PageVerdicts),
     CompareArticles: compare_articles,
     MatchClaims: match_claims,
     GradeValues: grade_values,
     GradeItems: grade_items,
     RateKeywords: rate_keywords,
     CheckPoints: check_points,
-    VerifySupport: verify_support,
+    VerifySupport: partial(verify_statements, SupportVerdicts),
     RateReport: rate_report,
-    CheckCitations: check_citations,
+    CheckCitations: partial(verify_statements, CitationVerdicts),
     ScorePair: score_pair,
 }
 """The function for each decision; its arguments are a `PromptedModel` and the request."""
@@ -80,38 +80,38 @@ class LlmJudge(LlmBase):
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
         return await DECISION_FUNCTIONS[type(request)](self._model, request)
 
-    async def extract_facts(self, request: ExtractFacts) -> ExtractionAnswer:
-        values = {"title": request.title, "text": request.text}
-        outcome = await self._model.ask_form(request.prompt, values, ReplyFacts)
-        stated = outcome.value.facts if outcome.value else []
-        return _make_extraction(
-            outcome,
-            [ExtractedStatement(text=collapse_whitespace(fact.statement)) for fact in stated],
+    async def extract_facts(
+        self, request: ExtractFacts
+    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
+        return await self._answer_step(
+            request,
+            ReplyFacts,
+            lambda reply: tuple(
+                ExtractedStatement(text=text)
+                for fact in reply.facts
+                if (text := collapse_whitespace(fact.statement))
+            ),
         )
 
-    async def extract_claims(self, request: ExtractClaims) -> ExtractionAnswer:
-        values = {"title": request.title, "text": request.text}
-        outcome = await self._model.ask_form(request.prompt, values, ReplyClaims)
-        stated = outcome.value.claims if outcome.value else []
-        statements = [
-            ExtractedStatement(text=collapse_whitespace(c.statement), markers=tuple(c.markers))
-            for c in stated
-        ]
-        return _make_extraction(outcome, statements)
+    async def extract_claims(
+        self, request: ExtractClaims
+    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
+        return await self._answer_step(
+            request,
+            ReplyClaims,
+            lambda reply: tuple(
+                ExtractedStatement(text=text, markers=tuple(claim.markers))
+                for claim in reply.claims
+                if (text := collapse_whitespace(claim.statement))
+            ),
+        )
 
-    async def extract_key_points(self, request: ExtractKeyPoints) -> KeyPointsAnswer:
+    async def extract_key_points(
+        self, request: ExtractKeyPoints
+    ) -> StepAnswer[tuple[FoundKeyPoint, ...]]:
         return await extract_points(self._model, request)
 
-    async def merge_key_points(self, request: MergeKeyPoints) -> KeyPointsAnswer:
+    async def merge_key_points(
+        self, request: MergeKeyPoints
+    ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
         return await merge_points(self._model, request)
-
-
-def _make_extraction(
-    outcome: Outcome[Any], statements: Sequence[ExtractedStatement]
-) -> ExtractionAnswer:
-    return ExtractionAnswer(
-        status=outcome.status,
-        statements=tuple(s for s in statements if s.text),
-        reason=outcome.reason,
-        call_id=outcome.call.call_id if outcome.call else None,
-    )

@@ -5,43 +5,52 @@ Many statements take several calls; a page too long for the model is cut to an e
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TypeVar
 
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
-from tasks.judges.forms.deepresearch import CitationVerdicts
-from tasks.judges.forms.points import SupportVerdicts
-from tasks.judges.forms.wiki import PageVerdicts
+from tasks.judges.forms.form import Results
+from tasks.judges.forms.verdicts import CitationVerdict, PageVerdict, SupportVerdict
 from tasks.judges.llm.excerpts import EXCERPT_VERSION, LongPage, count_bytes
-from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
+from tasks.judges.llm.requests import PromptedModel, Said, make_answers
+from tasks.judges.research import CheckCitations, VerifySupport
 from tasks.judges.text import collapse_whitespace, verify_quote
-from tasks.models.gateway import Outcome
 
-Form = type[PageVerdicts] | type[SupportVerdicts] | type[CitationVerdicts]
-
-
-async def verify_against_page(
-    model: PromptedModel, request: VerifyAgainstPage
-) -> list[JudgeAnswer]:
-    """Answer for each statement, in order."""
-    return await verify_statements(
-        model, request.prompt, request.claims, request.page, PageVerdicts
-    )
+PassageT = TypeVar("PassageT", PageVerdict, SupportVerdict, CitationVerdict)
+"""Results with a statement, a passage and a verdict."""
 
 
 async def verify_statements(
-    model: PromptedModel, prompt: str, statements: Sequence[str], text: str, form: Form
+    form: type[Results[PassageT]],
+    model: PromptedModel,
+    request: VerifyAgainstPage | VerifySupport | CheckCitations,
 ) -> list[JudgeAnswer]:
-    """Answer for each statement, in order; a failed call does not affect the others.
+    """Answer for each claim, in order; a failed call does not affect the others."""
+    text = request.page
+    long_page = LongPage(text, model.notice()) if count_bytes(text) > model.page_bytes else None
 
-    text: the cited text.
-    form: a reply form whose results have a statement, a passage and a verdict.
-    """
-    page = LongPage(text, model.notice()) if count_bytes(text) > model.page_bytes else None
-    question = _PageQuestion(model, prompt, text, form, page)
-    groups = split_evenly(statements, model.entry.page_claims_per_call)
-    answered = await asyncio.gather(*(question.ask(group) for group in groups))
+    def read(said: PassageT) -> Said:
+        return Said(said.verdict, said.reason, verify_quote(said.passage, text))
+
+    async def ask(claims: Sequence[str]) -> list[JudgeAnswer]:
+        excerpt = long_page.make_excerpt(claims, model.page_bytes) if long_page else None
+        values = {
+            "page": excerpt.text if excerpt else text,
+            "claims": [collapse_whitespace(claim) for claim in claims],
+        }
+        outcome = await model.ask_items(
+            request.prompt,
+            values,
+            form,
+            "statement",
+            range(1, len(claims) + 1),
+            attachments=model.notice() if excerpt else None,
+        )
+        shown = excerpt.shown_share if excerpt else None
+        return make_answers(outcome, len(claims), read, shown)
+
+    groups = split_evenly(request.claims, model.entry.page_claims_per_call)
+    answered = await asyncio.gather(*(ask(group) for group in groups))
     return [answer for answers in answered for answer in answers]
 
 
@@ -63,36 +72,3 @@ def split_evenly(claims: Sequence[str], most: int) -> list[tuple[str, ...]]:
     """Split the claims, in order, into the fewest groups of at most `most`, of similar size."""
     size = ceil(len(claims) / ceil(len(claims) / most)) if claims else 1
     return [tuple(claims[start : start + size]) for start in range(0, len(claims), size)]
-
-
-@dataclass(frozen=True)
-class _PageQuestion:
-    """A text that groups of statements are verified against."""
-
-    model: PromptedModel
-    prompt: str
-    text: str
-    form: Form
-    page: LongPage | None
-    """Set if the text is too long to be sent whole."""
-
-    async def ask(self, statements: Sequence[str]) -> list[JudgeAnswer]:
-        n = len(statements)
-        excerpt = self.page.make_excerpt(statements, self.model.page_bytes) if self.page else None
-        values: dict[str, Any] = {
-            "page": excerpt.text if excerpt else self.text,
-            "claims": [collapse_whitespace(statement) for statement in statements],
-        }
-        outcome: Outcome[list[Any]] = await self.model.ask_items(
-            self.prompt, values, self.form, "statement", range(1, n + 1),
-            attachments=self.model.notice() if excerpt else None,
-        )  # fmt: skip
-        if outcome.value is None:
-            return [make_open_answer(outcome, n)] * n
-        shown = excerpt.shown_share if excerpt else None
-        return [
-            make_answer(
-                outcome, n, said.verdict, said.reason, verify_quote(said.passage, self.text), shown
-            )
-            for said in outcome.value
-        ]

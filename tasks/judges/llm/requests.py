@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.forms.form import ReplyModel
+from tasks.judges.decisions import JudgeAnswer, PromptedRequest, StepAnswer
+from tasks.judges.forms.form import ReplyModel, Results
 from tasks.judges.forms.parsing import order_results, parse_reply
 from tasks.judges.forms.registry import forms_sha
 from tasks.judges.forms.schemas import render_item_schema, render_schema, restrict_values
@@ -21,6 +21,8 @@ from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status, content_sha
 
 ReplyT = TypeVar("ReplyT", bound=ReplyModel)
+ResultT = TypeVar("ResultT", bound=ReplyModel)
+AnsweredT = TypeVar("AnsweredT")
 ValueT = TypeVar("ValueT")
 
 
@@ -84,14 +86,14 @@ class PromptedModel:
     async def ask_items(
         self,
         prompt_name: str,
-        values: dict[str, Any],
-        form: type[ReplyModel],
+        values: Mapping[str, Any],
+        form: type[Results[ResultT]],
         key: str,
-        expected: Sequence[Any],
-        validate: Callable[[Sequence[Any]], None] = lambda results: None,
+        expected: Sequence[int] | Sequence[str],
+        validate: Callable[[Sequence[ResultT]], None] = lambda results: None,
         attachments: PromptAttachments | None = None,
         allowed_values: Mapping[str, tuple[str, ...]] | None = None,
-    ) -> Outcome[list[Any]]:
+    ) -> Outcome[list[ResultT]]:
         """Send one request for several items; return a result for each, in their order.
 
         Args:
@@ -107,9 +109,8 @@ class PromptedModel:
         if allowed_values:
             schema = restrict_values(schema, allowed_values)
 
-        def check(answer: str) -> list[Any]:
-            reply: Any = parse_reply(form, answer)
-            results = order_results(reply.results, key, expected)
+        def check(answer: str) -> list[ResultT]:
+            results = order_results(parse_reply(form, answer).results, key, expected)
             validate(results)
             return results
 
@@ -119,7 +120,7 @@ class PromptedModel:
     async def ask_form(
         self,
         prompt_name: str,
-        values: dict[str, Any],
+        values: Mapping[str, Any],
         form: type[ReplyT],
         validate: Callable[[ReplyT], None] = lambda reply: None,
     ) -> Outcome[ReplyT]:
@@ -148,7 +149,7 @@ class PromptedModel:
     def _request(
         self,
         prompt_name: str,
-        values: dict[str, Any],
+        values: Mapping[str, Any],
         n_items: int,
         reply_schema: str,
         attachments: PromptAttachments | None = None,
@@ -207,31 +208,64 @@ class LlmBase:
         """Return the sha of a protocol's prompts and of how they are sent."""
         return self._model.prompt_sha(protocol)
 
+    async def _answer_step(
+        self,
+        request: PromptedRequest,
+        form: type[ReplyT],
+        read: Callable[[ReplyT], ValueT],
+        **changed: object,
+    ) -> StepAnswer[ValueT]:
+        """Answer a request as a whole.
 
-def make_answer(
-    outcome: Outcome[Any],
+        Args:
+            read: converts the reply.
+            changed: values of the template that are not the request's own.
+        """
+        values = request.template_values() | changed
+        return make_step_answer(await self._model.ask_form(request.prompt, values, form), read)
+
+
+class Said(NamedTuple):
+    """What a model says of one item."""
+
+    label: str
+    reason: str
+    evidence: str | None = None
+
+
+def make_answers(
+    outcome: Outcome[list[ResultT]],
     n_items: int,
-    label: str,
-    reason: str,
-    evidence: str | None = None,
+    read: Callable[[ResultT], Said],
     shown_share: float | None = None,
-) -> JudgeAnswer:
-    return _make_answer(
-        outcome, n_items, label=label, reason=reason, evidence=evidence, shown_share=shown_share
-    )
-
-
-def make_open_answer(outcome: Outcome[Any], n_items: int) -> JudgeAnswer:
-    return _make_answer(outcome, n_items, reason=outcome.reason)
-
-
-def _make_answer(outcome: Outcome[Any], n_items: int, **fields: Any) -> JudgeAnswer:
+) -> list[JudgeAnswer]:
+    """Return the answers for the items of one request, or why there are none."""
     call = outcome.call
-    return JudgeAnswer(
+    unsaid = JudgeAnswer(
         status=outcome.status,
+        reason=outcome.reason,
         model_version=call.model_version if call else None,
         call_id=call.call_id if call else None,
         attempt=call.attempt if call else 1,
         asked_together=n_items if call else None,
-        **fields,
+    )
+    if outcome.value is None:
+        return [unsaid] * n_items
+    return [
+        unsaid.model_copy(update={**read(result)._asdict(), "shown_share": shown_share})
+        for result in outcome.value
+    ]
+
+
+def make_step_answer(
+    outcome: Outcome[AnsweredT], read: Callable[[AnsweredT], ValueT]
+) -> StepAnswer[ValueT]:
+    """Convert an outcome; `read` converts its value."""
+    call = outcome.call
+    return StepAnswer(
+        status=outcome.status,
+        value=None if outcome.value is None else read(outcome.value),
+        reason=outcome.reason,
+        model_version=call.model_version if call else None,
+        call_id=call.call_id if call else None,
     )

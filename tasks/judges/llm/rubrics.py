@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.forms.rubrics import ItemGrade, ItemGrades, KeywordRatings
+from tasks.judges.forms.verdicts import ItemGrade, ItemGrades, KeywordRatings
 from tasks.judges.llm.attachments import find_attachment_problem
-from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
+from tasks.judges.llm.requests import PromptedModel, Said, make_answers
 from tasks.judges.research import GradeItems, RateKeywords, RubricItem
 from tasks.judges.text import collapse_whitespace
-from tasks.models.gateway import InvalidReply, Outcome
+from tasks.models.gateway import InvalidReply
 from tasks.warehouse.rows import Status
 
 
-async def grade_items(model: PromptedModel, request: GradeItems) -> Sequence[JudgeAnswer]:
+async def grade_items(model: PromptedModel, request: GradeItems) -> list[JudgeAnswer]:
     """Answer for each item, all in one call; a missing item or a value that is not allowed makes
     the whole answer unusable."""
     n = request.n_items
@@ -43,16 +43,19 @@ async def grade_items(model: PromptedModel, request: GradeItems) -> Sequence[Jud
                 )
 
     scores = tuple(dict.fromkeys(value for item in request.items for value in item.allowed))
-    outcome: Outcome[list[ItemGrade]] = await model.ask_items(
-        request.prompt, values, ItemGrades, "item", names, check, attachments=attached,
+    outcome = await model.ask_items(
+        request.prompt,
+        values,
+        ItemGrades,
+        "item",
+        names,
+        check,
+        attachments=attached,
         allowed_values={"score": scores},
-    )  # fmt: skip
-    if outcome.value is None:
-        return [make_open_answer(outcome, n)] * n
-    return [
-        make_answer(outcome, n, grade.score, grade.reason, grade.evidence.strip() or None)
-        for grade in outcome.value
-    ]
+    )
+    return make_answers(
+        outcome, n, lambda grade: Said(grade.score, grade.reason, grade.evidence.strip() or None)
+    )
 
 
 def _template_item(item: RubricItem, echo: bool) -> dict[str, Any]:
@@ -61,16 +64,14 @@ def _template_item(item: RubricItem, echo: bool) -> dict[str, Any]:
     return shown | {"id": ""} if echo else shown
 
 
-async def rate_keywords(model: PromptedModel, request: RateKeywords) -> Sequence[JudgeAnswer]:
+async def rate_keywords(model: PromptedModel, request: RateKeywords) -> list[JudgeAnswer]:
     """Answer for each keyword, all in one call."""
     n = request.n_items
     values = {
         "report": request.report,
         "keywords": [collapse_whitespace(keyword) for keyword in request.keywords],
     }
-    outcome: Outcome[list[Any]] = await model.ask_items(
+    outcome = await model.ask_items(
         request.prompt, values, KeywordRatings, "keyword", range(1, n + 1)
     )
-    if outcome.value is None:
-        return [make_open_answer(outcome, n)] * n
-    return [make_answer(outcome, n, rating.score, rating.reason) for rating in outcome.value]
+    return make_answers(outcome, n, lambda rating: Said(rating.score, rating.reason))

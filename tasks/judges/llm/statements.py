@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 
+from tasks.judges.batches import split_batches
 from tasks.judges.decisions import NOT_SUPPORT, JudgeAnswer, VerifyClaims
-from tasks.judges.forms.wiki import ClaimVerdict, ClaimVerdicts
-from tasks.judges.llm.requests import PromptedModel, make_answer, make_open_answer
+from tasks.judges.forms.verdicts import ClaimVerdict, ClaimVerdicts
+from tasks.judges.llm.requests import PromptedModel, Said, make_answers
 from tasks.judges.text import collapse_whitespace
-from tasks.models.gateway import Outcome
 from tasks.warehouse.rows import Status
 
 PROMPTS_PER_TURN = 8
@@ -16,13 +16,12 @@ model idle."""
 NO_EVIDENCE = "no sentence of the other text shares a word with it; no model was asked"
 
 
-async def verify_claims(model: PromptedModel, request: VerifyClaims) -> Sequence[JudgeAnswer]:
+async def verify_claims(model: PromptedModel, request: VerifyClaims) -> list[JudgeAnswer]:
     """Answer for each claim; claims without retrieved sentences need no call."""
     pool = [collapse_whitespace(sentence) for sentence in request.pool]
     evidence = [tuple(pool[index] for index in found) for found in request.retrieved]
     asked = [index for index, found in enumerate(evidence) if found]
-    size = model.entry.claims_per_call
-    groups = [asked[start : start + size] for start in range(0, len(asked), size)]
+    groups = split_batches(asked, model.entry.claims_per_call)
     asked_for = []
     for number, group in enumerate(groups, start=1):
         items = [(request.claims[index], evidence[index]) for index in group]
@@ -53,15 +52,13 @@ async def _verify_group(
             for number, (claim, evidence) in enumerate(items, start=1)
         ]
     }
-    outcome: Outcome[list[ClaimVerdict]] = await model.ask_items(
-        prompt, values, ClaimVerdicts, "item", range(1, n + 1)
-    )
-    if outcome.value is None:
-        return [make_open_answer(outcome, n)] * n
-    return [
-        make_answer(outcome, n, verdict.verdict, verdict.reason, _quote_evidence(verdict, evidence))
-        for verdict, (_, evidence) in zip(outcome.value, items, strict=True)
-    ]
+    outcome = await model.ask_items(prompt, values, ClaimVerdicts, "item", range(1, n + 1))
+
+    def read(said: ClaimVerdict) -> Said:
+        _, evidence = items[said.item - 1]
+        return Said(said.verdict, said.reason, _quote_evidence(said, evidence))
+
+    return make_answers(outcome, n, read)
 
 
 def _quote_evidence(verdict: ClaimVerdict, evidence: Sequence[str]) -> str | None:

@@ -103,7 +103,7 @@ class OfflineJudge:
         if isinstance(request, CheckPoints):
             return self._points(request)
         if isinstance(request, VerifySupport):
-            answers = self._against_page(request.claims, request.joined_pages, (FULL, NONE))
+            answers = self._against_page(request.claims, request.page, (FULL, NONE))
             return [_add_remark(answer, NEVER_PARTIAL) for answer in answers]
         cannot = self._no_answer(Status.NOT_ASSESSED, f"it cannot {request.action}")
         return [cannot] * request.n_items

@@ -9,7 +9,13 @@ from tasks.inversion.checks import SourceArticle
 from tasks.inversion.context import InversionContext, build_surroundings
 from tasks.inversion.draft import QuestionDraft
 from tasks.inversion.steps import invert
-from tasks.judges.decisions import NO_TRUTH, JudgeAnswer, MatchClaims, truth_label
+from tasks.judges.decisions import (
+    NO_TRUTH,
+    JudgeAnswer,
+    MatchClaims,
+    StepAnswer,
+    truth_label,
+)
 from tasks.judges.inversion import (
     AnswerClosedBook,
     AnswerFromPage,
@@ -21,7 +27,6 @@ from tasks.judges.inversion import (
     OtherAnswer,
     PoseQuestion,
     QuestionTarget,
-    StepAnswer,
     SubClaim,
     TargetProperty,
 )

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.inversion.scoring import ProbeScore, score_probe
-from tasks.judges.inversion import FoundAnswer, StepAnswer
+from tasks.judges.decisions import StepAnswer
+from tasks.judges.inversion import FoundAnswer
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TruthClaim
 from tests.tasks.inversion.scripted import ScriptedInverter, failed

@@ -113,7 +113,7 @@ def test_a_claim_is_held_against_all_its_pages_together() -> None:
         (("half blue door",), ("a blue door",)),
         (("green roof",), ("the red tower", "a blue door")),
     }
-    assert asked[2].joined_pages == "the red tower\n\na blue door"
+    assert asked[2].page == "the red tower\n\na blue door"
 
 
 def test_claims_that_cite_the_same_pages_are_asked_together_and_one_page_once() -> None:

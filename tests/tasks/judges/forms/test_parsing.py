@@ -7,31 +7,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judges.forms.claims import CLAIM_FORMS
-from tasks.judges.forms.deepresearch import CitationVerdicts, PairScore, PairScores
-from tasks.judges.forms.drafting import DRAFTING_FORMS
 from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
 from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.inversion import INVERSION_FORMS
 from tasks.judges.forms.parsing import order_results, parse_reply
-from tasks.judges.forms.points import KEY_POINT_FORMS, PointVerdicts, Ratings, SupportVerdicts
 from tasks.judges.forms.registry import FORMS
-from tasks.judges.forms.rubrics import KEYWORD_FORMS, RUBRIC_FORMS
 from tasks.judges.forms.schemas import render_item_schema, render_schema
-from tasks.judges.forms.wiki import (
+from tasks.judges.forms.verdicts import (
+    CitationVerdicts,
     ClaimVerdict,
     ClaimVerdicts,
     CriterionVerdicts,
     CriterionVerdictsOrTies,
     PageVerdicts,
+    PairScore,
+    PairScores,
+    PointVerdicts,
+    Ratings,
+    SupportVerdicts,
 )
 from tasks.models.gateway import InvalidReply
 
 TESTED_FORMS: list[type[ReplyModel]] = [
-    ClaimVerdicts, PageVerdicts, CriterionVerdicts, CriterionVerdictsOrTies, ReplyFacts,
-    ReplyClaims, *CLAIM_FORMS, *RUBRIC_FORMS, PointVerdicts, SupportVerdicts, Ratings,
-    *KEY_POINT_FORMS, *KEYWORD_FORMS, CitationVerdicts, PairScores,
-]  # fmt: skip
+    ClaimVerdicts,
+    PageVerdicts,
+    CriterionVerdicts,
+    CriterionVerdictsOrTies,
+    ReplyFacts,
+    ReplyClaims,
+    *FORMS["claim_discovery"],
+    *FORMS["rigorous"],
+    PointVerdicts,
+    SupportVerdicts,
+    Ratings,
+    *FORMS["key_points"],
+    CitationVerdicts,
+    PairScores,
+]
 GOOD = {"item": 1, "reason": "So it says.", "evidence": [1], "verdict": "consistent"}
 
 
@@ -186,7 +197,7 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
 
 def test_every_form_is_part_of_the_prompt_sha() -> None:
     known = {form for forms in FORMS.values() for form in forms}
-    assert known == {*TESTED_FORMS, *INVERSION_FORMS, *DRAFTING_FORMS}
+    assert known == {*TESTED_FORMS, *FORMS["inversion"], *FORMS["drafting"]}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import pytest
 
 from tasks.configuration.loading import CONFIGS
-from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.inversion import INVERSION_FORMS
+from tasks.judges.decisions import StepAnswer
+from tasks.judges.forms.form import MAX_CHARS, MAX_ITEMS, ReplyModel
+from tasks.judges.forms.registry import FORMS
 from tasks.judges.forms.schemas import render_schema
 from tasks.judges.inversion import (
     AnswerClosedBook,
@@ -18,9 +19,8 @@ from tasks.judges.inversion import (
     FindOthers,
     FindTargets,
     PoseQuestion,
-    StepAnswer,
 )
-from tasks.judges.llm.inversion import MAX_CHARS, MAX_ITEMS, LlmInverter
+from tasks.judges.llm.inversion import LlmInverter
 from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.text import occurs_in
 from tasks.models.exchange import ModelRequest
@@ -103,7 +103,7 @@ def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
             yield from objects_in(part)
 
 
-@pytest.mark.parametrize("form", INVERSION_FORMS)
+@pytest.mark.parametrize("form", FORMS["inversion"])
 def test_a_schema_is_strict_and_has_no_defaults(form: type[ReplyModel]) -> None:
     for part in objects_in(json.loads(render_schema(form))):
         assert part["additionalProperties"] is False

@@ -183,13 +183,13 @@ def test_facts_and_claims_are_extracted(kind: type[ModelServer]) -> None:
     facts = at_server(
         server, lambda judge: judge.extract_facts(ExtractFacts(title="T", text=REPORT)), ledger
     )
-    assert [s.text for s in facts.statements] == [
+    assert [s.text for s in facts.value or ()] == [
         "The tower opened in 1889.", "It is tall.", "It is old.",
     ]  # fmt: skip
     claims = at_server(
         server, lambda judge: judge.extract_claims(ExtractClaims(title="T", text=REPORT)), ledger
     )
-    assert [s.markers for s in claims.statements] == [("[1]",), ("[2]",), ("[2]",)]
+    assert [s.markers for s in claims.value or ()] == [("[1]",), ("[2]",), ("[2]",)]
     assert facts.status is claims.status is Status.OK
     assert {facts.call_id, claims.call_id} == ledger.calls.keys()
 

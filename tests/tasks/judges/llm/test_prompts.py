@@ -15,33 +15,36 @@ from tasks.configuration.criteria import load_criteria
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.judges.decisions import CompareArticles, Criterion
-from tasks.judges.forms.claims import ClaimMatches, ValueGrades
-from tasks.judges.forms.deepresearch import CitationVerdicts, PairScores
+from tasks.judges.drafting import DraftedKeywords
 from tasks.judges.forms.drafting import (
-    ReplyKeywords,
     ReplyReport,
     ReplyRubrics,
     RubricVerdicts,
 )
-from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
+from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts, ReplyMergedPoints, ReplyPoints
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.inversion import (
     ReplyAlternatives,
     ReplyAnswers,
-    ReplyEffort,
     ReplyQuestion,
     ReplyTargets,
 )
-from tasks.judges.forms.points import (
+from tasks.judges.forms.schemas import render_schema
+from tasks.judges.forms.verdicts import (
+    CitationVerdicts,
+    ClaimMatches,
+    ClaimVerdicts,
+    CriterionVerdictsOrTies,
+    ItemGrades,
+    KeywordRatings,
+    PageVerdicts,
+    PairScores,
     PointVerdicts,
     Ratings,
-    ReplyMergedPoints,
-    ReplyPoints,
     SupportVerdicts,
+    ValueGrades,
 )
-from tasks.judges.forms.rubrics import ItemGrades, KeywordRatings
-from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.wiki import ClaimVerdicts, CriterionVerdictsOrTies, PageVerdicts
+from tasks.judges.inversion import Effort
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
 from tests.servers.fences import parse
 from tests.tasks.judges.recording import Recorder, recorded
@@ -62,14 +65,14 @@ FORMS: dict[str, type[ReplyModel]] = {
     "claim_discovery/grade_values": ValueGrades,
     "drafting/draft_rubrics": ReplyRubrics,
     "drafting/check_rubrics": RubricVerdicts,
-    "drafting/draft_keywords": ReplyKeywords,
+    "drafting/draft_keywords": DraftedKeywords,
     "drafting/write_closed_book": ReplyReport,
     "inversion/find_targets": ReplyTargets,
     "inversion/pose_question": ReplyQuestion,
     "inversion/find_others": ReplyAlternatives,
     "inversion/answer_closed_book": ReplyAnswers,
     "inversion/answer_from_page": ReplyAnswers,
-    "inversion/estimate_difficulty": ReplyEffort,
+    "inversion/estimate_difficulty": Effort,
     "rubric_bench/grade_items": ItemGrades,
     "rigorous/grade_item": ItemGrades,
     "rigorous/rate_keywords": KeywordRatings,

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.forms.parsing import parse_reply
-from tasks.judges.forms.rubrics import ItemGrades
+from tasks.judges.forms.verdicts import ItemGrades
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems, RubricItem
 from tasks.models.gateway import InvalidReply
