@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -39,6 +39,8 @@ ANSWER_SECONDS = 30.0
 STOP_SECONDS = 10.0
 """How long a server may take to end after SIGTERM before it is killed."""
 UI_PORT = 4200
+LOG_LINES = 15
+"""How much of the server's log an error message shows."""
 
 
 class ServerError(ExpectedError, RuntimeError):
@@ -52,14 +54,9 @@ class ServerRecord(Frozen):
     port: int
 
     @property
-    def ui_url(self) -> str:
-        """The UI's address for a browser."""
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
     def api_url(self) -> str:
         """The value for PREFECT_API_URL."""
-        return f"{self.ui_url}/api"
+        return f"http://127.0.0.1:{self.port}/api"
 
 
 @contextmanager
@@ -94,7 +91,7 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
                 stop_server(server)
 
 
-def serve_ui(home: Path, port: int = UI_PORT, on_message: Callable[[str], None] = print) -> None:
+def serve_ui(home: Path, port: int) -> None:
     """Serve the Prefect UI until Ctrl-C (`evergreen ui`).
 
     Runs started meanwhile join this server; if a run's server is up, this joins it and keeps it up
@@ -102,10 +99,10 @@ def serve_ui(home: Path, port: int = UI_PORT, on_message: Callable[[str], None] 
     """
     configured = bool(os.environ.get("PREFECT_API_URL"))
     with local_server(home, port) as api_url:
-        on_message(f"Prefect UI: {api_url.removesuffix('/api')}")
+        print(f"Prefect UI: {api_url.removesuffix('/api')}")
         if configured:
             return
-        on_message("Press Ctrl-C to stop.")
+        print("Press Ctrl-C to stop.")
         try:
             while is_served(home):  # not is_healthy: a busy server may answer late
                 time.sleep(2)
@@ -267,11 +264,11 @@ def stop_server(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
-def read_log_tail(home: Path, lines: int = 15) -> str:
+def read_log_tail(home: Path) -> str:
     """Return the log's path and its last lines, as a part of an error message."""
     path = home / "server.log"
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    return f"Its log, {path}, ends:\n" + "\n".join(text.splitlines()[-lines:])
+    return f"Its log, {path}, ends:\n" + "\n".join(text.splitlines()[-LOG_LINES:])

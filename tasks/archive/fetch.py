@@ -16,7 +16,7 @@ from tasks.pending.pages import PageToRead, find_reachable_url
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.page_store import pages_folder
 from tasks.warehouse.pages import Fetch, FetchOutcome, Page, PageStatus
-from tasks.warehouse.rows import content_sha, utc_now
+from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.fetcher import Fetcher
@@ -159,19 +159,9 @@ def build_fetch_row(edition: str, page: PageRequest, fetched: FetchResult) -> Fe
     return Fetch(
         edition=edition,
         url=page.url,
-        source=fetched.source,
-        asked_url=fetched.asked_url,
-        outcome=fetched.outcome,
-        final_url=fetched.final_url,
         redirects=json.dumps([hop.model_dump() for hop in fetched.redirects]),
-        http_status=fetched.http_status,
         headers=json.dumps(dict(sorted(fetched.headers.items()))),
-        sha=fetched.sha,
-        n_bytes=fetched.n_bytes,
-        tries=fetched.tries,
-        error=fetched.error,
-        fetched_at=utc_now(),
-        seconds=fetched.seconds,
+        **fetched.model_dump(exclude={"redirects", "headers", "reached", "known_at"}),
     )
 
 
@@ -187,19 +177,14 @@ def build_page_row(
     return Page(
         edition=edition,
         url=fetch.url,
-        status=page.status,
-        title=page.title,
         text=page.text if good else None,
         text_sha=content_sha(page.text) if good and page.text is not None else None,
         error=None if good else page.error,
         fetched_at=at,
         source=fetch.source,
         final_url=led_to,
-        language=page.language,
-        published_on=page.published_on,
-        media_type=page.media_type,
         signals=json.dumps(page.signals) if page.signals else None,
-        reader=page.reader,
+        **page.model_dump(exclude={"text", "error", "signals"}),
     )
 
 

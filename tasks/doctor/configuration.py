@@ -89,9 +89,9 @@ def check_configuration(configs: Path = CONFIGS) -> Iterator[Finding]:
         yield CONFIGURATION.ok("files", f"{len(reads)} files in {configs} can be read.")
 
 
-def check_operator(configs: Path = CONFIGS) -> Iterator[Finding]:
+def check_operator() -> Iterator[Finding]:
     """Check that a contact for Wikimedia is configured."""
-    settings = load_wikipedia(configs)
+    settings = load_wikipedia()
     try:
         settings.get_operator()
     except ConfigurationError:
@@ -132,13 +132,11 @@ def check_keys(
             yield KEYS.finding(status, check, text, advice)
 
 
-def check_models(
-    names_in_use: NamesInUse, today: date, configs: Path = CONFIGS
-) -> Iterator[Finding]:
+def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
     """Check whether judges' models are retired or will be soon."""
     status: Status = "ok"
     retiring = []
-    for name, entry in load_judges(configs).judges.items():
+    for name, entry in load_judges().judges.items():
         retires = entry.retires if isinstance(entry, LlmJudgeEntry) else None
         if retires is None or retires - today > SOON:
             continue

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import ceil
-from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
 from tasks.configuration.agents import read_variable
-from tasks.configuration.loading import CONFIGS
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.doctor.finding import CheckGroup, Finding
@@ -54,10 +52,10 @@ class ProbeResult:
     """How far our clock is ahead of the endpoint's; null if it sends no date."""
 
 
-def find_endpoints(names_in_use: NamesInUse, configs: Path = CONFIGS) -> dict[str, list[str]]:
+def find_endpoints(names_in_use: NamesInUse) -> dict[str, list[str]]:
     """Map each URL to who uses it: the wiki, and the judges and agents that can be used here."""
-    found: dict[str, list[str]] = {load_wikipedia(configs).api_url: [WIKI]}
-    for service in find_services(configs):
+    found: dict[str, list[str]] = {load_wikipedia().api_url: [WIKI]}
+    for service in find_services():
         if service.key_env:
             is_usable = bool(read_variable(service.key_env))
         else:
@@ -93,9 +91,9 @@ def check_clock(results: Iterable[ProbeResult]) -> Finding:
     return CLOCK.warn("clock", f"{abs(skew):,.0f} s {where} {address}.", WRONG_TIME)
 
 
-def describe_time_zone(configs: Path = CONFIGS) -> Finding:
+def describe_time_zone() -> Finding:
     """Report the time zones of this machine and of the schedule."""
-    schedule = load_refresh(configs).schedule
+    schedule = load_refresh().schedule
     here = datetime.now().astimezone()
     text = f"local time is {here:%Y-%m-%d %H:%M} {here.tzname()} ({here:%z})"
     text += f"; the schedule is `{schedule.cron}` in {schedule.timezone}" if schedule else ""

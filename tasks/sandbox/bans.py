@@ -5,22 +5,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from tasks.base import Frozen
-from tasks.extraction.bans import parse_bans
+from tasks.extraction.bans import BanList, parse_bans
 from tasks.warehouse.rows import content_sha
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Ban(Frozen):
+class Ban(BanList):
     """What one assignment must not use, in addition to encyclopedias."""
 
     articles: tuple[str, ...] = ()
     """Articles whose copies are banned."""
-    pages: tuple[str, ...] = ()
-    """Keys of banned pages."""
-    hosts: tuple[str, ...] = ()
-    """Banned hosts, including their subdomains."""
 
 
 def make_ban(article: str, banned: Iterable[str]) -> Ban:

@@ -60,13 +60,12 @@ class SearchIndex:
         page_filter: PageFilter,
         *,
         with_texts: bool = False,
-        ranking: Ranking | None = None,
     ) -> list[SearchResult]:
         """Return the k best pages, best first; ties are ordered by URL.
 
         with_texts: include the text of the whole pages.
         """
-        hits = await self.rank(query, k, page_filter, ranking=ranking)
+        hits = await self.rank(query, k, page_filter)
         columns = ["url", "title", "language", "day", *(["text"] if with_texts else [])]
         rows = self.catalogue.rows
         pages = await _read_rows(self._pages, [rows[hit.url] for hit in hits], columns)

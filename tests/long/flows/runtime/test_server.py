@@ -168,10 +168,10 @@ def test_the_history_is_still_there_after_the_server_was_killed_and_started_agai
 def test_the_ui_is_told_to_talk_to_its_own_server_only(
     shared: Shared,
 ) -> None:
-    page = patient.get(shared.record.ui_url, follow_redirects=True)
+    page = patient.get(shared.record.api_url.removesuffix("/api"), follow_redirects=True)
     assert "<title>Prefect Server</title>" in page.text
     policy = page.headers["content-security-policy"]
-    assert policy.startswith(f"default-src 'self' {shared.record.ui_url} ")
+    assert policy.startswith(f"default-src 'self' {shared.record.api_url.removesuffix('/api')} ")
     assert "https" not in policy
     settings = patient.get(f"{shared.record.api_url}/admin/settings").json()
     assert settings["server"]["analytics_enabled"] is False
