@@ -6,7 +6,7 @@ verdict.
 
 from typing import Literal
 
-from tasks.judges.forms.form import Line, ReplyModel, Results
+from tasks.judges.forms.form import ItemResults, Line, ReplyModel
 
 
 class ReplyRubric(ReplyModel):
@@ -28,7 +28,7 @@ class RubricVerdict(ReplyModel):
     verdict: Literal["keep", "drop"]
 
 
-RubricVerdicts = Results[RubricVerdict]
+RubricVerdicts = ItemResults[RubricVerdict]
 
 
 class ReplyReport(ReplyModel):

@@ -25,7 +25,7 @@ ResultT = TypeVar("ResultT", bound=ReplyModel)
 ItemT = TypeVar("ItemT")
 
 
-class Results(ReplyModel, Generic[ResultT]):
+class ItemResults(ReplyModel, Generic[ResultT]):
     """A reply with a result for each item that was asked for."""
 
     results: list[ResultT]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict
 
-from tasks.judges.forms.form import ReplyModel, Results
+from tasks.judges.forms.form import ItemResults, ReplyModel
 
 MAX_VALUE = 1_000_000
 """Bound of the absolute value of a score; see `ItemValue` in `judges.research`."""
@@ -120,16 +120,16 @@ class KeywordRating(ReplyModel):
     score: Literal["1", "2", "3", "4", "5"]
 
 
-ClaimVerdicts = Results[ClaimVerdict]
-PageVerdicts = Results[PageVerdict]
-CitationVerdicts = Results[CitationVerdict]
-SupportVerdicts = Results[SupportVerdict]
-PointVerdicts = Results[PointVerdict]
-CriterionVerdicts = Results[CriterionVerdict]
-CriterionVerdictsOrTies = Results[CriterionVerdictOrTie]
-PairScores = Results[PairScore]
-Ratings = Results[Rating]
-ClaimMatches = Results[ClaimMatch]
-ValueGrades = Results[ValueGrade]
-ItemGrades = Results[ItemGrade]
-KeywordRatings = Results[KeywordRating]
+ClaimVerdicts = ItemResults[ClaimVerdict]
+PageVerdicts = ItemResults[PageVerdict]
+CitationVerdicts = ItemResults[CitationVerdict]
+SupportVerdicts = ItemResults[SupportVerdict]
+PointVerdicts = ItemResults[PointVerdict]
+CriterionVerdicts = ItemResults[CriterionVerdict]
+CriterionVerdictsOrTies = ItemResults[CriterionVerdictOrTie]
+PairScores = ItemResults[PairScore]
+Ratings = ItemResults[Rating]
+ClaimMatches = ItemResults[ClaimMatch]
+ValueGrades = ItemResults[ValueGrade]
+ItemGrades = ItemResults[ItemGrade]
+KeywordRatings = ItemResults[KeywordRating]

@@ -9,7 +9,7 @@ from math import ceil
 from typing import TypeVar
 
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
-from tasks.judges.forms.form import Results
+from tasks.judges.forms.form import ItemResults
 from tasks.judges.forms.verdicts import CitationVerdict, PageVerdict, SupportVerdict
 from tasks.judges.llm.excerpts import EXCERPT_VERSION, LongPage, count_bytes
 from tasks.judges.llm.requests import PromptedModel, Said, make_answers
@@ -17,11 +17,11 @@ from tasks.judges.research import CheckCitations, VerifySupport
 from tasks.judges.text import collapse_whitespace, verify_quote
 
 PassageT = TypeVar("PassageT", PageVerdict, SupportVerdict, CitationVerdict)
-"""Results with a statement, a passage and a verdict."""
+"""ItemResults with a statement, a passage and a verdict."""
 
 
 async def verify_statements(
-    form: type[Results[PassageT]],
+    form: type[ItemResults[PassageT]],
     model: PromptedModel,
     request: VerifyAgainstPage | VerifySupport | CheckCitations,
 ) -> list[JudgeAnswer]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import JudgeAnswer, PromptedRequest, StepAnswer
-from tasks.judges.forms.form import ReplyModel, Results
+from tasks.judges.forms.form import ItemResults, ReplyModel
 from tasks.judges.forms.parsing import order_results, parse_reply
 from tasks.judges.forms.registry import forms_sha
 from tasks.judges.forms.schemas import render_item_schema, render_schema, restrict_values
@@ -87,7 +87,7 @@ class PromptedModel:
         self,
         prompt_name: str,
         values: Mapping[str, Any],
-        form: type[Results[ResultT]],
+        form: type[ItemResults[ResultT]],
         key: str,
         expected: Sequence[int] | Sequence[str],
         validate: Callable[[Sequence[ResultT]], None] = lambda results: None,
