@@ -7,34 +7,45 @@ belong to the edition.
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
 
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
 from tasks.benchmarks.layout import Layout, article_id
+from tasks.benchmarks.rows import PublishedRow
 from tasks.warehouse.rows import Agent
 
 REGISTRY = "test_data/agencies.json"
 
 
-@dataclass(frozen=True)
-class ListedArticle:
-    """An article as the lists describe it. Missing or unreadable values are None; `unread` names
-    the columns with unreadable ones."""
+def _parse_timestamp(text: str) -> datetime:
+    """Parse MediaWiki's `YYYYMMDDhhmmss`, in UTC."""
+    return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
-    article: str
+
+Timestamp = Annotated[datetime, BeforeValidator(_parse_timestamp)]
+Count = Annotated[int, BeforeValidator(int), Field(ge=0, lt=2**63)]
+
+
+class ListedArticle(PublishedRow):
+    """An article as the lists describe it; missing or unreadable values are None."""
+
     title: str
     url: str
-    created_at: datetime | None = None
-    promoted_on: date | None = None
-    bytes: int | None = None
-    views: int | None = None
-    external_links: int | None = None
-    topic: str | None = None
+    created_at: Timestamp | None = Field(None, validation_alias="created_ts")
+    promoted_on: Annotated[date, BeforeValidator(date.fromisoformat)] | None = Field(
+        None, validation_alias="ga_date"
+    )
+    bytes: Count | None = None
+    views: Count | None = Field(None, validation_alias="views_total")
+    external_links: Count | None = None
+    topic: str | None = Field(None, validation_alias="ga_topic_keyword")
     category: str | None = None
-    prompt: str | None = None
+    prompt: str | None = Field(None, validation_alias="question")
     unread: tuple[str, ...] = ()
+    """The columns with unreadable values."""
 
     @property
     def promoted_before_created(self) -> bool:
@@ -64,7 +75,7 @@ def read_articles(layout: Layout) -> dict[str, ListedArticle]:
         known = records.setdefault(article_id(record["title"]), record)
         for key, value in record.items():
             known.setdefault(key, value)
-    return {article: _parse_article(article, records[article]) for article in sorted(records)}
+    return {article: _parse_article(records[article]) for article in sorted(records)}
 
 
 def read_agents(layout: Layout, edition: str) -> dict[str, Agent]:
@@ -135,43 +146,14 @@ def _validate_record(
     return filled
 
 
-def _parse_article(article: str, record: Mapping[str, str]) -> ListedArticle:
-    unread: list[str] = []
-
-    def read(column: str, parse: Any) -> Any:
-        try:
-            return parse(record[column]) if column in record else None
-        except ValueError:
-            unread.append(column)
-            return None
-
-    return ListedArticle(
-        article=article,
-        title=record["title"].replace("_", " "),
-        url=record["url"],
-        created_at=read("created_ts", _parse_timestamp),
-        promoted_on=read("ga_date", date.fromisoformat),
-        bytes=read("bytes", _parse_count),
-        views=read("views_total", _parse_count),
-        external_links=read("external_links", _parse_count),
-        topic=record.get("ga_topic_keyword"),
-        category=record.get("category"),
-        prompt=record.get("question"),
-        unread=tuple(unread),
-    )
-
-
-def _parse_timestamp(text: str) -> datetime:
-    """Parse MediaWiki's `YYYYMMDDhhmmss`, in UTC."""
-    return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-
-
-def _parse_count(text: str) -> int:
-    """Parse a whole number of at least 0 that fits into 64 bits."""
-    number = int(text)
-    if not 0 <= number < 2**63:
-        raise ValueError(f"{text} is not a count")
-    return number
+def _parse_article(record: Mapping[str, str]) -> ListedArticle:
+    named = {**record, "title": record["title"].replace("_", " ")}
+    try:
+        return ListedArticle.model_validate(named)
+    except ValidationError as error:
+        unread = tuple(dict.fromkeys(str(problem["loc"][0]) for problem in error.errors()))
+    readable = {column: text for column, text in named.items() if column not in unread}
+    return ListedArticle.model_validate({**readable, "unread": unread})
 
 
 def _read_registry(layout: Layout) -> dict[str, dict[str, Any]]:

@@ -15,9 +15,10 @@ Unicode NFC, because macOS may store `é` as two characters.
 
 import json
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from unicodedata import normalize
 
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
@@ -25,6 +26,7 @@ from tasks.warehouse.jobs import ImportIssue
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Larger files are refused; the largest published one has 3.5 MB."""
+ReadT = TypeVar("ReadT")
 
 
 def article_id(title: str) -> str:
@@ -46,6 +48,14 @@ class Issues:
     def add_unreadable(self, path: str, kind: str, message: str) -> None:
         """Add something that could not be read and is left out."""
         self._add(path, kind, "unreadable", message)
+
+    def read(self, read: Callable[[str], ReadT], path: str, consequence: str) -> ReadT | None:
+        """Read a file; None if it is unreadable, which is added with its consequence."""
+        try:
+            return read(path)
+        except UnreadableFileError as error:
+            self.add_unreadable(path, error.kind, f"{consequence}: {error}")
+            return None
 
     def rows(self) -> tuple[ImportIssue, ...]:
         """Return all issues, by path and kind."""

@@ -101,10 +101,8 @@ class AgentReader:
         )
 
     def _read_report(self, name: str, path: str, documents: dict[str, str]) -> None:
-        try:
-            text = self.layout.read_text(path)
-        except UnreadableFileError as error:
-            self._issues.add_unreadable(path, error.kind, f"The report is left out: {error}")
+        text = self._issues.read(self.layout.read_text, path, "The report is left out")
+        if text is None:
             return
         report = self._make_report(name, path, text)
         self._reports.append(report)

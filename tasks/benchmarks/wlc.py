@@ -72,7 +72,9 @@ def read_wlc(root: Path, edition: str, agents: Sequence[str] | None = None) -> P
         ),
         agents=tuple(registered[agent] for agent in wanted),
         articles=tuple(articles),
-        assignments=tuple(_make_assignment(edition, listed[a.article]) for a in articles),
+        assignments=tuple(
+            _make_assignment(edition, a.article, listed[a.article]) for a in articles
+        ),
         facts=tuple(facts),
         extractions=tuple(extractions),
         issues=issues.rows(),
@@ -100,11 +102,11 @@ def _refuse_unknown(layout: Layout, wanted: Sequence[str], known: Collection[str
         )
 
 
-def _make_assignment(edition: str, entry: ListedArticle) -> Assignment:
+def _make_assignment(edition: str, article: str, entry: ListedArticle) -> Assignment:
     return Assignment(
         edition=edition,
-        assignment=entry.article,
-        article=entry.article,
+        assignment=article,
+        article=article,
         prompt=entry.prompt,
         prompt_sha=None if entry.prompt is None else content_sha(entry.prompt),
     )
@@ -118,14 +120,12 @@ def _read_articles(
     articles = []
     for name, entry in listed.items():
         path = texts.get(name, f"{ARTICLES}/{name}.md")
-        try:
-            text = layout.read_text(path)
-        except UnreadableFileError as error:
-            issues.add_unreadable(path, error.kind, f"The article {name} is left out: {error}")
+        text = issues.read(layout.read_text, path, f"The article {name} is left out")
+        if text is None:
             continue
         _remark_on_metadata(entry, path, issues)
         page_id = _read_page_id(layout, raw[name], issues) if name in raw else None
-        articles.append(_make_article(edition, entry, text, page_id))
+        articles.append(_make_article(edition, name, entry, text, page_id))
     for name in sorted(set(texts) - set(listed)):
         issues.add_remark(
             texts[name],
@@ -135,22 +135,16 @@ def _read_articles(
     return articles
 
 
-def _make_article(edition: str, entry: ListedArticle, text: str, page_id: int | None) -> Article:
+def _make_article(
+    edition: str, article: str, entry: ListedArticle, text: str, page_id: int | None
+) -> Article:
     return Article(
         edition=edition,
-        article=entry.article,
-        title=entry.title,
-        url=entry.url,
+        article=article,
         page_id=page_id,
         text=text,
         text_sha=content_sha(text),
-        created_at=entry.created_at,
-        promoted_on=entry.promoted_on,
-        bytes=entry.bytes,
-        views=entry.views,
-        external_links=entry.external_links,
-        topic=entry.topic,
-        category=entry.category,
+        **entry.model_dump(exclude={"prompt", "unread"}),
     )
 
 
@@ -199,11 +193,14 @@ def _read_facts(
 def _read_fact_texts(layout: Layout, path: str, issues: Issues) -> list[str]:
     """Read the published facts. If there are none, add a remark and return nothing: they are then
     extracted offline from the article."""
-    try:
-        texts, n_unusable = parse_statement_texts(layout.read_json(path))
-    except UnreadableFileError as error:
-        issues.add_unreadable(path, error.kind, f"Facts are extracted offline instead: {error}")
+    parsed = issues.read(
+        lambda path: parse_statement_texts(layout.read_json(path)),
+        path,
+        "Facts are extracted offline instead",
+    )
+    if parsed is None:
         return []
+    texts, n_unusable = parsed
     if not texts:
         issues.add_remark(path, "no_facts", f"{path} has no facts; they are extracted offline.")
     elif n_unusable:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.base import Frozen
 from tasks.benchmarks.reports import AgentReports
 from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
 from tasks.editions.manifest import check_not_collected
@@ -32,13 +31,11 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.walls import classify_text
 
-RowT = TypeVar("RowT", Claim, Citation)
+RowT = TypeVar("RowT", Claim, Citation, Fact)
 
 
-class ImportSummary(BaseModel):
+class ImportSummary(Frozen):
     """The result of importing an edition."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     articles: int
@@ -126,12 +123,9 @@ def _select_pages(warehouse: Warehouse, edition: str, pages: Sequence[Page]) -> 
 def _changed_claims(
     warehouse: Warehouse, edition: str, agent: str, read: AgentReports
 ) -> list[Change]:
-    known = set(warehouse.rows(Extraction, "edition = $1 AND agent = $2", [edition, agent]))
-    claims, citations = _group_by_assignment(read.claims), _group_by_assignment(read.citations)
+    claims, citations = _group(read.claims, "assignment"), _group(read.citations, "assignment")
     changes = []
-    for extraction in read.extractions:
-        if extraction in known:
-            continue
+    for extraction in _select_new(warehouse, edition, agent, read.extractions):
         key = {"edition": edition, "agent": agent, "assignment": extraction.assignment}
         changes += [
             Change(Claim, claims[extraction.assignment], replacing=key),
@@ -141,11 +135,19 @@ def _changed_claims(
     return changes
 
 
-def _group_by_assignment(rows: Sequence[RowT]) -> dict[str, list[RowT]]:
+def _group(rows: Sequence[RowT], column: str) -> dict[str, list[RowT]]:
     grouped: dict[str, list[RowT]] = defaultdict(list)
     for row in rows:
-        grouped[row.assignment].append(row)
+        grouped[getattr(row, column)].append(row)
     return grouped
+
+
+def _select_new(
+    warehouse: Warehouse, edition: str, agent: str, extractions: Sequence[Extraction]
+) -> list[Extraction]:
+    """Select the extractions whose results are not stored yet. agent: empty for facts."""
+    known = set(warehouse.rows(Extraction, "edition = $1 AND agent = $2", [edition, agent]))
+    return [extraction for extraction in extractions if extraction not in known]
 
 
 def _summarize(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSummary:
@@ -202,19 +204,13 @@ def _keep_prompts(
 
 
 def _changed_facts(warehouse: Warehouse, edition: str, published: PublishedEdition) -> list[Change]:
-    known = set(warehouse.rows(Extraction, "edition = $1 AND agent = ''", [edition]))
+    facts = _group(published.facts, "article")
     changes = []
-    for extraction in published.extractions:
-        if extraction in known:
-            continue
-        key = {"edition": edition, "article": extraction.assignment}
-        facts = [fact for fact in published.facts if fact.article == extraction.assignment]
+    for extraction in _select_new(warehouse, edition, "", published.extractions):
+        article = extraction.assignment
+        key = {"edition": edition, "agent": "", "assignment": article}
         changes += [
-            Change(Fact, facts, replacing=key),
-            Change(
-                Extraction,
-                [extraction],
-                replacing={"edition": edition, "agent": "", "assignment": extraction.assignment},
-            ),
+            Change(Fact, facts[article], replacing={"edition": edition, "article": article}),
+            Change(Extraction, [extraction], replacing=key),
         ]
     return changes
