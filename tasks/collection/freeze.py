@@ -20,10 +20,10 @@ from tasks.warehouse.wiki_editions import (
     Collection,
 )
 from tasks.warehouse.writer import Change
+from tasks.wikipedia.client import RenderedPage
 from tasks.wikipedia.dom import UnreadableHtml
 from tasks.wikipedia.errors import WikiRefused
 from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
-from tasks.wikipedia.parsing import RenderedPage, fetch_rendered_page
 from tasks.wikipedia.references import ReferenceUrl, find_reference_urls
 
 GONE = frozenset({"nosuchrevid", "permissiondenied", "missingtitle"})
@@ -57,7 +57,7 @@ async def freeze_article(
     assert candidate.revision_id is not None  # set by measuring
     assert candidate.created_at is not None
     try:
-        page = await fetch_rendered_page(wiki.api, candidate.revision_id)
+        page = await wiki.api.fetch_rendered_page(candidate.revision_id)
     except WikiRefused as error:
         if error.code not in GONE:
             raise

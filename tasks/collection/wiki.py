@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.warehouse.store import Warehouse
 from tasks.wikipedia.client import MediaWiki
-from tasks.wikipedia.clock import Clock
-from tasks.wikipedia.http import PoliteClient
+from tasks.wikipedia.http import Clock, PoliteClient
 from tasks.wikipedia.pageviews import PageViews
 
 

@@ -5,9 +5,9 @@ from pathlib import PurePath
 from tasks.documents.document import UnreadableDocument
 
 KINDS: dict[str, str] = {
-    ".md": "text",
-    ".markdown": "text",
-    ".txt": "text",
+    ".md": "plain",
+    ".markdown": "plain",
+    ".txt": "plain",
     ".html": "html",
     ".htm": "html",
     ".docx": "docx",
@@ -18,7 +18,7 @@ KINDS: dict[str, str] = {
     ".webp": "picture",
     ".gif": "picture",
 }
-"""Supported extensions, in lower case, and the kind of each."""
+"""Supported extensions, in lower case, and the kind of each: the module that reads it."""
 
 PICTURE_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",

@@ -22,11 +22,6 @@ MAX_SECONDS = 180.0
 MAX_MEGABYTES = 2_000
 """Address space of the process that reads a file."""
 
-READERS = {"text": "plain", "html": "html", "docx": "docx", "pdf": "pdf", "picture": "picture"}
-"""Kind to the module that reads it; each has a `read` function and is imported when needed."""
-IN_PROCESS = frozenset({"text"})
-"""Kinds that are simple enough to read in this process."""
-
 RECOGNISABLE = frozenset({"docx", "pdf", "picture"})
 """Kinds that can be recognised by their first bytes."""
 KIND_NAMES = {
@@ -62,7 +57,7 @@ def read_document(
     try:
         document = (
             read_by_kind(kind, content)
-            if kind in IN_PROCESS
+            if kind == "plain"  # simple enough for this process
             else run_bounded(read_by_kind, kind, content, seconds=seconds, megabytes=megabytes)
         )
     except LimitExceeded as error:
@@ -87,7 +82,7 @@ def read_by_kind(kind: str, content: bytes) -> ParsedDocument:
         UnreadableDocument: for any error of the library that reads it, too.
     """
     try:
-        document: ParsedDocument = import_module(f"tasks.documents.{READERS[kind]}").read(content)
+        document: ParsedDocument = import_module(f"tasks.documents.{kind}").read(content)
     except (UnreadableDocument, MemoryError):
         raise
     except RecursionError:

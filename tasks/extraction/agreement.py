@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 
 from tasks.extraction.matching import SentenceIndex
 from tasks.extraction.urls import normalise_url
+from tasks.metrics.claim_trees import f1_score
+from tasks.metrics.ratios import share
 
 MIN_SHARE = 0.5
 """A published claim counts as found in a sentence that holds at least this share of it."""
@@ -44,17 +46,17 @@ class ExtractionAgreement:
     @property
     def recall(self) -> float | None:
         """Share of published pairs found offline."""
-        return _share(self.n_found_pairs, self.n_published_pairs)
+        return share(self.n_found_pairs, self.n_published_pairs)
 
     @property
     def precision(self) -> float | None:
         """Share of all offline pairs that are confirmed."""
-        return _share(self.n_confirmed_pairs, self.n_offline_pairs)
+        return share(self.n_confirmed_pairs, self.n_offline_pairs)
 
     @property
     def comparable_precision(self) -> float | None:
         """Share of comparable offline pairs that are confirmed."""
-        return _share(self.n_confirmed_pairs, self.n_comparable_pairs)
+        return share(self.n_confirmed_pairs, self.n_comparable_pairs)
 
     @property
     def f1(self) -> float | None:
@@ -62,12 +64,12 @@ class ExtractionAgreement:
         precision, recall = self.precision, self.recall
         if precision is None or recall is None:
             return None
-        return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        return f1_score(precision, recall)
 
     @property
     def matched_share(self) -> float | None:
         """Share of published claims found in an offline claim."""
-        return _share(self.n_matched_claims, self.n_published_claims)
+        return share(self.n_matched_claims, self.n_published_claims)
 
 
 def compare_extraction(
@@ -125,7 +127,3 @@ def _match_claims(
 
 def _normalise_urls(claim: CitedClaim) -> frozenset[str]:
     return frozenset(url for raw in claim.urls if (url := normalise_url(raw)))
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

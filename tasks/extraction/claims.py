@@ -12,8 +12,8 @@ marker:
 """
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +21,7 @@ from tasks.extraction.blocks import MarkdownBlock, Outline, parse_outline
 from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merge_markers
 from tasks.extraction.facts import locate_facts
 from tasks.extraction.references import References, find_references
-from tasks.extraction.sentences import MIN_WORDS, Sentence, split_block
+from tasks.extraction.sentences import MIN_WORDS, Sentence, group_markers, split_block
 from tasks.extraction.urls import normalise_url
 
 EXTRACTOR_VERSION = "offline-1"
@@ -67,7 +67,7 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
     parts = parse_outline(markdown, title)
     body = [block for block in parts.blocks if not block.apparatus]
     markers = _find_all_markers(markdown, parts)
-    grouped = list(zip(body, _group_by_block(body, markers), strict=True))
+    grouped = list(zip(body, group_markers(body, markers), strict=True))
     cited = {number for _, inside in grouped for marker in inside for number in marker.numbers}
     references = find_references(markdown, parts.references, cited)
     pages = _MarkerPages(references)
@@ -145,16 +145,6 @@ class _MarkerPages:
             raw = raw or [u for n in marker.numbers if (u := self._references.urls.get(n))]
             self._known[marker] = tuple((u, key) for u in raw if (key := normalise_url(u)))
         return self._known[marker]
-
-
-def _group_by_block(
-    blocks: Sequence[MarkdownBlock], markers: Sequence[Marker]
-) -> Iterator[list[Marker]]:
-    """Yield the markers inside each block; both are in order."""
-    starts = [marker.start for marker in markers]
-    for block in blocks:
-        low, high = bisect_left(starts, block.start), bisect_left(starts, block.end)
-        yield [marker for marker in markers[low:high] if marker.end <= block.end]
 
 
 def _is_reference_entry(block: MarkdownBlock, references: References) -> bool:

@@ -5,7 +5,7 @@ the sentence of the character before it.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -49,6 +49,16 @@ class Sentence:
     text: str
     start: int
     markers: tuple[Marker, ...]
+
+
+def group_markers(
+    blocks: Sequence[MarkdownBlock], markers: Sequence[Marker]
+) -> Iterator[list[Marker]]:
+    """Yield the markers inside each block; both are in order."""
+    starts = [marker.start for marker in markers]
+    for block in blocks:
+        low, high = bisect_left(starts, block.start), bisect_left(starts, block.end)
+        yield [marker for marker in markers[low:high] if marker.end <= block.end]
 
 
 def split_block(text: str, block: MarkdownBlock, markers: Sequence[Marker] = ()) -> list[Sentence]:

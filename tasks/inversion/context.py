@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tasks.configuration.inversion import InversionSettings
+from tasks.extraction.bans import is_on_host
+from tasks.extraction.urls import is_same_page, normalise_url
 from tasks.inversion.checks import SourceArticle
-from tasks.inversion.mirrors import is_article_url, is_copy
 from tasks.inversion.naming import split_words
+from tasks.inversion.overlap import shared_share
 from tasks.judges.inversion import ClaimMatcher, Inverter
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import extract_terms
@@ -67,3 +70,30 @@ def build_surroundings(
     ranking = Bm25([page.text for page in pages])
     extract_terms.cache_clear()  # the cache is meant for sentences, not for whole pages
     return Surroundings(tuple(pages), ranking, tuple(dict.fromkeys(references)))
+
+
+def is_article_url(url: str, article_url: str, title: str, hosts: Sequence[str]) -> bool:
+    """Whether an address is the article's, at its source or on a host that copies it.
+
+    Args:
+        hosts: Hosts of encyclopedias and mirrors, including their subdomains (languages).
+    """
+    if is_same_page(url, article_url):
+        return True
+    key = normalise_url(url)
+    if key is None or not is_on_host(key, hosts):
+        return False
+    place = urlsplit(key)
+    segments = unquote(place.path).split("/")
+    # A title may contain slashes.
+    named = ["/".join(segments[start:]) for start in range(len(segments))]
+    named += [value for _, value in parse_qsl(place.query)]
+    wanted = split_words(title)
+    return any(split_words(name.replace("_", " ")) == wanted for name in named)
+
+
+def is_copy(page: Sequence[str], article: Sequence[str], settings: InversionSettings) -> bool:
+    """Whether a page largely consists of the article's words, or the article of the page's."""
+    n = settings.mirror_ngram_words
+    shares = (shared_share(page, article, n), shared_share(article, page, n))
+    return any(share is not None and share >= settings.mirror_share for share in shares)

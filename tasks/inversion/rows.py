@@ -1,10 +1,10 @@
 """Build a question's warehouse rows from its draft."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.base import Frozen
 from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.context import InversionContext
 from tasks.inversion.difficulty import count_distinct
@@ -20,10 +20,8 @@ PROMPTS = "inversion"
 """The folder of `configs/prompts` with the prompts of inversion."""
 
 
-class Inversion(BaseModel):
+class Inversion(Frozen):
     """The inversion of one article by one judge: the parts of its questions' key."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     article: str
@@ -98,7 +96,7 @@ def build_question_row(
         refinement_rounds=draft.refinement_rounds,
         others=_dump_json([other.model_dump() for other in draft.others]),
         n_added=len(draft.added),
-        **_measure_columns(draft),
+        **(asdict(draft.figures) if draft.figures else {}),
         **_probe_columns(draft, context),
         **_effort_columns(draft),
         model_version=draft.model_version or inversion.model_version,
@@ -161,17 +159,6 @@ def _key_columns(inversion: Inversion) -> dict[str, Any]:
     }
 
 
-def _measure_columns(draft: QuestionDraft) -> dict[str, Any]:
-    figures = draft.figures
-    if figures is None:
-        return {}
-    return {
-        "n_words": figures.n_words,
-        "ngram_share": figures.ngram_share,
-        "longest_run": figures.longest_run,
-    }
-
-
 def _probe_columns(draft: QuestionDraft, context: InversionContext) -> dict[str, Any]:
     found: dict[str, Any] = {"closed_book_f1": draft.closed_book_f1}
     if draft.closed_book is not None:
@@ -185,10 +172,7 @@ def _probe_columns(draft: QuestionDraft, context: InversionContext) -> dict[str,
             "single_page": "answered"
             if draft.reason == "single_page"
             else "not_assessed" if not pages or unanswered else "unanswered",
-            "page_probes": _dump_json(
-                [{"url": p.url, "status": p.status, "f1": p.f1, "reason": p.reason}
-                 for p in probes]
-            ),
+            "page_probes": _dump_json([asdict(probe) for probe in probes]),
         }  # fmt: skip
     return found
 

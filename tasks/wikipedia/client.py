@@ -6,6 +6,7 @@ URL.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tasks.wikipedia.errors import WikiRefused
@@ -18,6 +19,15 @@ RETRYABLE_CODES = frozenset(
 )
 
 ApiPage = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RenderedPage:
+    """A revision as the wiki renders it."""
+
+    html: str
+    external_links: int
+    """Number of the page's links to other sites."""
 
 
 class MediaWiki:
@@ -81,6 +91,23 @@ class MediaWiki:
             for title in titles
             if (end := _resolve_title(title, leads_to)) in found
         }
+
+    async def fetch_rendered_page(self, revision_id: int) -> RenderedPage:
+        """Fetch the HTML of one revision, without edit links and parser comments.
+
+        Raises:
+            WikiRefused: `nosuchrevid` or `permissiondenied` if the revision is gone.
+        """
+        answer = await self.ask(
+            action="parse",
+            oldid=revision_id,
+            prop="text|externallinks",
+            disablelimitreport=1,
+            disableeditsection=1,
+            disabletoc=1,
+        )
+        page = answer["parse"]
+        return RenderedPage(page["text"], len(page.get("externallinks", [])))
 
     async def _query_all(self, **parameters: str | int) -> AsyncIterator[Any]:
         more: dict[str, str | int] = {}

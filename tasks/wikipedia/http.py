@@ -6,9 +6,10 @@ tenacity retries, as everywhere; this module decides which answers are retried, 
 import asyncio
 import json
 import random
+import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
@@ -17,11 +18,28 @@ from tasks.configuration.wikipedia import WikiRequests
 from tasks.models.client import parse_retry_after
 from tasks.models.errors import Misconfigured, ResponseTooLarge, TransientError
 from tasks.models.transport import ModelTransport
-from tasks.wikipedia.clock import Clock, RealClock
 from tasks.wikipedia.errors import WikiRefused, WikiUnreachable
 
 RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 MAX_EXCERPT = 200
+
+
+class Clock(Protocol):
+    """The clock of a client: the real one, or in tests one that never waits."""
+
+    def now(self) -> float:
+        """Return the seconds since some fixed moment."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+
+
+class RealClock:
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 class TransientAnswer(Exception):

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from tasks.extraction.bans import is_host_or_subdomain
 from tasks.extraction.urls import normalise_url
 from tasks.wikipedia.dom import Element, parse_html
 from tasks.wikipedia.noise import split_names
@@ -86,7 +87,7 @@ def _external_url(link: Element) -> str | None:
     if key is None:
         return None
     host = urlsplit(key).hostname or ""
-    return None if host == "wikipedia.org" or host.endswith(".wikipedia.org") else url
+    return None if is_host_or_subdomain(host, ("wikipedia.org",)) else url
 
 
 def _pair_copies(links: Sequence[str]) -> Iterator[ReferenceUrl]:
@@ -144,4 +145,4 @@ def _is_copy(url: str) -> bool:
         return urlsplit(url).path.startswith("/web/")
     if host.endswith(".archive.org"):
         return host.startswith(("web.", "wayback.", "liveweb."))
-    return any(host == archive or host.endswith(f".{archive}") for archive in _ARCHIVES)
+    return is_host_or_subdomain(host, _ARCHIVES)

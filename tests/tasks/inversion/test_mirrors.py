@@ -3,8 +3,7 @@
 import pytest
 
 from tasks.inversion.checks import SourceArticle
-from tasks.inversion.context import build_surroundings
-from tasks.inversion.mirrors import is_article_url
+from tasks.inversion.context import build_surroundings, is_article_url
 from tests.tasks.inversion.scripted import PAGE, SOURCE, TEXT, settings
 
 HOSTS = ("wikipedia.org", "wikiwand.com")
