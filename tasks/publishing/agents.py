@@ -6,14 +6,12 @@ from typing import Any
 import polars as pl
 
 from tasks.metrics.ratios import mean
-from tasks.publishing.assignments import make_report_links
 from tasks.publishing.costs import AgentCosts, load_costs
 from tasks.publishing.differences import make_agent_table
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.site.charts import draw_profile
-from tasks.site.content import BoardView, FigureCell, ReportLink, SiteInfo, SiteTable
-from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder
+from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
+from tasks.site.pages import SitePages
 from tasks.site.wording import format_dollars, format_figure, format_number
 
 Pair = tuple[str, str]
@@ -39,43 +37,43 @@ WHERE edition = $1 GROUP BY ALL ORDER BY ALL
 """
 
 
-def write_agent_pages(
-    material: SiteMaterial, site: SiteInfo, views: Sequence[BoardView], folder: SiteFolder
-) -> None:
-    links = [link for each in make_report_links(material).values() for link in each]
+def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages: SitePages) -> None:
+    links = [link for of_assignment in material.report_links.values() for link in of_assignment]
     price = load_costs(material)
-    failures = material.source.frame(FAILURES, [material.edition])
-    decisions = material.source.frame(DECISIONS, [material.edition])
-    better = material.metric(*material.main).better if material.main else "higher"
-    for agent in material.agents:
+    failures = _load_by_judges(material, FAILURES)
+    decisions = _load_by_judges(material, DECISIONS)
+    entry = material.main_metric
+    for agent, name in material.agents.items():
         mine = sorted(
             (link for link in links if link.agent == agent),
-            key=lambda link: (*sort_key(link.cell, better), link.title),
+            key=lambda link: (*sort_key(link.cell, entry.better), link.title),
         )
         valued = [link for link in mine if link.cell.value is not None]
-        folder.add(
+        pages.add(
             material.agent_href(agent),
-            render_page(
-                "agent.html",
-                depth=1,
-                site=site,
-                name=material.agents[agent],
-                agent=agent,
-                description=_load_description(material, agent),
-                main_title=material.metric(*material.main).title if material.main else "Figure",
-                figures=list(_list_figures(material, agent)),
-                chart=_draw_profile(material, views, agent),
-                best=valued[:BEST],
-                worst=valued[: -BEST - 1 : -1] if len(valued) > BEST else [],
-                all_reports=mine,
-                by_category=_make_category_table(material, mine),
-                differences=make_agent_table(material, agent),
-                money=_describe_costs(material, price, agent),
-                failures=_list_failures(material, failures.filter(pl.col("agent") == agent)),
-                decisions=_make_verdict_table(material, decisions.filter(pl.col("agent") == agent)),
-                missing=_find_missing(material, agent),
-            ),
+            "agent.html",
+            name=name,
+            agent=agent,
+            description=_load_description(material, agent),
+            main_title=entry.title,
+            figures=list(_list_figures(material, agent)),
+            chart=_draw_profile(material, views, agent),
+            best=valued[:BEST],
+            worst=valued[: -BEST - 1 : -1] if len(valued) > BEST else [],
+            all_reports=mine,
+            by_category=_make_category_table(material, mine),
+            differences=make_agent_table(material, agent),
+            money=_describe_costs(material, price, agent),
+            failures=_list_failures(material, failures.filter(pl.col("agent") == agent)),
+            decisions=_make_verdict_table(material, decisions.filter(pl.col("agent") == agent)),
+            missing=_find_missing(material, agent),
         )
+
+
+def _load_by_judges(material: SiteMaterial, query: str) -> pl.DataFrame:
+    """Load the rows of the site's judges."""
+    frame = material.source.frame(query, [material.edition])
+    return frame.filter(pl.col("judge").is_in(list(material.judges)))
 
 
 def _load_description(material: SiteMaterial, agent: str) -> str:
@@ -112,9 +110,9 @@ def _draw_profile(material: SiteMaterial, views: Sequence[BoardView], agent: str
             for entry in view.entries:
                 cell = entry.cells[place]
                 if entry.agent == agent:
-                    mine[column.title] = cell
+                    mine[column.entry.title] = cell
                 elif cell.value is not None:
-                    others.setdefault(column.title, []).append(cell.value)
+                    others.setdefault(column.entry.title, []).append(cell.value)
     values = {title: others.get(title, []) for title in mine}
     return draw_profile(list(mine.items()), values, material.agents[agent])
 
@@ -128,16 +126,17 @@ def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) ->
             grouped.setdefault(category, []).append(link.cell.value)
     if not grouped:
         return None
-    entry = material.metric(*material.main) if material.main else None
-    unit = entry.unit if entry else "share"
+    entry = material.main_metric
     rows = sorted(
         ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()),
         reverse=True,
     )
     return SiteTable(
-        caption=f"{entry.title if entry else 'Figure'} by category: mean over articles",
+        caption=f"{entry.title} by category: mean over articles",
         columns=(("Category", False), ("Mean", True), ("Articles", True)),
-        rows=tuple((name, format_figure(value, unit), format_number(n)) for value, n, name in rows),
+        rows=tuple(
+            (name, format_figure(value, entry.unit), format_number(n)) for value, n, name in rows
+        ),
     )
 
 
@@ -160,20 +159,20 @@ def _list_failures(
     material: SiteMaterial, rows: pl.DataFrame
 ) -> list[tuple[str, str, str, int, int]]:
     """Return (protocol, judge, problem, number of reports, number of open items)."""
-    found = []
-    for row in rows.filter(pl.col("judge").is_in(list(material.judges))).iter_rows(named=True):
-        problem = ": ".join(filter(None, (STATES.get(row["state"], row["state"]), row["reason"])))
-        protocol, judge = (
-            material.protocol_title(row["protocol"]),
-            material.judge_title(row["judge"]),
+    return [
+        (
+            material.protocol_title(protocol),
+            material.judge_title(judge),
+            ": ".join(filter(None, (STATES.get(state, state), reason))),
+            n_reports,
+            n_open,
         )
-        found.append((protocol, judge, problem, row["reports"], row["n_open"]))
-    return found
+        for _, protocol, judge, state, reason, n_reports, n_open in rows.iter_rows()
+    ]
 
 
 def _make_verdict_table(material: SiteMaterial, rows: pl.DataFrame) -> SiteTable:
     """Make a table of verdicts by status, decided or not."""
-    of = rows.filter(pl.col("judge").is_in(list(material.judges)))
     return SiteTable(
         caption="Verdicts by status: only `ok` counts in figures",
         columns=(("Protocol", False), ("Judge", False), ("Status", False), ("Verdicts", True)),
@@ -184,7 +183,7 @@ def _make_verdict_table(material: SiteMaterial, rows: pl.DataFrame) -> SiteTable
                 status,
                 format_number(n),
             )
-            for _, protocol, judge, status, n in of.iter_rows()
+            for _, protocol, judge, status, n in rows.iter_rows()
         ),
     )
 

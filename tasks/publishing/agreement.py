@@ -1,7 +1,8 @@
 """The agreement of judges with each other and with people, as tables of formatted text."""
 
 from collections.abc import Iterator
-from typing import Any
+
+import polars as pl
 
 from tasks.annotation.agreement import compare_judges_and_people
 from tasks.annotation.labels import load_labels
@@ -41,7 +42,7 @@ def make_agreement_tables(material: SiteMaterial) -> list[SiteTable]:
 
 
 def _format_rows(
-    material: SiteMaterial, frame: Any, one: str, other: str
+    material: SiteMaterial, frame: pl.DataFrame, one: str, other: str
 ) -> Iterator[tuple[str, ...]]:
     for row in frame.iter_rows(named=True):
         if not row["n_items"]:

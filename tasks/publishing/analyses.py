@@ -11,9 +11,8 @@ from tasks.analysis.tables import TextTable, make_tables
 from tasks.protocols.registry import get_protocol_title
 from tasks.publishing.material import SiteMaterial
 from tasks.site.charts import draw_bars, draw_scatter
-from tasks.site.content import SiteInfo, SiteTable
-from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder
+from tasks.site.content import SiteTable
+from tasks.site.pages import SitePages
 
 HEADINGS: dict[Analysis, str] = {
     "difficulty": "How difficult the categories are",
@@ -28,30 +27,28 @@ HEADINGS: dict[Analysis, str] = {
 """The sections' headings, in the order of the page."""
 
 
-def write_analyses_page(material: SiteMaterial, site: SiteInfo, folder: SiteFolder) -> None:
+def write_analyses_page(material: SiteMaterial, pages: SitePages) -> None:
     found = run_analyses(material.source, material.edition, material.judge)
     sections = [
         {
             "id": name,
             "heading": HEADINGS[name],
-            "tables": [_make_table(material, table) for table in make_tables(found, name)
-                       if not _has_no_values(found, name)],
+            "tables": [
+                _make_table(material, table)
+                for table in make_tables(found, name)
+                if not _has_no_values(found, name)
+            ],
             "chart": CHARTS[name](found, material) if name in CHARTS else None,
             "remarks": found.remarks[name],
         }
         for name in HEADINGS
-    ]  # fmt: skip
-    folder.add(
+    ]
+    pages.add(
         "analyses.html",
-        render_page(
-            "analyses.html",
-            site=site,
-            here="analyses.html",
-            sections=sections,
-            judge_title=material.judge_title(material.judge),
-            metric=found.metric,
-            metric_protocol=get_protocol_title(found.metric.protocol) if found.metric else "",
-        ),
+        sections=sections,
+        judge_title=material.judge_title(material.judge),
+        metric=found.metric,
+        metric_protocol=get_protocol_title(found.metric.protocol) if found.metric else "",
     )
 
 
@@ -62,7 +59,7 @@ def _has_no_values(found: Analyses, name: Analysis) -> bool:
 
 def _make_table(material: SiteMaterial, table: TextTable) -> SiteTable:
     columns = [
-        [material.agents.get(cell, cell) for cell in column.cells]
+        [material.agent_name(cell) for cell in column.cells]
         if column.heading == "Agent"
         else column.cells
         for column in table.columns
@@ -104,7 +101,7 @@ def _draw_contamination(found: Analyses, material: SiteMaterial) -> Markup | Non
         return None
     rows: list[dict[str, Any]] = [
         {"x": row["age_days"], "y": row["value"] * _scale(found),
-         "series": material.agents.get(row["agent"], row["agent"])}
+         "series": material.agent_name(row["agent"])}
         for row in points.iter_rows(named=True)
     ]  # fmt: skip
     return draw_scatter(rows, "age of the article at the end of the edition, in days",
@@ -123,7 +120,7 @@ def _draw_trend(found: Analyses, material: SiteMaterial) -> Markup | None:
     order = {name: place for place, name in enumerate(of["edition"].unique(maintain_order=True))}
     rows = [
         {"x": order[row["edition"]] + 1, "y": row["value"] * _scale(found),
-         "series": material.agents.get(row["agent"], row["agent"])}
+         "series": material.agent_name(row["agent"])}
         for row in of.iter_rows(named=True)
     ]  # fmt: skip
     named = "; ".join(f"{place + 1}: {name}" for name, place in order.items())

@@ -9,15 +9,14 @@ from typing import Any
 import orjson
 import polars as pl
 
-from tasks.configuration.models import MetricEntry
 from tasks.protocols.registry import get_protocol_title
 from tasks.publishing.costs import AgentCosts, load_costs
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
-from tasks.scoring.boards import Board, select_boards
+from tasks.scoring.boards import Board, choose_ranking_metric, select_boards
 from tasks.scoring.standings import Standing, compute_standings
 from tasks.site import wording
 from tasks.site.charts import draw_ranking
-from tasks.site.content import BoardEntry, BoardView, FigureCell, FilterOption, MetricColumn
+from tasks.site.content import BoardEntry, BoardView, FigureCell, MetricColumn
 from tasks.site.escaping import escape_invisible
 from tasks.warehouse.results import OUTDATED, UNREVIEWED
 
@@ -46,7 +45,6 @@ class BoardParts:
     view: BoardView
     scores: pl.DataFrame
     """The scores by the board's judge, for its metrics."""
-    metrics: dict[str, MetricEntry]
     chosen: tuple[tuple[str, str, list[str]], ...]
     """(category, quarter, assignments) of every part with articles; empty: any."""
     category_of: dict[str, str]
@@ -57,13 +55,12 @@ class BoardParts:
 
 
 def load_board_parts(material: SiteMaterial, view: BoardView) -> BoardParts:
-    names = [column.metric for column in view.columns]
-    scores = material.scores.filter((pl.col("judge") == view.judge) & pl.col("metric").is_in(names))
-    pairs = scores.select("protocol", "metric").unique().iter_rows()
+    names = [column.entry.name for column in view.columns]
     return BoardParts(
         view=view,
-        scores=scores,
-        metrics={metric: material.metric(protocol, metric) for protocol, metric in pairs},
+        scores=material.scores.filter(
+            (pl.col("judge") == view.judge) & pl.col("metric").is_in(names)
+        ),
         chosen=tuple(_find_parts(material)),
         category_of={name: a.category or "" for name, a in material.assignments.items()},
         article_of={name: a.article for name, a in material.assignments.items()},
@@ -81,25 +78,31 @@ def render_parts(parts: BoardParts) -> str:
     """Render a script with the board's figures, as formatted text, for every category and quarter
     that has articles."""
     # The page looks up keys and agents in this escaped form.
-    content = {"parts": {f"{escape_invisible(category)}|{window}": _render_part(parts, chosen)
-                         for category, window, chosen in parts.chosen}}  # fmt: skip
+    rendered = {
+        f"{escape_invisible(category)}|{window}": _render_part(parts, chosen)
+        for category, window, chosen in parts.chosen
+    }
     # Inside a script, `<` could begin `</script>`; older engines end lines at U+2028 and U+2029.
-    literal = orjson.dumps(content).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    literal = (
+        orjson.dumps({"parts": rendered})
+        .decode()
+        .replace("<", "\\u003c")
+        .replace("\u2028", "\\u2028")
+    )
     literal = literal.replace("\u2029", "\\u2029")
     return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
 
 
-def list_categories(material: SiteMaterial) -> list[FilterOption]:
+def list_categories(material: SiteMaterial) -> list[tuple[str, str]]:
+    """List the articles' categories, as value and name of an option."""
     names = sorted({a.category for a in material.assignments.values() if a.category})
-    return [FilterOption(name, escape_invisible(name)) for name in names]
+    return [(name, escape_invisible(name)) for name in names]
 
 
-def list_quarters(material: SiteMaterial) -> list[FilterOption]:
-    """List the quarters in which articles of the edition were created."""
-    found = {_format_quarter(a.created_at) for a in material.assignments.values()} - {None}
-    return [
-        FilterOption(q, f"{q[:4]} {QUARTERS[int(q[-1]) - 1]}") for q in sorted(filter(None, found))
-    ]
+def list_quarters(material: SiteMaterial) -> list[tuple[str, str]]:
+    """List the quarters in which articles were created, as value and name of an option."""
+    found = {_format_quarter(a.created_at) for a in material.assignments.values()}
+    return [(q, f"{q[:4]} {QUARTERS[int(q[-1]) - 1]}") for q in sorted(found - {""})]
 
 
 def _make_view(
@@ -110,13 +113,11 @@ def _make_view(
     price: Mapping[tuple[str, str], AgentCosts],
     key: str,
 ) -> BoardView:
-    columns = tuple(_find_columns(material, board, rows))
+    columns, missing = _find_columns(material, board, rows)
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     of_judge = {agent: p for (name, agent), p in price.items() if name == judge}
     entries = tuple(_make_entries(material, board, columns, figures, of_judge))
-    chart = (
-        draw_ranking(_drop_empty(entries), columns[0].title, columns[0].unit) if columns else None
-    )
+    lead = columns[0].entry if columns else None
     # The title is the same for every judge, whichever of the board's protocols it has judged.
     names = sorted(map(get_protocol_title, board.protocols))
     return BoardView(
@@ -126,34 +127,34 @@ def _make_view(
         judge_title=material.judge_title(judge),
         columns=columns,
         entries=entries,
-        note=" ".join(filter(None, (board.note, _describe_missing(material, board, rows)))),
-        chart=chart,
+        note=" ".join(filter(None, (board.note, missing))),
+        chart=draw_ranking(entries, lead.title, lead.unit) if lead else None,
         has_parts=any(a.category or a.created_at for a in material.assignments.values()),
     )
 
 
 def _find_columns(
     material: SiteMaterial, board: Board, rows: pl.DataFrame
-) -> Iterator[MetricColumn]:
-    """Yield the board's metrics with any value, the ranking metric (the first of `ranked_by` with
-    a value) first."""
-    there = dict(rows.select("metric", "protocol").iter_rows())
+) -> tuple[tuple[MetricColumn, ...], str]:
+    """Return the columns of the board's metrics with any value, the ranking metric first, and a
+    sentence that names those without."""
     valued = set(rows.drop_nulls("value")["metric"])
-    ranking_first = [m for m in board.ranked_by if m in valued][:1]
-    for metric in dict.fromkeys((*ranking_first, *board.columns)):
-        if metric in valued and metric in board.columns:
-            entry = material.metric(there[metric], metric)
-            yield MetricColumn(metric, board.columns[metric], entry.title, entry.description,
-                         entry.better, entry.unit)  # fmt: skip
-
-
-def _describe_missing(material: SiteMaterial, board: Board, rows: pl.DataFrame) -> str:
-    """Name the board's metrics without any value."""
-    there = dict(rows.select("metric", "protocol").iter_rows())
-    valued = set(rows.drop_nulls("value")["metric"])
-    titles = [material.metric(there[metric], metric).title
-              for metric in board.columns if metric in there and metric not in valued]  # fmt: skip
-    return f"No figures by this judge: {', '.join(titles)}." if titles else ""
+    entries = {
+        metric: material.metric(protocol, metric)
+        for metric, protocol in rows.select("metric", "protocol").iter_rows()
+    }
+    order = dict.fromkeys((choose_ranking_metric(rows, board), *board.columns))
+    columns = tuple(
+        MetricColumn(board.columns[metric], entries[metric])
+        for metric in order
+        if metric in valued and metric in board.columns
+    )
+    without = [
+        entries[metric].title
+        for metric in board.columns
+        if metric in entries and metric not in valued
+    ]
+    return columns, f"No figures by this judge: {', '.join(without)}." if without else ""
 
 
 def _make_entries(
@@ -166,14 +167,16 @@ def _make_entries(
     """Make the agents' entries, the best first; those without a figure last."""
     entries = []
     for agent in sorted({agent for agent, _ in figures}):
-        cells = tuple(make_cell(figures.get((agent, c.metric)), c.unit) for c in columns)
-        lead = cells[0] if cells else FigureCell(None)
+        cells = tuple(
+            make_cell(figures.get((agent, c.entry.name), {}), c.entry.unit) for c in columns
+        )
+        lead = cells[0] if cells else FigureCell()
         counted = figures.get((agent, board.counted_by))
         paid = price.get(agent)
         entries.append(
             BoardEntry(
                 agent=agent,
-                name=material.agents.get(agent, agent),
+                name=material.agent_name(agent),
                 href=material.agent_href(agent),
                 rank_from=lead.rank_from,
                 rank_to=lead.rank_to,
@@ -183,23 +186,19 @@ def _make_entries(
                 judging=paid.judging_each if paid else "not known",
             )
         )
-    better = columns[0].better if columns else "higher"
+    better = columns[0].entry.better if columns else "higher"
     return sorted(entries, key=lambda entry: (*sort_key(entry.cells[0], better), entry.agent))
 
 
-def _drop_empty(entries: Sequence[BoardEntry]) -> list[BoardEntry]:
-    return [entry for entry in entries if entry.cells[0].value is not None]
-
-
-def _format_quarter(created: datetime | None) -> str | None:
-    return f"{created.year}Q{(created.month + 2) // 3}" if created else None
+def _format_quarter(created: datetime | None) -> str:
+    return f"{created.year}Q{(created.month + 2) // 3}" if created else ""
 
 
 def _find_parts(material: SiteMaterial) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (category, quarter, assignments) of every part with articles; empty: any."""
     chosen: dict[tuple[str, str], list[str]] = {}
     for name, assigned in sorted(material.assignments.items()):
-        quarter = _format_quarter(assigned.created_at) or ""
+        quarter = _format_quarter(assigned.created_at)
         category = assigned.category or ""
         for key in {(category, quarter), (category, ""), ("", quarter)} - {("", "")}:
             chosen.setdefault(key, []).append(name)
@@ -212,13 +211,12 @@ def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any
     scores = parts.scores.filter(pl.col("assignment").is_in(list(assignments)))
     by_metric: list[dict[str, Standing]] = []
     for column in view.columns:
-        rows = scores.filter(pl.col("metric") == column.metric)
+        rows = scores.filter(pl.col("metric") == column.entry.name)
         if rows.is_empty():
             by_metric.append({})
             continue
-        entry = parts.metrics[column.metric]
         found = compute_standings(
-            rows, entry, parts.category_of, parts.article_of, pair_intervals=False
+            rows, column.entry, parts.category_of, parts.article_of, pair_intervals=False
         )
         by_metric.append({row.agent: row for row in found.rows})
     order = by_metric[0] if by_metric else {}
@@ -240,16 +238,22 @@ def _render_row(
         "rank": wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–",
         "sort": str(lead.rank_from) if lead and lead.rank_from else "9999",
         "reports": str(lead.n_reports if lead else 0),
-        "cells": [_render_cell(rows.get(agent), column, (agent, column.metric) in parts.unsettled)
-                  for rows, column in zip(by_metric, parts.view.columns, strict=True)],
-    }  # fmt: skip
+        "cells": [
+            _render_cell(rows.get(agent), entry.unit, (agent, entry.name) in parts.unsettled)
+            for rows, entry in zip(by_metric, (c.entry for c in parts.view.columns), strict=True)
+        ],
+    }
 
 
-def _render_cell(row: Standing | None, column: MetricColumn, unsettled: bool) -> list[str]:
+def _render_cell(row: Standing | None, unit: str, unsettled: bool) -> list[str]:
     """Return value, sort key, interval, items and a remark, as text."""
     if row is None or row.value is None:
         return ["–", "", "", "", "not assessed or nothing to assess"]
-    span = wording.format_interval(row.low, row.high, column.unit) or "no interval"
     star = "*" if row.n_open or unsettled else ""
-    return [wording.format_figure(row.value, column.unit) + star, str(row.value), span,
-            wording.format_items(row.n_items), row.interval_reason or ""]  # fmt: skip
+    return [
+        wording.format_figure(row.value, unit) + star,
+        str(row.value),
+        wording.format_interval(row.low, row.high, unit) or "no interval",
+        wording.format_items(row.n_items),
+        row.interval_reason or "",
+    ]

@@ -5,9 +5,7 @@ from typing import Any
 
 from tasks.publishing.material import SiteMaterial
 from tasks.publishing.reports import CitedPage, CrossReferences
-from tasks.site.content import SiteInfo
-from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder
+from tasks.site.pages import SitePages
 from tasks.site.report_page import snapshot_href
 
 BATCH_SIZE = 200
@@ -28,8 +26,7 @@ Passage = tuple[str, str, str]
 
 def write_cited_pages(
     material: SiteMaterial,
-    site: SiteInfo,
-    folder: SiteFolder,
+    pages: SitePages,
     gathered: CrossReferences,
     on_progress: Callable[[str, int, int], None],
 ) -> None:
@@ -38,14 +35,14 @@ def write_cited_pages(
     for start in range(0, len(every), BATCH_SIZE):
         urls = every[start : start + BATCH_SIZE]
         for row in material.source.frame(PAGES, [material.edition, urls]).iter_rows(named=True):
-            folder.add(snapshot_href(row["url"]), _render_cited_page(material, site, row, gathered))
+            _write_cited_page(material, pages, row, gathered)
             done += 1
             on_progress("cited pages", done, len(gathered.cited))
 
 
-def _render_cited_page(
-    material: SiteMaterial, site: SiteInfo, row: dict[str, Any], gathered: CrossReferences
-) -> str:
+def _write_cited_page(
+    material: SiteMaterial, pages: SitePages, row: dict[str, Any], gathered: CrossReferences
+) -> None:
     cited = gathered.cited[row["url"]]
     whole = material.snapshots == "whole"
     text = row["text"] or ""
@@ -55,15 +52,16 @@ def _render_cited_page(
         passages = [(text[:MAX_TEXT], "", cut if len(text) > MAX_TEXT else "")] if text else []
     else:
         passages = find_passages(text, sorted(cited.evidence))
-    about = {name: row[name] for name in row if name != "text"}
-    return render_page(
+    pages.add(
+        snapshot_href(row["url"]),
         "page.html",
-        depth=1,
-        site=site,
-        p=about | {"address": cited.raw_url, "passages": passages, "whole": whole,
-                   "cited_by": list(_list_citing_reports(cited, gathered))},
+        p=row,
+        address=cited.raw_url,
+        passages=passages,
+        whole=whole,
+        cited_by=list(_list_citing_reports(cited, gathered)),
         claim_href=lambda report, number: gathered.parts[report].claim_href(number),
-    )  # fmt: skip
+    )
 
 
 def _list_citing_reports(

@@ -8,9 +8,8 @@ from tasks.configuration.models import MetricEntry
 from tasks.editions.names import UnknownName
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
 from tasks.publishing.material import SiteMaterial
-from tasks.site.content import SiteInfo, SiteTable
-from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder
+from tasks.site.content import SiteTable
+from tasks.site.pages import SitePages
 from tasks.site.wording import format_figure, format_interval, format_number
 
 COLUMNS = (("First", False), ("Second", False), ("Difference", True), ("95 % interval", True),
@@ -26,14 +25,9 @@ NOTE = (
 )
 
 
-def write_differences_page(material: SiteMaterial, site: SiteInfo, folder: SiteFolder) -> None:
+def write_differences_page(material: SiteMaterial, pages: SitePages) -> None:
     tables = [table for judge in material.judges for table in _make_tables(material, judge)]
-    folder.add(
-        "differences.html",
-        render_page(
-            "differences.html", site=site, here="differences.html", tables=tables, read=NOTE
-        ),
-    )
+    pages.add("differences.html", tables=tables, read=NOTE)
 
 
 def make_agent_table(material: SiteMaterial, agent: str) -> SiteTable | None:
@@ -75,16 +69,15 @@ def _make_tables(material: SiteMaterial, judge: str) -> Iterator[SiteTable]:
 
 
 def _format_row(material: SiteMaterial, row: dict[str, Any], entry: MetricEntry) -> tuple[str, ...]:
-    p, adjusted = row["p"], row["p_adjusted"]
     return (
-        material.agents.get(row["agent"], row["agent"]),
-        material.agents.get(row["other"], row["other"]),
+        material.agent_name(row["agent"]),
+        material.agent_name(row["other"]),
         _format_signed(row["difference"], entry) + ("*" if row["provisional"] else ""),
         format_interval(row["low"], row["high"], entry.unit) or "–",
         format_number(row["effect_size"]),
         format_figure(row["better_share"]) + ("" if row["better_share"] is None else " %"),
-        _format_p(p),
-        _format_p(adjusted),
+        _format_p(row["p"]),
+        _format_p(row["p_adjusted"]),
         format_number(row["n_articles"]),
         _describe_result(row, entry),
     )

@@ -7,9 +7,10 @@ import orjson
 import polars as pl
 
 from tasks.publishing.material import SiteMaterial
-from tasks.site.content import Download, SiteInfo
+from tasks.site.content import Download
 from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
+from tasks.site.pages import SitePages
 
 _JUDGED = "WHERE edition = $1 AND list_contains($2, judge) ORDER BY"
 _OF = "WHERE edition = $1 ORDER BY"
@@ -48,18 +49,14 @@ SMALL = ("leaderboard", "agent_pairs", "scores")
 """Tables also written as CSV, and the first also as JSON."""
 
 
-def write_data_files(material: SiteMaterial, site: SiteInfo, folder: SiteFolder) -> None:
+def write_data_files(material: SiteMaterial, pages: SitePages) -> None:
+    folder = pages.folder
     files = [file for name in TABLES for file in _write_table(material, folder, name)]
     what = "the edition's manifest: its contents by sha-256"
     files.append(_add_file(folder, "manifest.json", _make_manifest(material), what, None))
-    card = render_page("card.md", site=site, material=material, files=files, tables=TABLES)
+    card = render_page("card.md", site=pages.info, material=material, tables=TABLES)
     files.append(_add_file(folder, "README.md", card.encode(), "the data card", None))
-    folder.add(
-        "data.html",
-        render_page(
-            "data.html", site=site, here="data.html", files=files, card=card, tables=TABLES
-        ),
-    )
+    pages.add("data.html", files=files, card=card)
 
 
 def _write_table(material: SiteMaterial, folder: SiteFolder, name: str) -> list[Download]:

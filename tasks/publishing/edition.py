@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from tasks.metrics.ratios import mean
-from tasks.publishing.assignments import make_report_links
 from tasks.publishing.material import SiteAssignment, SiteMaterial
-from tasks.site.content import AssignmentLink, FigureCell, ReportLink, SiteInfo, SiteTable
-from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder
+from tasks.site.content import FigureCell, SiteTable
+from tasks.site.pages import SitePages
 from tasks.site.wording import format_day, format_figure, format_number
 
 SOURCES = {
@@ -20,7 +18,6 @@ SOURCES = {
     "drb2": "imported from DeepResearch Bench II",
     "rigorous": "imported from Rigorous Bench",
 }
-SPREADS = ("Words", "Facts", "Page views", "Bytes", "External links")
 LENGTHS = """
 SELECT a.assignment, len(string_split_regex(trim(r.text), '\\s+')) AS words
 FROM assignments AS a JOIN articles AS r USING (edition, article) WHERE a.edition = $1
@@ -31,28 +28,23 @@ FROM collections WHERE edition = $1
 """
 TEASER = 1_200
 """Characters of the example's prompt that are visible before expanding it."""
+ListedAssignment = tuple[SiteAssignment, int, FigureCell]
+"""An assignment, its number of reports, and the mean of the main metric over them."""
 
 
-def write_edition_page(material: SiteMaterial, site: SiteInfo, folder: SiteFolder) -> None:
-    links = make_report_links(material)
-    articles = [_make_article_link(material, assigned, links.get(name, []))
-                for name, assigned in material.assignments.items()]  # fmt: skip
-    example = _choose_example(material, links)
-    folder.add(
+def write_edition_page(material: SiteMaterial, pages: SitePages) -> None:
+    listed = [_summarize_reports(material, each) for each in material.assignments.values()]
+    example = _choose_example(listed)
+    pages.add(
         "edition.html",
-        render_page(
-            "edition.html",
-            site=site,
-            here="edition.html",
-            about=_describe_edition(material),
-            statistics=_make_statistics_table(material),
-            categories=_make_category_table(material, articles),
-            articles=sorted(articles, key=lambda link: link.title),
-            main=material.metric(*material.main) if material.main else None,
-            example=example,
-            example_reports=links.get(example.assignment, []) if example else [],
-            teaser=TEASER,
-        ),
+        about=_describe_edition(material),
+        statistics=_make_statistics_table(material),
+        categories=_make_category_table(material, listed),
+        articles=sorted(listed, key=lambda one: one[0].title),
+        main=material.main_metric if material.main else None,
+        example=example,
+        example_reports=material.report_links[example.assignment] if example else [],
+        teaser=TEASER,
     )
 
 
@@ -80,17 +72,17 @@ def _make_statistics_table(material: SiteMaterial) -> SiteTable:
     """Make a table of quantiles of the articles' lengths, views and links."""
     words = dict(material.source.frame(LENGTHS, [material.edition]).iter_rows())
     of = material.assignments.values()
-    columns: Sequence[list[int]] = (
-        [n for n in words.values() if n is not None],
-        [a.n_facts for a in of if a.n_facts],
-        [a.views for a in of if a.views is not None],
-        [a.bytes for a in of if a.bytes is not None],
-        [a.links for a in of if a.links is not None],
-    )
+    spreads = {
+        "Words": words.values(),
+        "Facts": [a.n_facts or None for a in of],
+        "Page views": [a.views for a in of],
+        "Bytes": [a.bytes for a in of],
+        "External links": [a.links for a in of],
+    }
     rows = []
-    for name, values in zip(SPREADS, columns, strict=True):
-        if values:
-            rows.append((name, *_format_quantiles(values), format_number(len(values))))
+    for name, values in spreads.items():
+        if known := [value for value in values if value is not None]:
+            rows.append((name, *_format_quantiles(known), format_number(len(known))))
     heads = ("Per article", "Minimum", "25 %", "Median", "75 %", "Maximum", "Articles")
     return SiteTable(
         caption="Key statistics of the reference articles",
@@ -107,51 +99,43 @@ def _format_quantiles(values: Sequence[int]) -> Iterator[str]:
         yield format_number(round(series.quantile(share, "linear") or 0.0))
 
 
-def _make_article_link(
-    material: SiteMaterial, assigned: SiteAssignment, links: Sequence[ReportLink]
-) -> AssignmentLink:
-    values = [link.cell.value for link in links if link.cell.value is not None]
-    unit = material.metric(*material.main).unit if material.main else "share"
-    return AssignmentLink(
-        href=assigned.href,
-        title=assigned.title,
-        category=assigned.category,
-        created_at=assigned.created_at,
-        views=assigned.views,
-        n_facts=assigned.n_facts,
-        n_reports=len(links),
-        cell=FigureCell(mean(values), n_reports=len(values), n_items=len(values), unit=unit),
-    )
+def _summarize_reports(material: SiteMaterial, assigned: SiteAssignment) -> ListedAssignment:
+    links = material.report_links[assigned.assignment]
+    value = mean(link.cell.value for link in links)
+    return assigned, len(links), FigureCell(value, unit=material.main_metric.unit)
 
 
-def _make_category_table(material: SiteMaterial, articles: Sequence[AssignmentLink]) -> SiteTable:
-    entry = material.metric(*material.main) if material.main else None
-    by_category: dict[str, list[AssignmentLink]] = {}
-    for link in articles:
-        by_category.setdefault(link.category or "no category", []).append(link)
+def _make_category_table(material: SiteMaterial, listed: Sequence[ListedAssignment]) -> SiteTable:
+    entry = material.main_metric
+    by_category: dict[str, list[ListedAssignment]] = {}
+    for one in listed:
+        by_category.setdefault(one[0].category or "no category", []).append(one)
     rows = []
-    for name, links in sorted(by_category.items(), key=lambda item: (-len(item[1]), item[0])):
-        value = mean(link.cell.value for link in links)
-        facts = sum(link.n_facts for link in links)
-        rows.append((name, format_number(len(links)), format_number(facts),
-                     format_figure(value, entry.unit if entry else "share")))  # fmt: skip
-    title = entry.title if entry else "Figure"
+    for name, group in sorted(by_category.items(), key=lambda item: (-len(item[1]), item[0])):
+        value = mean(cell.value for _, _, cell in group)
+        facts = sum(assigned.n_facts for assigned, _, _ in group)
+        rows.append(
+            (
+                name,
+                format_number(len(group)),
+                format_number(facts),
+                format_figure(value, entry.unit),
+            )
+        )
     return SiteTable(
-        caption=f"Categories. {title}: mean over articles of the means over agents",
-        columns=(("Category", False), ("Articles", True), ("Facts", True), (title, True)),
+        caption=f"Categories. {entry.title}: mean over articles of the means over agents",
+        columns=(("Category", False), ("Articles", True), ("Facts", True), (entry.title, True)),
         rows=tuple(rows),
     )
 
 
-def _choose_example(
-    material: SiteMaterial, links: dict[str, list[ReportLink]]
-) -> SiteAssignment | None:
+def _choose_example(listed: Sequence[ListedAssignment]) -> SiteAssignment | None:
     """Choose the assignment with the median mean figure: neither the easiest nor the hardest."""
-    means: list[tuple[float, str]] = []
-    for name in material.assignments:
-        value = mean(link.cell.value for link in links.get(name, []))
-        if value is not None:
-            means.append((value, name))
-    if not means:
-        return next(iter(material.assignments.values()), None)
-    return material.assignments[sorted(means)[len(means) // 2][1]]
+    valued = sorted(
+        (cell.value, assigned.assignment, assigned)
+        for assigned, _, cell in listed
+        if cell.value is not None
+    )
+    if valued:
+        return valued[len(valued) // 2][-1]
+    return listed[0][0] if listed else None

@@ -1,9 +1,10 @@
 """The data of a site, loaded once: an edition's names, figures and links."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import polars as pl
 
@@ -12,17 +13,21 @@ from tasks.editions.names import check_known, check_scored
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.scoring.boards import select_boards
-from tasks.site.content import FigureCell
+from tasks.site.content import FigureCell, ReportLink
 from tasks.site.folder import safe_file_name
+from tasks.warehouse.explanations import report_id
 from tasks.warehouse.store import Readable
 
 Snapshots = Literal["passages", "whole"]
 """What to include of archived pages: the passages that verdicts rest on, or the whole text."""
 
 ASSIGNMENTS = """
-SELECT a.assignment, a.article, a.kind, a.prompt, a.query, r.title, r.url, r.category, r.created_at,
-    r.views, r.bytes, r.external_links, v.permalink, v.licence, v.attribution,
-    g.category AS truth_category,
+SELECT a.assignment, nullif(a.article, '') AS article, a.kind, a.prompt, a.query,
+    CASE WHEN a.kind = 'write_article' OR coalesce(a.query, '') = ''
+        THEN coalesce(nullif(r.title, ''), replace(a.assignment, '_', ' '))
+        ELSE a.query END AS title,
+    r.url, coalesce(nullif(r.category, ''), g.category) AS category, r.created_at,
+    r.views, r.bytes, r.external_links AS links, v.permalink, v.licence, v.attribution,
     (SELECT count(*) FROM facts AS f WHERE f.edition = a.edition AND f.article = a.article)
         AS n_facts
 FROM assignments AS a
@@ -51,6 +56,7 @@ class SiteAssignment:
     prompt: str | None
     query: str | None
     title: str
+    """The article's, or the query if the assignment is not to write one."""
     url: str | None
     category: str | None
     created_at: datetime | None
@@ -108,6 +114,9 @@ class SiteMaterial:
     def judge_title(self, judge: str) -> str:
         return self.judge_titles.get(judge, judge)
 
+    def agent_name(self, agent: str) -> str:
+        return self.agents.get(agent, agent)
+
     def agent_href(self, agent: str) -> str:
         return f"agents/{safe_file_name(agent)}.html"
 
@@ -123,6 +132,44 @@ class SiteMaterial:
             better="higher",
             description="The protocol's definition is missing.",
         )
+
+    @property
+    def main_metric(self) -> MetricEntry:
+        """The metric of `main`; one called "Figure" if there is none."""
+        if self.main:
+            return self.metric(*self.main)
+        return MetricEntry(
+            name="", title="Figure", aggregate="macro", better="higher", description=""
+        )
+
+    @cached_property
+    def report_links(self) -> dict[str, list[ReportLink]]:
+        """Links to the reports with the main metric's figure, by assignment."""
+        protocol, metric = self.main or ("", "")
+        rows = self.scores.filter(
+            (pl.col("protocol") == protocol)
+            & (pl.col("metric") == metric)
+            & (pl.col("judge") == self.judge)
+        )
+        figures = {
+            (row["agent"], row["assignment"]): make_cell(row, self.main_metric.unit)
+            for row in rows.iter_rows(named=True)
+        }
+        found: dict[str, list[ReportLink]] = {name: [] for name in self.assignments}
+        for agent, assignment, status, words in self.reports.iter_rows():
+            found[assignment].append(
+                ReportLink(
+                    id=report_id(self.edition, agent, assignment),
+                    agent=agent,
+                    agent_name=self.agent_name(agent),
+                    assignment=assignment,
+                    title=self.assignments[assignment].title,
+                    status=status,
+                    words=words,
+                    cell=figures.get((agent, assignment), FigureCell(reason="not judged")),
+                )
+            )
+        return found
 
 
 def load_material(
@@ -203,28 +250,8 @@ def _load_reports(source: Readable, edition: str) -> pl.DataFrame:
 
 
 def _load_assignments(source: Readable, edition: str) -> dict[str, SiteAssignment]:
-    found = {}
-    for row in source.frame(ASSIGNMENTS, [edition]).iter_rows(named=True):
-        title = row["title"] or row["assignment"].replace("_", " ")
-        found[row["assignment"]] = SiteAssignment(
-            assignment=row["assignment"],
-            article=row["article"] or None,
-            kind=row["kind"],
-            prompt=row["prompt"],
-            query=row["query"],
-            title=title if row["kind"] == "write_article" or not row["query"] else row["query"],
-            url=row["url"],
-            category=row["category"] or row["truth_category"],
-            created_at=row["created_at"],
-            views=row["views"],
-            bytes=row["bytes"],
-            links=row["external_links"],
-            permalink=row["permalink"],
-            licence=row["licence"],
-            attribution=row["attribution"],
-            n_facts=row["n_facts"],
-        )
-    return found
+    rows = source.frame(ASSIGNMENTS, [edition]).iter_rows(named=True)
+    return {row["assignment"]: SiteAssignment(**row) for row in rows}
 
 
 def _find_main_metric(board: pl.DataFrame, judge: str) -> tuple[str, str] | None:
@@ -245,11 +272,7 @@ def sort_key(cell: FigureCell, better: str) -> tuple[bool, float]:
     return cell.value is None, -value if better == "higher" else value
 
 
-def make_cell(row: Mapping[str, object] | None, unit: Literal["share", "number"]) -> FigureCell:
-    """Make a figure cell from a row of the leaderboard or the scores; an empty one from None."""
-    if row is None:
-        return FigureCell(None, unit=unit)
-    names = ("value", "low", "high", "n_items", "n_reports", "n_articles", "n_open", "provisional",
-             "reason", "rank_from", "rank_to", "interval_reason")  # fmt: skip
-    given = {name: row[name] for name in names if row.get(name) is not None}
-    return FigureCell(**{"value": None, **given}, unit=unit)  # type: ignore[arg-type]
+def make_cell(row: Mapping[str, Any], unit: Literal["share", "number"]) -> FigureCell:
+    """Make a figure cell from a row of the leaderboard or the scores."""
+    names = [field.name for field in fields(FigureCell)]
+    return FigureCell(**{name: row[name] for name in names if row.get(name) is not None}, unit=unit)

@@ -11,9 +11,8 @@ from tasks.models.prices import load_prices
 from tasks.protocols.registry import PROTOCOLS
 from tasks.publishing.agreement import make_agreement_tables
 from tasks.publishing.material import SiteMaterial
-from tasks.site.content import SiteInfo, SiteTable
-from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder
+from tasks.site.content import SiteTable
+from tasks.site.pages import SitePages
 from tasks.site.wording import format_dollars, format_moment, format_number
 from tasks.warehouse.rows import utc_now
 
@@ -39,22 +38,17 @@ SHARED_PROMPTS = ("extraction",)
 """Prompt folders that belong to no protocol."""
 
 
-def write_method_page(material: SiteMaterial, site: SiteInfo, folder: SiteFolder) -> None:
-    folder.add(
+def write_method_page(material: SiteMaterial, pages: SitePages) -> None:
+    pages.add(
         "method.html",
-        render_page(
-            "method.html",
-            site=site,
-            here="method.html",
-            protocols=[_describe_protocol(material, name) for name in material.protocols],
-            prompts=list(_list_prompts(material)),
-            judges=list(_describe_judges(material)),
-            judged=_make_judged_table(material),
-            fetched=_make_fetched_table(material),
-            agreement=make_agreement_tables(material),
-            resamples=RESAMPLES,
-            seed=SEED,
-        ),
+        protocols=[_describe_protocol(material, name) for name in material.protocols],
+        prompts=list(_list_prompts(material)),
+        judges=list(_describe_judges(material)),
+        judged=_make_judged_table(material),
+        fetched=_make_fetched_table(material),
+        agreement=make_agreement_tables(material),
+        resamples=RESAMPLES,
+        seed=SEED,
     )
 
 

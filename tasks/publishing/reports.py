@@ -9,14 +9,19 @@ from tasks.analysis.explanation import explain_reports
 from tasks.processes.pool import HelperProcesses
 from tasks.publishing.material import SiteMaterial
 from tasks.site.content import SiteInfo
-from tasks.site.folder import SiteFolder
+from tasks.site.pages import SitePages
 from tasks.site.report_page import ItemWords, ReportFrame, render_report_pages
 from tasks.site.report_parts import ReportParts, split_report
 from tasks.site.wording import OutcomeMark, choose_mark
 from tasks.warehouse.explanations import ExplainedReport
 
-RUBRIC_ITEMS = "SELECT assignment, protocol, item, dimension, text FROM rubrics WHERE edition = $1"
-KEY_POINTS = "SELECT assignment, number, text FROM key_points WHERE edition = $1"
+ITEMS = """
+SELECT assignment, protocol, dimension AS step, item, text FROM rubrics WHERE edition = $1
+UNION ALL
+SELECT assignment, 'research_gym', 'key_point', 'point:' || number, text FROM key_points
+WHERE edition = $1
+"""
+"""The texts of the items that verdicts name only by their number."""
 AHEAD = 24
 """Limit of reports that wait for rendering or writing."""
 
@@ -49,8 +54,7 @@ class CrossReferences:
 
 def write_report_pages(
     material: SiteMaterial,
-    site: SiteInfo,
-    folder: SiteFolder,
+    pages: SitePages,
     helpers: HelperProcesses,
     on_progress: Callable[[str, int, int], None],
 ) -> CrossReferences:
@@ -59,8 +63,8 @@ def write_report_pages(
     Helper processes render the pages while the next reports are loaded.
     """
     gathered = CrossReferences()
-    rubrics, points = _load_rubric_texts(material), _load_key_point_texts(material)
-    frame = _make_frame(material, site)
+    words = _load_item_words(material)
+    frame = _make_frame(material, pages.info)
     rendering: deque[Future[dict[str, str]]] = deque()
     done, total = 0, material.reports.height
 
@@ -68,7 +72,7 @@ def write_report_pages(
         nonlocal done
         while len(rendering) > most_waiting:
             for name, page in rendering.popleft().result().items():
-                folder.add(f"reports/{name}", page)
+                pages.folder.add(f"reports/{name}", page)
             done += 1
             on_progress("reports", done, total)
 
@@ -77,11 +81,12 @@ def write_report_pages(
             material.source, material.edition, agent, judges=material.judges
         ):
             _add_report(gathered, report, material.judge)
-            words = rubrics[report.assignment] | points[report.assignment]
             links = (material.agent_href(agent), material.assignments[report.assignment].href)
             parts = gathered.parts[report.id]
             rendering.append(
-                helpers.submit(render_report_pages, frame, report, parts, words, *links)
+                helpers.submit(
+                    render_report_pages, frame, report, parts, words[report.assignment], *links
+                )
             )
             write(AHEAD)
     write(0)
@@ -118,17 +123,10 @@ def _add_report(gathered: CrossReferences, report: ExplainedReport, judge: str) 
             cited.evidence |= {d.evidence for d in citation.decisions if d.evidence}
 
 
-def _load_rubric_texts(material: SiteMaterial) -> dict[str, ItemWords]:
+def _load_item_words(material: SiteMaterial) -> dict[str, ItemWords]:
+    """Load the texts of rubric items and key points, by assignment."""
     found: dict[str, ItemWords] = defaultdict(dict)
-    frame = material.source.frame(RUBRIC_ITEMS, [material.edition])
-    for assignment, protocol, item, dimension, text in frame.iter_rows():
-        found[assignment][protocol, dimension, item] = text
-    return found
-
-
-def _load_key_point_texts(material: SiteMaterial) -> dict[str, ItemWords]:
-    found: dict[str, ItemWords] = defaultdict(dict)
-    frame = material.source.frame(KEY_POINTS, [material.edition])
-    for assignment, number, text in frame.iter_rows():
-        found[assignment]["research_gym", "key_point", f"point:{number}"] = text
+    for assignment, *item, text in material.source.frame(ITEMS, [material.edition]).iter_rows():
+        protocol, step, name = item
+        found[assignment][protocol, step, name] = text
     return found

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import Literal
 
 import polars as pl
 
@@ -25,9 +26,10 @@ from tasks.publishing.edition import write_edition_page
 from tasks.publishing.material import SiteMaterial, Snapshots, load_material
 from tasks.publishing.method import write_method_page
 from tasks.publishing.reports import write_report_pages
-from tasks.site.content import BoardView, EditionCounts, FilterOption, SiteInfo, SiteNotice
-from tasks.site.environment import load_asset, render_page
+from tasks.site.content import BoardView, SiteInfo
+from tasks.site.environment import load_asset
 from tasks.site.folder import SiteFolder
+from tasks.site.pages import SitePages
 from tasks.warehouse.store import Readable
 
 ASSETS = ("assets/site.css", "assets/site.js")
@@ -85,11 +87,11 @@ def build_site(
     started = monotonic()
     material = load_material(source, edition, judges, snapshots)
     views = make_board_views(material)
-    site = _make_site(material)
+    info = _describe_site(material)
     helpers = HelperProcesses()
     try:
         with SiteFolder(to) as folder:
-            _write_files(material, site, views, folder, helpers, on_progress)
+            _write_files(material, SitePages(info, folder), views, helpers, on_progress)
             folder.finish({"edition": edition, "judges": list(material.judges)})
     finally:
         helpers.close()
@@ -98,42 +100,44 @@ def build_site(
 
 def _write_files(
     material: SiteMaterial,
-    site: SiteInfo,
+    pages: SitePages,
     views: Sequence[BoardView],
-    folder: SiteFolder,
     helpers: HelperProcesses,
     on_progress: OnProgress,
 ) -> None:
     """Write all files; helper processes do the slow computations."""
-    parts = {view.key: helpers.submit(render_parts, load_board_parts(material, view))
-             for view in views if view.has_parts}  # fmt: skip
+    parts = {
+        view.key: helpers.submit(render_parts, load_board_parts(material, view))
+        for view in views
+        if view.has_parts
+    }
     for name in ASSETS:
-        folder.add(name, load_asset(name.removeprefix("assets/")))
-    folder.add("index.html", _render_index(material, site, views))
-    gathered = write_report_pages(material, site, folder, helpers, on_progress)
-    write_article_pages(material, site, folder, gathered, on_progress)
-    write_cited_pages(material, site, folder, gathered, on_progress)
-    write_agent_pages(material, site, views, folder)
-    write_edition_page(material, site, folder)
-    write_differences_page(material, site, folder)
-    write_analyses_page(material, site, folder)
-    write_method_page(material, site, folder)
-    write_data_files(material, site, folder)
+        pages.folder.add(name, load_asset(name.removeprefix("assets/")))
+    _write_index(material, pages, views)
+    gathered = write_report_pages(material, pages, helpers, on_progress)
+    write_article_pages(material, pages, gathered, on_progress)
+    write_cited_pages(material, pages, gathered, on_progress)
+    write_agent_pages(material, views, pages)
+    write_edition_page(material, pages)
+    write_differences_page(material, pages)
+    write_analyses_page(material, pages)
+    write_method_page(material, pages)
+    write_data_files(material, pages)
     for key, part in parts.items():
-        folder.add(f"data/parts/{key}.js", part.result())
+        pages.folder.add(f"data/parts/{key}.js", part.result())
 
 
-def _make_site(material: SiteMaterial) -> SiteInfo:
-    notices = []
+def _describe_site(material: SiteMaterial) -> SiteInfo:
+    notices: list[tuple[Literal["judge", "provisional"], str]] = []
     if material.offline:
         every = material.offline == material.judges
         named = " and ".join(material.judge_title(judge) for judge in material.offline)
         some = f"Some figures are by the {named}; boards and tables name their judge."
-        notices.append(SiteNotice("judge", f"Judged by the {named}." if every else some))
+        notices.append(("judge", f"Judged by the {named}." if every else some))
     if is_provisional(material):
         n_open = _count_open_reports(material)
         notices.append(
-            SiteNotice(
+            (
                 "provisional",
                 "Provisional edition: figures with a star (*) may still change; "
                 f"{n_open:,} {'report has' if n_open == 1 else 'reports have'} open items.",
@@ -158,25 +162,20 @@ def _count_open_reports(material: SiteMaterial) -> int:
     return waiting.select("agent", "assignment").unique().height
 
 
-def _render_index(material: SiteMaterial, site: SiteInfo, views: Sequence[BoardView]) -> str:
-    frame = material.source.frame(COUNTS, [material.edition, list(material.judges)])
-    counts = EditionCounts(
-        articles=len(material.assignments),
-        agents=material.reports["agent"].n_unique(),
-        reports=material.reports.height,
-        n_open=_count_open_reports(material),
-        **frame.row(0, named=True),
-    )
-    titles = dict.fromkeys(view.title for view in views)
-    judges = {view.judge: view.judge_title for view in views}
-    return render_page(
+def _write_index(material: SiteMaterial, pages: SitePages, views: Sequence[BoardView]) -> None:
+    counted = material.source.frame(COUNTS, [material.edition, list(material.judges)])
+    pages.add(
         "index.html",
-        site=site,
-        here="index.html",
-        counts=counts,
+        counts={
+            "articles": len(material.assignments),
+            "agents": material.reports["agent"].n_unique(),
+            "reports": material.reports.height,
+            "n_open": _count_open_reports(material),
+            **counted.row(0, named=True),
+        },
         boards=views,
-        protocols=[FilterOption(title, title) for title in titles],
-        judges=[FilterOption(name, title) for name, title in judges.items()],
+        protocols=list(dict.fromkeys((view.title, view.title) for view in views)),
+        judges=list({view.judge: view.judge_title for view in views}.items()),
         categories=list_categories(material),
         windows=list_quarters(material),
     )

@@ -1,18 +1,11 @@
 """The content that templates render. Shares are 0-1, times UTC."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from markupsafe import Markup
 
-
-@dataclass(frozen=True, slots=True)
-class SiteNotice:
-    """A notice at the top of every page."""
-
-    kind: Literal["judge", "provisional"]
-    text: str
+from tasks.configuration.models import MetricEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +14,8 @@ class SiteInfo:
 
     title: str
     edition: str
-    notices: tuple[SiteNotice, ...]
+    notices: tuple[tuple[Literal["judge", "provisional"], str], ...]
+    """Kind and text of what is said at the top of every page."""
     licence: str
     pages: tuple[tuple[str, str], ...] = (
         ("index.html", "Leaderboard"),
@@ -37,19 +31,15 @@ class SiteInfo:
 class MetricColumn:
     """The column of one metric on a board."""
 
-    metric: str
     heading: str
-    title: str
-    description: str
-    better: Literal["higher", "lower"]
-    unit: Literal["share", "number"]
+    entry: MetricEntry
 
 
 @dataclass(frozen=True, slots=True)
 class FigureCell:
     """One figure of one agent, with the counts it rests on."""
 
-    value: float | None
+    value: float | None = None
     low: float | None = None
     high: float | None = None
     n_items: int = 0
@@ -100,14 +90,6 @@ class BoardView:
 
 
 @dataclass(frozen=True, slots=True)
-class FilterOption:
-    """An option of a filter."""
-
-    value: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReportLink:
     """A report in a list."""
 
@@ -123,21 +105,6 @@ class ReportLink:
 
 
 @dataclass(frozen=True, slots=True)
-class AssignmentLink:
-    """An assignment in a list."""
-
-    href: str
-    title: str
-    category: str | None
-    created_at: datetime | None
-    views: int | None
-    n_facts: int
-    n_reports: int
-    cell: FigureCell
-    """Mean over its agents of the metric that the list shows."""
-
-
-@dataclass(frozen=True, slots=True)
 class Download:
     """A file in the data folder."""
 
@@ -146,20 +113,6 @@ class Download:
     n_bytes: int
     sha256: str
     rows: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EditionCounts:
-    """Counts of an edition."""
-
-    articles: int
-    agents: int
-    reports: int
-    verdicts: int
-    decided: int
-    n_open: int
-    """Reports with open items."""
-    pages: int
 
 
 @dataclass(frozen=True, slots=True)
