@@ -12,17 +12,17 @@ from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
 from flows.display.explanation import print_report
-from tasks.analysis.explanation import (
+from tasks.analysis.explanation import explain_reports
+from tasks.editions.names import UnknownName
+from tasks.editions.report_names import find_report
+from tasks.judges.registry import load_judge as judge_named
+from tasks.protocols.registry import resolve_name
+from tasks.warehouse.explanations import (
     ExplainedClaim,
     ExplainedFact,
     ExplainedReport,
     ExplainedVerdict,
-    explain_reports,
-    find_report,
 )
-from tasks.editions.names import UnknownName
-from tasks.judges.registry import load_judge as judge_named
-from tasks.protocols.registry import resolve_name
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.rows import OPEN_STATUSES
 

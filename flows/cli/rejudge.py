@@ -34,9 +34,9 @@ from tasks.analysis.judges import (
     JudgeComparison,
     Selection,
     compare_judges,
-    find_report_key,
     select_reports,
 )
+from tasks.editions.report_names import find_report
 from tasks.judging.preconditions import check_judges
 from tasks.pending.evaluation import Evaluation, describe_if_done
 from tasks.publishing.changes import SiteChanges, load_changes
@@ -57,7 +57,7 @@ NUMERIC_COLUMNS = {
 
 ReportOption = Annotated[
     str | None,
-    typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, or its title."),
+    typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, AGENT/TITLE, or its id."),
 ]
 PublishOption = Annotated[
     Path | None,
@@ -132,7 +132,7 @@ def _find_reports(
     """Return the agents and assignments to judge again; None: all."""
     if report is None:
         return agents, None
-    agent, assignment = find_report_key(store, edition, report)
+    _, agent, assignment = find_report(store, edition, report)
     return [agent], [assignment]
 
 

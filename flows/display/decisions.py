@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from shlex import quote
 
-from tasks.analysis.explanation import ExplainedCitation, ExplainedVerdict
 from tasks.site.wording import format_moment, format_number
+from tasks.warehouse.explanations import ExplainedCitation, ExplainedVerdict
 
 
 def describe_decision(decision: ExplainedVerdict) -> Iterator[tuple[str, str]]:

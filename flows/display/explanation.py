@@ -12,14 +12,6 @@ from rich.text import Text
 
 from flows.display.console import STDOUT
 from flows.display.decisions import describe_citation, describe_decision
-from tasks.analysis.explanation import (
-    ExplainedCitation,
-    ExplainedClaim,
-    ExplainedFact,
-    ExplainedReport,
-    ExplainedVerdict,
-    ReportScore,
-)
 from tasks.configuration.models import get_judge_title
 from tasks.protocols.registry import available_protocols
 from tasks.site.escaping import escape_invisible
@@ -31,6 +23,14 @@ from tasks.site.wording import (
     format_figure,
     format_moment,
     format_number,
+)
+from tasks.warehouse.explanations import (
+    ExplainedCitation,
+    ExplainedClaim,
+    ExplainedFact,
+    ExplainedReport,
+    ExplainedVerdict,
+    ReportScore,
 )
 
 COLOURS = {"good": "green", "bad": "red", "poor": "yellow", "open": "magenta", "none": "dim"}

@@ -7,9 +7,9 @@ and 16,000 verdicts.
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC
-from typing import Any, NamedTuple
+from typing import Any
 
 from tasks.analysis.outcomes import (
     MARKING_PROTOCOLS,
@@ -17,7 +17,6 @@ from tasks.analysis.outcomes import (
     determine_outcome,
     find_markings,
 )
-from tasks.editions.report_names import find_report
 from tasks.extraction.urls import is_same_page
 from tasks.protocols.redirects import Redirects, redirect_chain
 from tasks.warehouse.explanations import (
@@ -31,11 +30,6 @@ from tasks.warehouse.explanations import (
     report_id,
 )
 from tasks.warehouse.store import Readable
-
-__all__ = [
-    "ExplainedCitation", "ExplainedClaim", "ExplainedFact", "ExplainedPage", "ExplainedReport",
-    "ExplainedVerdict", "ReportScore", "explain_reports", "find_report", "report_id",
-]  # fmt: skip
 
 WIKI_FACT, CONFLICT = "wiki_fact", "conflict"
 NOT_EXTRACTED = "its claims have not been extracted"
@@ -93,13 +87,17 @@ FROM pages
 WHERE edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})
 """
 REDIRECTS = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
+JUDGED = f"""
+{OF_REPORTS} AND (len($4) = 0 OR list_contains($4, judge))
+AND (len($5) = 0 OR list_contains($5, protocol))
+"""
 VERDICTS = f"""
 SELECT assignment, {", ".join(field.name for field in fields(ExplainedVerdict))}
-FROM verdicts_at_hand WHERE {OF_REPORTS}
+FROM verdicts_at_hand WHERE {JUDGED}
 """
 SCORES = f"""
 SELECT assignment, {", ".join(field.name for field in fields(ReportScore))} FROM scores
-WHERE {OF_REPORTS} ORDER BY assignment, protocol, judge, metric
+WHERE {JUDGED} ORDER BY assignment, protocol, judge, metric
 """
 
 GroupedRows = dict[Any, list[Any]]
@@ -126,21 +124,8 @@ def explain_reports(
     chosen = None if assignments is None else sorted(assignments)
     records = source.frame(REPORTS, [edition, agent, chosen, NOT_EXTRACTED]).to_dicts()
     if records:
-        wanted = _VerdictFilter(judges, protocols)
-        index = _ReportIndex(source, edition, agent, records, wanted)
+        index = _ReportIndex(source, edition, agent, records, [list(judges), list(protocols)])
         yield from (index.explain(record) for record in records)
-
-
-class _VerdictFilter(NamedTuple):
-    """The judges and protocols whose verdicts to use; empty: all."""
-
-    judges: Collection[str]
-    protocols: Collection[str]
-
-    def __call__(self, row: ExplainedVerdict | ReportScore) -> bool:
-        return (not self.judges or row.judge in self.judges) and (
-            not self.protocols or row.protocol in self.protocols
-        )
 
 
 class _ReportIndex:
@@ -152,29 +137,26 @@ class _ReportIndex:
         edition: str,
         agent: str,
         records: Sequence[Mapping[str, Any]],
-        wanted: _VerdictFilter,
+        judged_by: list[list[str]],
     ) -> None:
-        of_reports = [edition, agent, [record["assignment"] for record in records]]
+        """judged_by: the judges and the protocols whose verdicts to use; empty: all."""
+        of_reports: list[Any] = [edition, agent, [record["assignment"] for record in records]]
         articles = sorted({record["article"] for record in records if record["article"]})
         self.claims = _group_rows(source.frame(CLAIMS, of_reports).rows(), 1)
         self.citations = _group_rows(source.frame(CITATIONS, of_reports).rows(), 2)
         self.facts = _group_rows(source.frame(FACTS, [edition, articles]).rows(), 1)
         self.pages = {row[0]: _make_page(*row) for row in source.frame(PAGES, of_reports).rows()}
         self.redirects: Redirects = dict(source.frame(REDIRECTS, [edition]).rows())
-        self.verdicts: dict[str, list[ExplainedVerdict]] = defaultdict(list)
-        for assignment, *values in source.frame(VERDICTS, of_reports).iter_rows():
-            if wanted(decision := ExplainedVerdict(*values)):
-                self.verdicts[assignment].append(decision)
-        self.scores: dict[str, list[ReportScore]] = defaultdict(list)
-        for assignment, *row in source.frame(SCORES, of_reports).iter_rows():
-            if wanted(score := ReportScore(*row)):
-                self.scores[assignment].append(score)
+        self.verdicts = _group_rows(source.frame(VERDICTS, of_reports + judged_by).rows(), 1)
+        self.scores = _group_rows(source.frame(SCORES, of_reports + judged_by).rows(), 1)
 
     def explain(self, record: Mapping[str, Any]) -> ExplainedReport:
         """Build one report; verdicts on no claim, citation or fact become its `others`."""
         assignment = record["assignment"]
-        by_item, others = _group_by_item(self.verdicts[assignment])
-        scores = self.scores[assignment]
+        by_item, others = _group_by_item(
+            ExplainedVerdict(*row) for row in self.verdicts[assignment]
+        )
+        scores = tuple(ReportScore(*row) for row in self.scores[assignment])
         marking = find_markings(scores)
         claims = tuple(
             self._claim(record, row, by_item, marking) for row in self.claims[assignment]
@@ -190,7 +172,7 @@ class _ReportIndex:
             claims=claims,
             facts=facts,
             others=tuple(sorted(others + left, key=_sort_key)),
-            scores=tuple(scores),
+            scores=scores,
         )
 
     def _claim(
@@ -282,7 +264,7 @@ def _sort_key(decision: ExplainedVerdict) -> tuple[Any, ...]:
 
 
 def _make_page(*row: Any) -> ExplainedPage:
-    page = dict(zip((field.name for field in fields(ExplainedPage)), row, strict=True))
-    if page["fetched_at"] is not None:
-        page["fetched_at"] = page["fetched_at"].replace(tzinfo=UTC)
-    return ExplainedPage(**page)
+    page = ExplainedPage(*row)
+    if page.fetched_at is None:
+        return page
+    return replace(page, fetched_at=page.fetched_at.replace(tzinfo=UTC))

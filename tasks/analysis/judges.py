@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from tasks.analysis.protocols import CATEGORIES
 from tasks.configuration.models import MetricEntry, load_judges
 from tasks.editions.names import UnknownName, check_selection
 from tasks.judging.protocols import choose_protocols
@@ -190,77 +191,33 @@ def find_judged_protocols(source: Readable, selection: Selection, before: str) -
     return tuple(found["protocol"])
 
 
-def find_report_key(source: Readable, edition: str, given: str) -> tuple[str, str]:
-    """Return (agent, assignment) of one report, given as `AGENT/ASSIGNMENT` or `AGENT/TITLE`.
-
-    Raises:
-        UnknownName: there is no such report; the message names some existing ones.
-    """
-    agent, _, name = given.partition("/")
-    reports = source.frame(
-        "SELECT r.assignment, coalesce(t.title, a.query, '') AS title FROM reports AS r "
-        "JOIN assignments AS a USING (edition, assignment) "
-        "LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article "
-        "WHERE r.edition = $1 AND r.agent = $2 ORDER BY r.assignment",
-        [edition, agent],
-    )
-    for column in ("assignment", "title"):
-        found = reports.filter(pl.col(column) == name)["assignment"]
-        if len(found) == 1:
-            return agent, str(found[0])
-    if reports.is_empty():
-        raise UnknownName(f"{edition} has no reports of {agent!r}; give one as AGENT/ASSIGNMENT.")
-    some = ", ".join(f"{agent}/{each}" for each in reports["assignment"][:3])
-    raise UnknownName(f"{edition} has no report {given!r}; it has e.g. {some}.")
-
-
 def _tabulate_agreement(both: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for (name,), of_protocol in both.group_by("protocol", maintain_order=True):
-        parts = [(str(step), part) for (step,), part in of_protocol.group_by("step")]
-        parts.sort(key=lambda part: part[0])
-        if len(parts) > 1:
-            parts.append((ALL_STEPS, of_protocol))
-        for step, part in parts:
-            rows.append({"protocol": name, "step": step} | _measure_part(part))
+        parts = of_protocol.sort("step", maintain_order=True).partition_by("step", as_dict=True)
+        steps = {str(step): part for (step,), part in parts.items()}
+        if len(steps) > 1:
+            steps[ALL_STEPS] = of_protocol
+        for step, part in steps.items():
+            before, after = dict(enumerate(part["before"])), dict(enumerate(part["after"]))
+            found = measure_agreement(before, after, part["assignment"].to_list().__getitem__)
+            rows.append({"protocol": name, "step": step, **found.as_row()})
     return pl.DataFrame(rows, schema=AGREEMENT)
-
-
-def _measure_part(part: pl.DataFrame) -> dict[str, Any]:
-    assignments = part["assignment"].to_list()
-    before, after = dict(enumerate(part["before"])), dict(enumerate(part["after"]))
-    found = measure_agreement(before, after, assignments.__getitem__)
-    kappa = found.kappa_interval
-    return {
-        "n_items": found.n_items,
-        "n_assignments": found.n_clusters or 0,
-        "alike": found.alike,
-        "kappa": found.kappa,
-        "kappa_low": kappa.low if kappa else None,
-        "kappa_high": kappa.high if kappa else None,
-    }
 
 
 def _tabulate_figures(
     source: Readable, selection: Selection, before: str, after: str
 ) -> pl.DataFrame:
     scores = source.frame(SCORES, selection.parameters(before, after))
-    category_of = dict(
-        source.frame(
-            "SELECT assignment, category FROM ground_truths WHERE edition = $1",
-            [selection.edition],
-        ).iter_rows()
-    )
+    category_of = dict(source.frame(CATEGORIES, [selection.edition]).iter_rows())
     known = available_protocols(scores["protocol"].unique().sort().to_list())
     metrics = {(p, m.name): m for p, found in known.items() for m in found.metrics}
-    keys = ("protocol", "agent", "metric")
     rows = [
-        dict(zip(keys, key, strict=True))
-        | _compare_figure(part, metric, category_of, before, after)
-        for key, part in scores.group_by(keys, maintain_order=True)
+        (*key, *_compare_figure(part, metric, category_of, before, after))
+        for key, part in scores.group_by("protocol", "agent", "metric", maintain_order=True)
         if (metric := metrics.get((str(key[0]), str(key[2]))))
     ]
-    return pl.DataFrame(rows, schema=FIGURES)
+    return pl.DataFrame(rows, schema=FIGURES, orient="row")
 
 
 def _compare_figure(
@@ -269,30 +226,23 @@ def _compare_figure(
     category_of: Mapping[str, str],
     before: str,
     after: str,
-) -> dict[str, float | int | None]:
+) -> tuple[float | int | None, ...]:
+    """Return the columns of FIGURES after the key."""
+
+    def figure(of: pl.DataFrame) -> tuple[float | None, int, int]:
+        valued = of.drop_nulls("value")
+        value = aggregate(metric.aggregate, valued, category_of)
+        return value, valued.height, int(valued["n_items"].sum())
+
     ours, theirs = (scores.filter(pl.col("judge") == judge) for judge in (before, after))
     done = theirs.filter(pl.col("state") == "done")
     kept = ours.join(done, on="assignment", how="anti")
-    exchanged = pl.concat([kept, done]).sort("assignment")
-
-    def value(of: pl.DataFrame) -> float | None:
-        return aggregate(metric.aggregate, _with_value(of), category_of)
-
-    assessed = not _with_value(theirs).is_empty()
-    old, new = value(ours), value(exchanged) if assessed else None
-    row: dict[str, float | int | None] = {"exchanged": new}
-    row["change"] = None if old is None or new is None else new - old
-    for name, of in (("before", ours), ("after", theirs)):
-        row |= {
-            name: value(of),
-            f"{name}_reports": _with_value(of).height,
-            f"{name}_items": int(_with_value(of)["n_items"].sum()),
-        }
-    return row
-
-
-def _with_value(scores: pl.DataFrame) -> pl.DataFrame:
-    return scores.filter(pl.col("value").is_not_null())
+    old, new = figure(ours), figure(theirs)
+    exchanged, *_ = figure(pl.concat([kept, done]).sort("assignment"))
+    if not new[1]:
+        exchanged = None
+    change = None if old[0] is None or exchanged is None else exchanged - old[0]
+    return (*old, *new, exchanged, change)
 
 
 def select_figures(rejudged: JudgeComparison, metrics: Sequence[str]) -> pl.DataFrame:

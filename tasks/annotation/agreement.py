@@ -4,23 +4,18 @@ Only verdicts with status `ok` are compared, item by item. Every figure comes wi
 items; a figure without items is null.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from tasks.annotation.labels import Item, Labels, PeopleLabels
-from tasks.annotation.sheets import MAJORITY, check_edition
+from tasks.annotation.sheets import MAJORITY
 from tasks.configuration.models import load_judges
-from tasks.editions.names import UnknownName
-from tasks.metrics.agreement import (
-    LabelAgreement,
-    majority_labels,
-    measure_agreement,
-    measure_pairwise,
-)
+from tasks.editions.names import UnknownName, check_known
+from tasks.metrics.agreement import FIGURES, majority_labels, measure_agreement, measure_pairwise
 from tasks.protocols.registry import PROTOCOLS
 from tasks.warehouse.store import Readable
 
@@ -40,12 +35,16 @@ FROM judging_costs
 WHERE edition = $1
 GROUP BY ALL
 """
-FIGURES = {"n_items": pl.Int64, "n_assignments": pl.Int64,
-           "alike": pl.Float64, "alike_low": pl.Float64, "alike_high": pl.Float64,
-           "kappa": pl.Float64, "kappa_low": pl.Float64, "kappa_high": pl.Float64}  # fmt: skip
-"""Shares and kappa with the ends of their 95 % intervals from resampling assignments, because items
-of one assignment are not independent. Null with fewer than five assignments, or if every resample
-gives the same figure."""
+STEP = {"protocol": pl.String, "step": pl.String}
+WITH_PEOPLE = {**STEP, "judge": pl.String, "person": pl.String, **FIGURES, "n_tied": pl.Int64}
+"""`n_tied`: the judge's items on which the people's votes are tied; null beside one person."""
+JUDGES = {
+    "protocol": pl.String, "judge": pl.String, "n_decided": pl.Int64, "n_with_people": pl.Int64,
+    **{name: kind for name, kind in FIGURES.items() if name != "n_items"},
+    "usd_per_article": pl.Float64,
+}  # fmt: skip
+LabelsByStep = dict[tuple[str, str], dict[str, Labels]]
+"""(protocol, step) → rater → labels."""
 
 
 @dataclass(frozen=True)
@@ -80,26 +79,20 @@ def compare_judges_and_people(
     Raises:
         UnknownName: the edition, protocol or judge is unknown.
     """
-    check_edition(source, edition)
-    verdicts = _load_verdicts(source, edition, judges)
-    _check_protocols(protocols, verdicts, people)
-    judged, labelled = _group_by_step(verdicts, protocols), _group_by_step(people.labels, protocols)
-    decided = {item for labels in verdicts.values() for item in labels}
-    with_people = [
-        _compare_with_people(
-            protocol, step, judge, judged.get((protocol, step), {}).get(judge, {}), labels
-        )
-        for (protocol, step), labels in labelled.items()
-        for judge in verdicts
-    ]
+    check_known(source, edition)
+    verdicts = _load_verdicts(source, edition)
+    for judge in judges:
+        _check_name("judge", judge, {*verdicts, *load_judges().judges})
+    judged_by = {judge: verdicts.get(judge, {}) for judge in judges or sorted(verdicts)}
+    raters = (*judged_by.values(), *people.labels.values())
+    for protocol in protocols:
+        _check_name("protocol", protocol, {*PROTOCOLS, *(item[0] for of in raters for item in of)})
+    judged, labelled = (_group_by_step(of, protocols) for of in (judged_by, people.labels))
+    decided = {item for labels in judged_by.values() for item in labels}
     return JudgeAgreement(
-        judges=_tabulate_judges(judged, labelled, list(verdicts), _load_costs(source, edition)),
+        judges=_tabulate_judges(judged, labelled, judged_by, _load_costs(source, edition)),
         between_judges=_tabulate_pairs(judged, "judge"),
-        with_people=_make_frame(
-            [row for rows in with_people for row in rows],
-            {"protocol": pl.String, "step": pl.String, "judge": pl.String, "person": pl.String,
-             **FIGURES, "n_tied": pl.Int64},
-        ),
+        with_people=_compare_with_people(judged, labelled, judged_by),
         between_people=_tabulate_pairs(labelled, "person"),
         n_unmatched=sum(
             item not in decided
@@ -107,65 +100,55 @@ def compare_judges_and_people(
             for item in labels
             if not protocols or item[0] in protocols
         ),
-    )  # fmt: skip
+    )
 
 
-LabelsByStep = dict[tuple[str, str], dict[str, Labels]]
-"""(protocol, step) → rater → labels."""
-
-
-def _load_verdicts(source: Readable, edition: str, judges: Sequence[str]) -> dict[str, Labels]:
-    """Load the labels by judge; requested judges without verdicts have none."""
+def _load_verdicts(source: Readable, edition: str) -> dict[str, Labels]:
+    """Load the labels by judge."""
     verdicts: dict[str, Labels] = defaultdict(dict)
     for judge, *item, label in source.frame(VERDICTS, [edition]).iter_rows():
         protocol, step, agent, assignment, number = item
         verdicts[judge][protocol, step, agent, assignment, number] = label
-    known = sorted({*verdicts, *load_judges().judges})
-    for judge in judges:
-        if judge not in known:
-            raise UnknownName(f"There is no judge {judge!r}; there are: {', '.join(known)}.")
-    return {judge: verdicts.get(judge, {}) for judge in judges or sorted(verdicts)}
+    return verdicts
 
 
-def _check_protocols(
-    protocols: Sequence[str], verdicts: dict[str, Labels], people: PeopleLabels
-) -> None:
-    met = {item[0] for raters in (verdicts, people.labels) for of in raters.values() for item in of}
-    known = sorted({*met, *PROTOCOLS})
-    for protocol in protocols:
-        if protocol not in known:
-            raise UnknownName(f"There is no protocol {protocol!r}; there are: {', '.join(known)}.")
+def _check_name(kind: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise UnknownName(f"There is no {kind} {name!r}; there are: {', '.join(sorted(known))}.")
 
 
-def _group_by_step(raters: dict[str, Labels], protocols: Sequence[str]) -> LabelsByStep:
-    """Group the labels by step, and by all steps of a protocol that has several."""
-    compared: LabelsByStep = defaultdict(lambda: defaultdict(dict))
+def _group_by_step(raters: Mapping[str, Labels], protocols: Sequence[str]) -> LabelsByStep:
+    """Group the labels by step, and by all steps of a protocol together."""
+    grouped: LabelsByStep = defaultdict(lambda: defaultdict(dict))
     for rater, labels in raters.items():
         for item, label in labels.items():
             protocol, step = item[:2]
             if not protocols or protocol in protocols:
-                compared[protocol, step][rater][item] = label
-                compared[protocol, ALL_STEPS][rater][item] = label
-    steps = [protocol for protocol, _ in compared]
-    return {
-        key: dict(compared[key])
-        for key in sorted(compared, key=lambda key: (key[0], key[1] == ALL_STEPS, key[1]))
-        if key[1] != ALL_STEPS or steps.count(key[0]) > 2
-    }
+                grouped[protocol, step][rater][item] = label
+                grouped[protocol, ALL_STEPS][rater][item] = label
+    return grouped
+
+
+def _list_steps(grouped: LabelsByStep) -> list[tuple[str, str]]:
+    """List (protocol, step) in order; all steps together only of protocols that have several."""
+    count = Counter(protocol for protocol, _ in grouped)
+    return sorted(
+        (key for key in grouped if key[1] != ALL_STEPS or count[key[0]] > 2),
+        key=lambda key: (key[0], key[1] == ALL_STEPS, key[1]),
+    )
 
 
 def _tabulate_judges(
     judged: LabelsByStep,
     labelled: LabelsByStep,
-    judges: Sequence[str],
-    dollars: dict[tuple[str, str], float],
+    judges: Iterable[str],
+    dollars: Mapping[tuple[str, str], float],
 ) -> pl.DataFrame:
     rows = []
     for protocol in sorted({protocol for protocol, _ in (*judged, *labelled)}):
-        clear, _ = majority_labels(_merge_steps(labelled, protocol))
-        by_judge = _merge_steps(judged, protocol)
+        clear, _ = majority_labels(labelled.get((protocol, ALL_STEPS), {}))
         for judge in judges:
-            verdicts = by_judge.get(judge, {})
+            verdicts = judged.get((protocol, ALL_STEPS), {}).get(judge, {})
             found = measure_agreement(verdicts, clear, _assignment_of)
             rows.append(
                 {
@@ -173,57 +156,46 @@ def _tabulate_judges(
                     "judge": judge,
                     "n_decided": len(verdicts),
                     "n_with_people": found.n_items,
-                    **{k: v for k, v in _make_figures(found).items() if k != "n_items"},
+                    **found.as_row(),
                     "usd_per_article": dollars.get((judge, protocol)),
                 }
             )
-    return _make_frame(
-        rows,
-        {"protocol": pl.String, "judge": pl.String, "n_decided": pl.Int64,
-         "n_with_people": pl.Int64, **{k: v for k, v in FIGURES.items() if k != "n_items"},
-         "usd_per_article": pl.Float64},
-    )  # fmt: skip
+    return pl.DataFrame(rows, schema=JUDGES)
 
 
-def _merge_steps(compared: LabelsByStep, protocol: str) -> dict[str, Labels]:
-    """Return each rater's labels on all items of a protocol."""
-    whole: dict[str, Labels] = defaultdict(dict)
-    for (name, step), raters in compared.items():
-        if name == protocol and step != ALL_STEPS:
-            for rater, labels in raters.items():
-                whole[rater].update(labels)
-    return whole
-
-
-def _tabulate_pairs(compared: LabelsByStep, who: str) -> pl.DataFrame:
+def _tabulate_pairs(grouped: LabelsByStep, who: str) -> pl.DataFrame:
+    one, other = f"{who}_a", f"{who}_b"
     rows = [
-        {"protocol": protocol, "step": step, f"{who}_a": one, f"{who}_b": other}
-        | _make_figures(found)
-        for (protocol, step), raters in compared.items()
-        for one, other, found in measure_pairwise(raters, _assignment_of)
+        {"protocol": protocol, "step": step, one: first, other: second, **found.as_row()}
+        for protocol, step in _list_steps(grouped)
+        for first, second, found in measure_pairwise(grouped[protocol, step], _assignment_of)
     ]
-    names = ("protocol", "step", f"{who}_a", f"{who}_b")
-    return _make_frame(rows, {**dict.fromkeys(names, pl.String), **FIGURES})
+    return pl.DataFrame(rows, schema={**STEP, one: pl.String, other: pl.String, **FIGURES})
 
 
 def _compare_with_people(
-    protocol: str, step: str, judge: str, verdicts: Labels, people: dict[str, Labels]
-) -> list[dict[str, Any]]:
-    """Compare one judge with the people's majority, then with each person."""
-    clear, tied = majority_labels(people)
-    place = {"protocol": protocol, "step": step, "judge": judge}
-    n_tied = len(tied & verdicts.keys())
-    against: list[tuple[str, dict[Item, str], int | None]] = [(MAJORITY, clear, n_tied)]
-    against += [(name, people[name], None) for name in sorted(people)]
-    return [
-        {
-            **place,
-            "person": name,
-            **_make_figures(measure_agreement(verdicts, labels, _assignment_of)),
-            "n_tied": ties,
-        }
-        for name, labels, ties in against
-    ]
+    judged: LabelsByStep, labelled: LabelsByStep, judges: Iterable[str]
+) -> pl.DataFrame:
+    """Compare each judge with the people's majority, then with each person."""
+    rows: list[dict[str, Any]] = []
+    for protocol, step in _list_steps(labelled):
+        people = labelled[protocol, step]
+        clear, tied = majority_labels(people)
+        for judge in judges:
+            verdicts = judged.get((protocol, step), {}).get(judge, {})
+            against: dict[str, Labels] = {MAJORITY: clear, **dict(sorted(people.items()))}
+            rows += (
+                {
+                    "protocol": protocol,
+                    "step": step,
+                    "judge": judge,
+                    "person": name,
+                    **measure_agreement(verdicts, labels, _assignment_of).as_row(),
+                    "n_tied": len(tied & verdicts.keys()) if name == MAJORITY else None,
+                }
+                for name, labels in against.items()
+            )
+    return pl.DataFrame(rows, schema=WITH_PEOPLE)
 
 
 def _load_costs(source: Readable, edition: str) -> dict[tuple[str, str], float]:
@@ -240,24 +212,6 @@ def _load_costs(source: Readable, edition: str) -> dict[tuple[str, str], float]:
     return {**{(name, protocol): 0.0 for name in free for protocol in protocols}, **costs}
 
 
-def _make_figures(found: LabelAgreement) -> dict[str, Any]:
-    alike, kappa = found.alike_interval, found.kappa_interval
-    return {
-        "n_items": found.n_items,
-        "n_assignments": found.n_clusters or 0,
-        "alike": found.alike,
-        "alike_low": alike.low if alike else None,
-        "alike_high": alike.high if alike else None,
-        "kappa": found.kappa,
-        "kappa_low": kappa.low if kappa else None,
-        "kappa_high": kappa.high if kappa else None,
-    }
-
-
 def _assignment_of(item: Item) -> str:
     _, _, _, assignment, _ = item
     return assignment
-
-
-def _make_frame(rows: list[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -10,7 +10,7 @@ from tasks.annotation.kinds import KINDS
 from tasks.annotation.page import render_page
 from tasks.annotation.sheet import Sheet, SheetSubject, make_sheet
 from tasks.annotation.table import NEEDED, SheetRow, make_rows, read_table, render_csv
-from tasks.editions.names import UnknownName, list_editions
+from tasks.editions.names import UnknownName, check_known
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -49,7 +49,7 @@ def make_annotation_sheet(
     """
     if kind not in KINDS:
         raise AnnotationError(f"Unknown kind {kind!r}; there are: {', '.join(KINDS)}.")
-    check_edition(warehouse, edition)
+    check_known(warehouse, edition)
     found = _select_agents(KINDS[kind].find(warehouse, edition), edition, agents)
     if not found:
         raise AnnotationError(
@@ -122,15 +122,6 @@ def find_outdated(source: Readable, items: Iterable[AnnotationItem]) -> set[tupl
         for i in asked
         if now.get((i.edition, i.kind, i.assignment, i.agent, i.step, i.item)) != i.content_sha
     }
-
-
-def check_edition(source: Readable, edition: str) -> None:
-    """Raise UnknownName, listing the known editions, if the edition is unknown."""
-    known = list_editions(source)
-    if edition not in known:
-        raise UnknownName(
-            f"There is no edition {edition!r}; there are: {', '.join(known) or 'none yet'}."
-        )
 
 
 def _select_agents(

@@ -25,7 +25,7 @@ def find_report(source: Readable, edition: str | None, wanted: str) -> Key:
         UnknownName: none or several match; the message lists similar names.
     """
     rows = source.frame(
-        "SELECT r.edition, r.agent, r.assignment, t.title FROM reports AS r "
+        "SELECT r.edition, r.agent, r.assignment, coalesce(t.title, a.query) FROM reports AS r "
         "LEFT JOIN assignments AS a USING (edition, assignment) "
         "LEFT JOIN articles AS t ON t.edition = r.edition AND t.article = a.article "
         "WHERE $1 IS NULL OR r.edition = $1 ORDER BY r.edition, r.agent, r.assignment",

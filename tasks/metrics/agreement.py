@@ -7,11 +7,20 @@ from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
+import polars as pl
 
 from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
 
 ItemT = TypeVar("ItemT", bound=Hashable)
 LabelT = TypeVar("LabelT", bound=Hashable)
+FIGURES = {
+    "n_items": pl.Int64, "n_assignments": pl.Int64,
+    "alike": pl.Float64, "alike_low": pl.Float64, "alike_high": pl.Float64,
+    "kappa": pl.Float64, "kappa_low": pl.Float64, "kappa_high": pl.Float64,
+}  # fmt: skip
+"""The columns of `LabelAgreement.as_row`: shares and kappa with the ends of their 95 % intervals
+from resampling assignments, because items of one assignment are not independent. Null with fewer
+than five assignments, or if every resample gives the same figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,20 @@ class LabelAgreement:
     alike_interval: Interval | None = None
     """95 % interval, by resampling clusters; None without a clustering."""
     kappa_interval: Interval | None = None
+
+    def as_row(self) -> dict[str, float | int | None]:
+        """Return the columns of FIGURES; the clusters are assignments."""
+        alike, kappa = self.alike_interval, self.kappa_interval
+        return {
+            "n_items": self.n_items,
+            "n_assignments": self.n_clusters or 0,
+            "alike": self.alike,
+            "alike_low": alike.low if alike else None,
+            "alike_high": alike.high if alike else None,
+            "kappa": self.kappa,
+            "kappa_low": kappa.low if kappa else None,
+            "kappa_high": kappa.high if kappa else None,
+        }
 
 
 def accuracy(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.explanation import explain_reports, find_report, report_id
+from tasks.analysis.explanation import explain_reports
 from tasks.editions.names import UnknownName
-from tasks.warehouse.explanations import ExplainedReport, ExplainedVerdict
+from tasks.editions.report_names import find_report
+from tasks.warehouse.explanations import ExplainedReport, ExplainedVerdict, report_id
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.pages import Page
 from tasks.warehouse.results import Cell, Score, Verdict
@@ -173,6 +174,7 @@ def test_a_research_query_without_an_article_is_explained(tmp_path: Path) -> Non
             Change(Score, [score]),
         )  # fmt: skip
         report = only(warehouse, "a", "r")
+        assert find_report(warehouse, "r", "a/Why is the sky blue?") == ("r", "a", "q1")
     assert (report.article, report.url, report.title) == (None, None, "q1")
     assert report.query == "Why is the sky blue?"
     assert (report.claims, report.facts) == ((), ())

@@ -10,7 +10,6 @@ from tasks.analysis.judges import (
     choose_other_judge,
     compare_judges,
     find_judged_protocols,
-    find_report_key,
     select_figures,
     select_reports,
 )
@@ -141,16 +140,6 @@ def test_only_protocols_by_which_the_reports_were_judged_are_compared(
     assert (chosen, other) == (Selection("sample", (AGENT,), (), ("wiki_fact",)), OLD)
     with pytest.raises(UnknownName, match="sample_scholar"):
         select_reports(warehouse, "sample", NEW, None, ["nobody"], None, None)
-
-
-def test_a_report_is_named_by_its_agent_and_its_assignment_or_title(warehouse: Warehouse) -> None:
-    by_id = find_report_key(warehouse, "sample", f"{AGENT}/{MERCURY}")
-    assert by_id == (AGENT, MERCURY)
-    assert find_report_key(warehouse, "sample", f"{AGENT}/Mercury (planet)") == by_id
-    with pytest.raises(UnknownName, match=f"{AGENT}/Eddystone_Lighthouse"):
-        find_report_key(warehouse, "sample", f"{AGENT}/Venus")
-    with pytest.raises(UnknownName, match="no reports of 'nobody'"):
-        find_report_key(warehouse, "sample", "nobody/Venus")
 
 
 def test_agreement_over_few_assignments_has_no_interval(warehouse: Warehouse) -> None:
