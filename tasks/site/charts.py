@@ -74,19 +74,14 @@ def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup
     values = [
         {"agent": name, **_scale(cell, unit)} for name, (_, cell) in zip(order, shown, strict=True)
     ]
-    axis = {"field": "agent", "type": "nominal", "sort": order, "axis": {"title": None}}
     spec = {
         "width": 620,
         "height": {"step": 26},
         "data": {"values": values},
-        "layer": [
-            {"mark": RULE,
-             "encoding": {"y": axis, "x": _build_x_axis("low", title, unit),
-                          "x2": {"field": "high"}}},
-            {"mark": POINT,
-             "encoding": {"y": axis, "x": _build_x_axis("value", title, unit)}},
-        ],
-    }  # fmt: skip
+        "layer": _build_intervals(
+            _name_rows("agent", order), f"{title}, percent" if unit == "share" else title
+        ),
+    }
     best = f"{order[0]} is first with {values[0]['value']:.1f}"
     return draw_svg(spec, f"{title} of {len(values)} agents with intervals; {best}.", "r")
 
@@ -106,21 +101,19 @@ def draw_profile(
     ticks = [
         {"metric": metric, "other": value * 100} for metric in order for value in others[metric]
     ]
-    axis = {"field": "metric", "type": "nominal", "sort": order, "axis": {"title": None}}
-    percent = {"type": "quantitative", "axis": {"title": "percent"}, "scale": {"zero": True}}
+    axis = _name_rows("metric", order)
     spec = {
         "width": 560,
         "height": {"step": 26},
         "layer": [
-            {"data": {"values": ticks or [{"metric": order[0], "other": None}]},
-             "mark": {"type": "tick", "color": "var(--soft)", "opacity": 0.8, "thickness": 2},
-             "encoding": {"y": axis, "x": {"field": "other", **percent}}},
-            {"data": {"values": own}, "mark": RULE,
-             "encoding": {"y": axis, "x": {"field": "low", **percent}, "x2": {"field": "high"}}},
-            {"data": {"values": own}, "mark": POINT,
-             "encoding": {"y": axis, "x": {"field": "value", **percent}}},
+            {
+                "data": {"values": ticks or [{"metric": order[0], "other": None}]},
+                "mark": {"type": "tick", "color": "var(--soft)", "opacity": 0.8, "thickness": 2},
+                "encoding": {"y": axis, "x": {"field": "other", **_measure_from_zero("percent")}},
+            },
+            *({"data": {"values": own}, **layer} for layer in _build_intervals(axis, "percent")),
         ],
-    }  # fmt: skip
+    }
     return draw_svg(spec, f"Figures of {name} by metric; ticks are the other agents'.", "p")
 
 
@@ -215,7 +208,7 @@ def draw_bars(rows: Sequence[Mapping[str, Any]], title: str, description: str, n
     """Draw named values, with intervals if they have any, in the given order."""
     order = _make_distinct([row["name"] for row in rows])
     values = [{**row, "name": name} for row, name in zip(rows, order, strict=True)]
-    axis = {"field": "name", "type": "nominal", "sort": order, "axis": {"title": None}}
+    axis = _name_rows("name", order)
     x = {"type": "quantitative", "axis": {"title": title}}
     spec = {
         "width": 560, "height": {"step": 24}, "data": {"values": values},
@@ -246,14 +239,22 @@ def _merge_runs(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         start = end
 
 
-def _build_x_axis(field: str, title: str, unit: str) -> dict[str, Any]:
-    shown = f"{title}, percent" if unit == "share" else title
-    return {
-        "field": field,
-        "type": "quantitative",
-        "axis": {"title": shown},
-        "scale": {"zero": True},
-    }
+def _name_rows(field: str, order: Sequence[str]) -> dict[str, Any]:
+    return {"field": field, "type": "nominal", "sort": order, "axis": {"title": None}}
+
+
+def _measure_from_zero(title: str) -> dict[str, Any]:
+    return {"type": "quantitative", "axis": {"title": title}, "scale": {"zero": True}}
+
+
+def _build_intervals(rows: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
+    """Return a layer with each row's `low` to `high`, and one with its `value`."""
+    x = _measure_from_zero(title)
+    ends = {"y": rows, "x": {"field": "low", **x}, "x2": {"field": "high"}}
+    return [
+        {"mark": RULE, "encoding": ends},
+        {"mark": POINT, "encoding": {"y": rows, "x": {"field": "value", **x}}},
+    ]
 
 
 def _scale(cell: FigureCell, unit: str) -> dict[str, float | None]:

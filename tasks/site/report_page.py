@@ -3,8 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
@@ -23,6 +22,7 @@ from tasks.warehouse.explanations import (
 )
 from tasks.warehouse.rows import content_sha
 
+NumberedItem = TypeVar("NumberedItem", ExplainedClaim, ExplainedFact)
 ItemWords = dict[tuple[str, str, str], str]
 """(protocol, step, item) → the item's text."""
 
@@ -58,8 +58,8 @@ def render_report_pages(
     decided = [d for f in report.facts for d in f.decisions
                if d.judge == frame.judge and d.status == "ok"]  # fmt: skip
     titles = frame.judge_titles
-    more_claims = _list_pages(parts.claims, parts.claims_file, "claims", report.claims)
-    fact_pages = _list_pages(parts.facts, parts.facts_file, "facts", report.facts)
+    claim_pages = [*_split_items(parts.claims, parts.claims_file, "claims", report.claims)]
+    fact_pages = [*_split_items(parts.facts, parts.facts_file, "facts", report.facts)]
     shown: dict[str, Any] = {
         "site": frame.site,
         "report": report,
@@ -79,18 +79,16 @@ def render_report_pages(
         "n_covered": sum(d.label == "consistent" for d in decided),
         "others": _group_by_step(frame, report.others),
         "item_words": words,
-        "more_claims": more_claims,
+        "claim_pages": claim_pages,
         "fact_pages": fact_pages,
+        "mark_of_claim": {claim.number: MARKS[outcome] for claim, outcome in claims},
     }
-    marked = [(claim, MARKS[outcome]) for claim, outcome in claims]
-    files = {parts.home: render_page("report.html", depth=1, claims=marked, **shown)}
-    for (href, _), first, end in _pair_spans(more_claims, parts.claims):
-        here = [(claim, mark) for claim, mark in marked if first <= claim.number < end]
+    files = {parts.home: render_page("report.html", depth=1, claims=report.claims, **shown)}
+    for href, _, some in claim_pages:
         files[href] = render_page(
-            "report_claims.html", depth=1, claims=here, pages=more_claims, this=href, **shown
+            "report_claims.html", depth=1, claims=some, pages=claim_pages, this=href, **shown
         )
-    for (href, _), first, end in _pair_spans(fact_pages, parts.facts):
-        found = [fact for fact in report.facts if first <= fact.number < end]
+    for href, _, found in fact_pages:
         files[href] = render_page(
             "report_facts.html", depth=1, facts=found, pages=fact_pages, this=href, **shown
         )
@@ -102,25 +100,18 @@ def _make_href(parts: ReportParts) -> Callable[[int], str]:
     return lambda number: parts.claim_href(number).removeprefix(parts.home)
 
 
-def _list_pages(
+def _split_items(
     starts: Sequence[int],
     name: Callable[[int], str],
     what: str,
-    items: Sequence[ExplainedClaim | ExplainedFact],
-) -> list[tuple[str, str]]:
-    """List the pages of items: href and description."""
-    lasts = [*(start - 1 for start in starts[1:]), items[-1].number if items else 0]
-    return [
-        (name(place), f"{what} {first} to {last}")
-        for place, (first, last) in enumerate(zip(starts, lasts, strict=True))
-    ] if starts else []  # fmt: skip
-
-
-def _pair_spans(
-    pages: Sequence[tuple[str, str]], starts: Sequence[int]
-) -> Iterator[tuple[tuple[str, str], int, float]]:
-    """Yield each page with the first number of its items and the one after the last."""
-    yield from zip(pages, starts, [*starts[1:], inf], strict=True) if starts else ()
+    items: Sequence[NumberedItem],
+) -> Iterator[tuple[str, str, Sequence[NumberedItem]]]:
+    """Yield the pages of items that begin with these numbers: href, description and items."""
+    if starts:
+        lasts = [*(start - 1 for start in starts[1:]), items[-1].number]
+        for place, (first, last) in enumerate(zip(starts, lasts, strict=True)):
+            found = [item for item in items if first <= item.number <= last]
+            yield name(place), f"{what} {first} to {last}", found
 
 
 def snapshot_href(url: str) -> str:
