@@ -26,13 +26,13 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_known
+from tasks.sandbox.bans import Ban, merge_bans
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.snapshot import latest_snapshot
 
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules
-    from tasks.sandbox.bans import Ban
     from tasks.sandbox.source import PageSource
 
 MAX_NAMED = 5
@@ -219,10 +219,8 @@ def _find_snapshot(warehouse: Location, edition: str) -> Path:
 
 
 def _select_ban(
-    bans: dict[str, "Ban"], edition: str | None, assignment: str | None, *, without_banned: bool
-) -> "Ban | None":
-    from tasks.sandbox.bans import merge_bans
-
+    bans: dict[str, Ban], edition: str | None, assignment: str | None, *, without_banned: bool
+) -> Ban | None:
     if assignment is not None and assignment not in bans:
         raise UnknownName(_format_unknown_assignment(bans, str(edition), assignment))
     if assignment is not None:
@@ -230,7 +228,7 @@ def _select_ban(
     return merge_bans(bans.values()) if without_banned else None
 
 
-def _format_unknown_assignment(bans: dict[str, "Ban"], edition: str, assignment: str) -> str:
+def _format_unknown_assignment(bans: dict[str, Ban], edition: str, assignment: str) -> str:
     if not bans:
         return f"{edition} has no assignments. Run `evergreen assign --edition {edition}`."
     names = ", ".join(sorted(bans)[:MAX_NAMED])

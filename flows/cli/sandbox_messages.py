@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from flows.display.console import STDOUT, print_message
+from tasks.sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules, Sandbox
@@ -37,8 +38,6 @@ def check_served(sandbox: "Sandbox") -> None:
     Raises:
         SandboxError: no page is served.
     """
-    from tasks.sandbox.errors import SandboxError
-
     served, settings, catalogue = sandbox.rules, sandbox.settings, sandbox.index.catalogue
     n, as_of, undated = len(catalogue.rows), served.as_of, catalogue.n_undated
     if as_of and undated:

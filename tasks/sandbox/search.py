@@ -1,6 +1,6 @@
 """Search in an index: full-text, by embeddings, or both, with a deterministic order."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,10 +36,6 @@ class PassageHit(NamedTuple):
     """Its number within the page."""
     score: float
     row: int
-
-
-PassageQuery = Callable[[int], Awaitable[list[PassageHit]]]
-"""A query that returns the n best passages, best first."""
 
 
 class SearchIndex:
@@ -95,10 +91,20 @@ class SearchIndex:
             return []
         lists = []
         if ranking != "dense":
-            lists.append(await self._find_best_pages(self._word_query(query, where), k))
+            words = match_words(query)
+            lists.append(
+                await self._find_best_pages(
+                    lambda n: self._passages.query().nearest_to_text(words), "_score", where, k
+                )
+            )
         if ranking != "bm25":
             vector = (await anyio.to_thread.run_sync(embed, (query,)))[0]
-            lists.append(await self._find_best_pages(self._vector_query(vector, where), k))
+
+            def find_nearest(n: int) -> Any:
+                query = self._passages.query().nearest_to(vector)
+                return query.distance_type("dot").ef(2 * n)
+
+            lists.append(await self._find_best_pages(find_nearest, "_distance", where, k))
         return (lists[0] if len(lists) == 1 else _fuse(lists))[:k]
 
     async def get_page(self, url: str, page_filter: PageFilter) -> FetchedPage:
@@ -112,31 +118,22 @@ class SearchIndex:
         columns = ["url", "title", "text", "language", "day", "final_url"]
         return FetchedPage(**(await _read_rows(self._pages, [row], columns))[row])
 
-    def _word_query(self, query: str, where: str | None) -> PassageQuery:
-        async def run(n: int) -> list[PassageHit]:
-            query_builder = self._passages.query().nearest_to_text(match_words(query))
-            return await _run_query(query_builder, "_score", where, n)
-
-        return run
-
-    def _vector_query(self, vector: Any, where: str | None) -> PassageQuery:
-        async def run(n: int) -> list[PassageHit]:
-            query_builder = self._passages.query().nearest_to(vector).distance_type("dot").ef(2 * n)
-            found = await _run_query(query_builder, "_distance", where, n)
-            return [one._replace(score=1 - one.score) for one in found]  # it was the distance
-
-        return run
-
-    async def _find_best_pages(self, passage_query: PassageQuery, k: int) -> list[PageHit]:
+    async def _find_best_pages(
+        self, make_query: Callable[[int], Any], score: str, where: str | None, k: int
+    ) -> list[PageHit]:
         """Return the pages of the best passages: at least k, if there are as many. Passages without
         a page, which a killed build may have left, do not count.
 
         Passages with the score of the last one do not count, since others with that score may be
         missing; if too few are left, more passages are read.
+
+        Args:
+            make_query: makes the query for a number of passages.
+            score: LanceDB's column for how well a passage matches: `_score` or `_distance`.
         """
         n = min(self._settings.depth * k, self._settings.most_depth)
         while True:
-            found = await passage_query(n)
+            found = await _run_query(make_query(n), score, where, n)
             complete = len(found) < n or n >= self._settings.most_depth
             sure = found if complete else [one for one in found if one.score > found[-1].score]
             pages = _group_by_page([one for one in sure if one.url in self.catalogue.rows])
@@ -179,7 +176,9 @@ async def _run_query(query: Any, score: str, where: str | None, n: int) -> list[
         query = query.where(where)
     found = await query.select(["url", "number", score]).with_row_id().limit(n).to_arrow()
     columns = (found[name].to_pylist() for name in ("url", "number", score, "_rowid"))
-    return [PassageHit(*values) for values in zip(*columns, strict=True)]
+    hits = [PassageHit(*values) for values in zip(*columns, strict=True)]
+    is_distance = score == "_distance"
+    return [hit._replace(score=1 - hit.score) for hit in hits] if is_distance else hits
 
 
 async def _read_rows(table: Any, rows: list[int], columns: list[str]) -> dict[int, dict[str, Any]]:
