@@ -18,7 +18,7 @@ from flows.runtime.server import is_local
 from flows.runtime.task_runs import format_error, get_task_error, run_task, run_task_for_result
 from tasks.claims import extract_statements
 from tasks.diagnostics import diagnose_agent
-from tasks.judging.cases import load_in_batches
+from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import CellPlan
 from tasks.judging.session import judge_session
 from tasks.key_points import make_key_points
@@ -134,7 +134,7 @@ async def verdicts_stage(run: Evaluation, items: int) -> list[Failure]:
         )
         # A batch takes hours whatever its size, so it gets all cells.
         slots = asyncio.Semaphore(len(todo) if decider.batch else concurrency)
-        with load_in_batches(store, todo):
+        with store.context.hold(CaseLoader(store, todo)):
             async with stage_progress("verdicts", len(todo)) as progress:
                 await run_all(one(plan, progress) for plan in todo)
                 await run_all(one(plan, progress, wait=True) for plan in elsewhere)

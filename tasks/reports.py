@@ -9,7 +9,7 @@ from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
 from tasks.imports.wlc import import_edition
-from tasks.jobs.sessions import get_job_runner
+from tasks.jobs.run import JobRunner
 from tasks.pending.reports import PendingReport
 from tasks.stage import stage_task
 from tasks.warehouse.store import get_open_warehouse
@@ -50,6 +50,5 @@ async def import_published(
 async def get_report(warehouse_path: str, item: PendingReport) -> None:
     """Get one report, continuing an earlier run's job if there is one. Prefect never retries it:
     only the job's row says what may be sent again."""
-    await get_job_runner(get_open_warehouse(warehouse_path), item.edition, item.agent).get_report(
-        item
-    )
+    runner = get_open_warehouse(warehouse_path).context.get(JobRunner, item.edition, item.agent)
+    await runner.get_report(item)

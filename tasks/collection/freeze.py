@@ -6,7 +6,7 @@ Plain functions; the Prefect tasks are in `tasks/candidates.py`.
 from collections.abc import Sequence
 
 from tasks.benchmarks.layout import article_id
-from tasks.collection.wiki import get_open_wiki
+from tasks.collection.wiki import Wiki
 from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.editions.manifest import build_manifest, hash_manifest
 from tasks.processes.pool import HELPERS
@@ -53,7 +53,7 @@ async def freeze_article(
     A deleted revision makes the candidate `gone`, unreadable HTML `unreadable`; the next in rank
     moves up.
     """
-    wiki = get_open_wiki(warehouse)
+    wiki = warehouse.context.get(Wiki)
     assert candidate.revision_id is not None  # set by measuring
     assert candidate.created_at is not None
     try:
@@ -142,7 +142,7 @@ def _build_changes(
     links: Sequence[ReferenceUrl],
     views: int | None,
 ) -> list[Change]:
-    licence, licence_url = _find_licence(collection, get_open_wiki(warehouse).settings)
+    licence, licence_url = _find_licence(collection, warehouse.context.get(Wiki).settings)
     name = _choose_name(warehouse, candidate)
     key = {"edition": candidate.edition, "article": name}
     permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"

@@ -8,7 +8,7 @@ repeated, and the edition becomes the same.
 import asyncio
 from collections.abc import Callable, Sequence
 
-from tasks.collection.wiki import Wiki, get_open_wiki
+from tasks.collection.wiki import Wiki
 from tasks.configuration.topics import find_category
 from tasks.configuration.wikipedia import CollectionRules
 from tasks.warehouse.store import Warehouse
@@ -44,7 +44,7 @@ async def list_members(warehouse: Warehouse, collection: Collection) -> int:
     """Store every page of the category that may be in the window as a candidate; count them."""
     if collection.n_members is not None:
         return collection.n_members
-    wiki = get_open_wiki(warehouse)
+    wiki = warehouse.context.get(Wiki)
     members = await fetch_members(wiki.api, collection.category, collection.created_since)
     candidates = [
         Candidate(
@@ -71,7 +71,7 @@ async def date_members(
     All others get the reason why they are not.
     """
     candidates = warehouse.rows(Candidate, "edition = $1", [collection.edition])
-    wiki = get_open_wiki(warehouse)
+    wiki = warehouse.context.get(Wiki)
     window = Window(collection.created_since, collection.created_until)
     by_id = {candidate.page_id: candidate for candidate in candidates}
 
@@ -113,7 +113,7 @@ async def measure_batch(
     warehouse: Warehouse, collection: Collection, candidates: Sequence[Candidate]
 ) -> None:
     """Measure at most PAGES_AT_ONCE candidates."""
-    wiki: Wiki = get_open_wiki(warehouse)
+    wiki = warehouse.context.get(Wiki)
     rules = load_rules(collection)
     ids = [candidate.page_id for candidate in candidates]
     titles = [candidate.title for candidate in candidates]

@@ -21,9 +21,6 @@ class Wiki:
     client: PoliteClient
 
 
-_wikis: dict[Warehouse, Wiki] = {}
-
-
 @asynccontextmanager
 async def connect_wiki(
     warehouse: Warehouse,
@@ -33,7 +30,7 @@ async def connect_wiki(
     clock: Clock | None = None,
     on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[Wiki]:
-    """Connect to a wiki; `get_open_wiki` returns it until the block ends.
+    """Connect to a wiki, which is in the run's context until the block ends.
 
     Raises:
         ConfigurationError: no operator is configured.
@@ -50,15 +47,9 @@ async def connect_wiki(
     if settings.pageviews_url and api_url == settings.api_url:
         views = PageViews(settings.pageviews_url, settings.pageviews_project, counting)
     api = MediaWiki(api_url, client, requests.maxlag_seconds)
-    _wikis[warehouse] = Wiki(api, views, settings, client)
     try:
-        yield _wikis[warehouse]
+        with warehouse.context.hold(Wiki(api, views, settings, client)) as wiki:
+            yield wiki
     finally:
-        del _wikis[warehouse]
         await client.close()
         await counting.close()
-
-
-def get_open_wiki(warehouse: Warehouse) -> Wiki:
-    """Return the wiki connected for this warehouse; tasks use it, since they cannot pass it on."""
-    return _wikis[warehouse]

@@ -25,8 +25,6 @@ from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.snapshot import export_edition, latest_snapshot
 from tasks.warehouse.store import Warehouse
 
-_job_runners: dict[tuple[Warehouse, str, str], JobRunner] = {}
-
 
 def load_ask_entry(agent: str) -> AskEntry:
     """Load the `ask` entry of an agent.
@@ -73,7 +71,8 @@ async def open_job_runner(
     agent: str,
     on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[JobRunner]:
-    """Open an agent for `get_job_runner`; closing waits for requests that are being paid for.
+    """Open an agent, whose runner is then in the run's context; closing waits for requests that
+    are being paid for.
 
     on_message: called after each try that certainly started no job.
 
@@ -81,8 +80,7 @@ async def open_job_runner(
         ConfigurationError, Misconfigured: see `check_agents`.
     """
     ask = load_ask_entry(agent)
-    key = (warehouse, edition, agent)
-    if key in _job_runners:
+    if warehouse.context.find(JobRunner, edition, agent):
         raise Misconfigured(
             f"{agent} is being asked about {edition} in this process already: two would buy each "
             "report twice. Wait for that run to end."
@@ -97,17 +95,9 @@ async def open_job_runner(
         reply=load_agents().clarification_reply,
         on_message=on_message,
     )
-    _job_runners[key] = runner
-    try:
+    with warehouse.context.hold(runner, edition, agent):
         async with runner.closing():
             yield runner
-    finally:
-        del _job_runners[key]
-
-
-def get_job_runner(warehouse: Warehouse, edition: str, agent: str) -> JobRunner:
-    """Return the open job runner of an agent and edition."""
-    return _job_runners[warehouse, edition, agent]
 
 
 async def open_agent_client(agent: str, ask: Any, place: AgentFolders) -> AgentClient:

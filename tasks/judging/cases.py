@@ -6,8 +6,7 @@ a batch. Loading inputs cell by cell took longer than judging.
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from tasks.judging.cells import CellPlan
@@ -146,26 +145,13 @@ class CaseLoader:
             return self._ready.pop(plan.cell_id)
 
 
-_loaders: dict[Warehouse, CaseLoader] = {}
-
-
-@contextmanager
-def load_in_batches(warehouse: Warehouse, plans: Sequence[CellPlan]) -> Iterator[None]:
-    """Make `load_case` read these plans' inputs in batches."""
-    _loaders[warehouse] = CaseLoader(warehouse, plans)
-    try:
-        yield
-    finally:
-        del _loaders[warehouse]
-
-
 def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
-    """Load the inputs of one cell.
+    """Load the inputs of one cell; those of a CaseLoader in the run's context come in batches.
 
     Raises:
         UnreadableScan: one of its files is missing or damaged.
     """
-    loader = _loaders.get(warehouse)
+    loader = warehouse.context.find(CaseLoader)
     case = loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
     for attachment in case.attachments:
         try:

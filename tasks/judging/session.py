@@ -38,9 +38,6 @@ class JudgeSession:
             await self.gateway.wait_for_capacity()
 
 
-_sessions: dict[tuple[Warehouse, str], JudgeSession] = {}
-
-
 @asynccontextmanager
 async def judge_session(
     warehouse: Warehouse,
@@ -71,14 +68,14 @@ async def judge_session(
             )
         else:
             session = JudgeSession(load_judge(name), None, budget)
-        async with _register(warehouse, name, session):
-            yield session
+        async with _closing(session):
+            with warehouse.context.hold(session, name):
+                yield session
 
 
 @asynccontextmanager
-async def _register(warehouse: Warehouse, name: str, session: JudgeSession) -> AsyncIterator[None]:
-    """Register the session by its key; at the end wait for its calls under way."""
-    _sessions[warehouse, name] = session
+async def _closing(session: JudgeSession) -> AsyncIterator[None]:
+    """At the end wait for the session's calls under way."""
     try:
         yield
     except BaseException:
@@ -90,14 +87,13 @@ async def _register(warehouse: Warehouse, name: str, session: JudgeSession) -> A
             session.batch.cancel_waiting()
         raise
     finally:
-        del _sessions[warehouse, name]
         if session.gateway:
             await session.gateway.close()
 
 
 def get_judge_session(warehouse: Warehouse, judge_name: str) -> JudgeSession:
     """Return the open session of a judge."""
-    return _sessions[warehouse, judge_name]
+    return warehouse.context.get(JudgeSession, judge_name)
 
 
 async def _open_model_session(

@@ -6,7 +6,7 @@ from pathlib import Path
 from tasks.claims import extract_statements
 from tasks.configuration.models import load_judges
 from tasks.diagnostics import diagnose_agent
-from tasks.judging.cases import load_in_batches
+from tasks.judging.cases import CaseLoader
 from tasks.judging.session import judge_session
 from tasks.leaderboard import write_leaderboard
 from tasks.pending.diagnostics import find_pending_diagnostics
@@ -43,7 +43,7 @@ async def _evaluate(store: Warehouse, run: Evaluation) -> None:
         await diagnose_agent.fn(store.url, run.edition, agent)
     todo = find_pending_cells(plan_run_cells(run))
     async with judge_session(store, run.judge):
-        with load_in_batches(store, todo):
+        with store.context.hold(CaseLoader(store, todo)):
             for plan in todo:
                 await judge_cell.fn(store.url, plan)
     for name, agent, plans in find_pending_scores(store, plan_run_cells(run)):
