@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
@@ -13,6 +12,7 @@ from prefect.states import Completed
 from flows.display.console import print_message
 from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, add_table_artifact
 from flows.runtime.fan_out import Failure, format_failures, run_items
+from flows.runtime.task_runs import run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import open_budget
@@ -123,15 +123,12 @@ async def _get_reports(
                 open_job_runner(store, edition, agent, _print_warning)
             )
 
-        def start(_: str, item: PendingReport) -> Any:
-            return get_report(store.url, item, return_state=True)
-
         failures = await run_items(
             "reports",
             [(f"{item.agent} · {item.title}", item) for item in to_get],
-            start,
+            lambda item: run_task_for_error(get_report, store, item),
             concurrency=concurrency,
-            group=lambda item: str(item.agent),
+            group=lambda item: item.agent,
         )
     return failures + left
 

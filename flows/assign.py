@@ -1,7 +1,5 @@
 """Make an edition's assignments."""
 
-from functools import partial
-
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
@@ -14,7 +12,7 @@ from flows.runtime.artifacts import (
     add_text_artifact,
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.task_runs import run_task_for_result
+from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
@@ -68,9 +66,7 @@ async def assign(
         tags(f"edition:{edition}"),
     ):
         if not asks_questions:
-            new = await run_task_for_result(
-                partial(assign_articles, store.url, edition, return_state=True)
-            )
+            new = await run_task_for_result(assign_articles, store, edition)
             message = describe_assigned(store, edition, new)
             await add_text_artifact("assignments", message, f"{edition}: what agents are asked.")
             return Completed(message=message)
@@ -102,7 +98,7 @@ async def _make_questions(
         return await run_items(
             "invert",
             [(pending.title, pending) for pending in todo],
-            lambda _, pending: make_questions(store.url, pending, judge, return_state=True),
-            concurrency=len(todo) if decider.batch else MAX_CONCURRENT_ARTICLES,
+            lambda pending: run_task_for_error(make_questions, store, pending, judge),
+            concurrency=decider.limit_concurrency(MAX_CONCURRENT_ARTICLES),
             wait_for_capacity=decider.wait_for_capacity,
         )

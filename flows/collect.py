@@ -1,8 +1,6 @@
 """Collect an edition: list, date, measure, choose and freeze new Good Articles."""
 
-import asyncio
 from datetime import datetime
-from functools import partial
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
@@ -17,7 +15,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
 from flows.runtime.progress import stage_progress
-from flows.runtime.task_runs import run_task_for_result
+from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.candidates import (
     close_edition,
@@ -96,23 +94,16 @@ async def collect(
 
 
 async def _run_stages(store: Warehouse, collection: Collection) -> list[Failure]:
-    path, edition = store.url, collection.edition
-    members = await run_task_for_result(partial(list_candidates, path, edition, return_state=True))
+    edition = collection.edition
+    members = await run_task_for_result(list_candidates, store, edition)
     print_message(f"{members:,} Good Articles were listed since the window began.")
     async with stage_progress("first revisions", None) as progress:
-        loop = asyncio.get_running_loop()
-
-        def on_progress(n: int) -> None:
-            loop.create_task(progress.advance(n))  # noqa: RUF006 - only moves a bar
-
-        inside = await run_task_for_result(
-            partial(date_candidates, path, edition, on_progress, return_state=True)
-        )
+        inside = await run_task_for_result(date_candidates, store, edition, progress.advance)
     print_message(f"{inside:,} of them were created in the window.")
     failures = await run_items(
         "measure",
         [(batch[0].title, batch) for batch in find_pending_measurements(store, edition)],
-        lambda title, batch: measure_candidates(path, edition, title, batch, return_state=True),
+        lambda batch: run_task_for_error(measure_candidates, store, edition, batch[0].title, batch),
         concurrency=MAX_CONCURRENT_TASKS,
         size=len,
     )
@@ -120,9 +111,7 @@ async def _run_stages(store: Warehouse, collection: Collection) -> list[Failure]
         failures = await run_items(
             "freeze",
             [(candidate.title, candidate) for candidate in todo],
-            lambda title, candidate: freeze_candidate(
-                path, edition, title, candidate, return_state=True
-            ),
+            lambda candidate: run_task_for_error(freeze_candidate, store, edition, candidate),
             concurrency=MAX_CONCURRENT_TASKS,
         )
     return failures
@@ -145,9 +134,7 @@ async def _close_if_complete(
             f"window. Run `evergreen edition drop {edition}` to use the name for another window.",
         )
     else:
-        sha = await run_task_for_result(
-            partial(close_edition, store.url, edition, return_state=True)
-        )
+        sha = await run_task_for_result(close_edition, store, edition)
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
         fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
         outcome = Completed(message=f"{edition} is frozen: {n} articles{fewer}, manifest {sha}.")

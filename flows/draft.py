@@ -14,6 +14,7 @@ from flows.runtime.artifacts import (
     escape_markdown,
 )
 from flows.runtime.fan_out import format_failures, run_items
+from flows.runtime.task_runs import run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from tasks.costs.budget import open_budget
 from tasks.drafts import draft_article
@@ -62,8 +63,8 @@ async def draft(
             failures = await run_items(
                 "draft",
                 [(pending.title, pending) for pending in todo],
-                lambda _, pending: draft_article(store.url, pending, judge, return_state=True),
-                concurrency=len(todo) if decider.batch else MAX_CONCURRENT_DRAFTS,
+                lambda pending: run_task_for_error(draft_article, store, pending, judge),
+                concurrency=decider.limit_concurrency(MAX_CONCURRENT_DRAFTS),
                 wait_for_capacity=decider.wait_for_capacity,
             )
         there = f"{sum(p.path.exists() for p in todo)} of {len(todo)} drafts"

@@ -26,6 +26,7 @@ from flows.stages import (
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_selection
+from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
@@ -45,7 +46,6 @@ from tasks.scoring.rows import is_current
 from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current
-from tasks.warehouse.store import get_open_warehouse
 
 
 @flow(name="evaluate", flow_run_name="evaluate · {edition}")
@@ -94,48 +94,54 @@ async def evaluate(
         check_selection(store, run.edition, run.protocols, run.agents, run.judge)
         try:
             with tags(f"edition:{edition}", f"judge:{run.judge}"), open_budget(store, budget_usd):
-                failures = await _run_stages(run)
-                return await _finish_run(run, failures, began)
+                failures, cells = await _evaluate(run)
+                await _add_artifacts(run, failures, began)
         finally:
             HELPERS.close()
-
-
-async def _run_stages(run: Evaluation) -> list[Failure]:
-    """Run every stage with something pending, in the order of the data. Processes that share a
-    warehouse share the cells; the other stages, which take minutes, run in one at a time."""
-    store = get_open_warehouse(run.warehouse)
-    failures: list[Failure] = []
-    async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
-        if todo := select_extractions(run):
-            failures += await claims_stage(run, len(todo))
-        if texts := find_pending_diagnostics(store, run.edition, run.agents):
-            failures += await diagnostics_stage(run, sum(map(len, texts.values())))
-        if waiting := select_key_points(run):
-            failures += await key_points_stage(run, len(waiting))
-    cells = select_cells(run, plan_run_cells(run))
-    if unjudged := find_pending_cells(cells):
-        print_message(f"{len(unjudged)} of {len(cells)} cells are pending.")
-        failures += await verdicts_stage(run, len(unjudged))
-    failures += list_open_items(run)
-    async with hold_lock(store.locks, f"scoring of {run.edition}", print_message):
-        if groups := find_pending_scores(store, plan_run_cells(run)):
-            failures += await scores_stage(run, len(groups))
-        if not is_current(store, run.edition, compute_current_rows(run)):
-            await leaderboard_stage(run)
-        elif not is_snapshot_current(store, run.edition):  # a run was interrupted between the two
-            export_edition(store, run.edition)
-    return failures
-
-
-async def _finish_run(run: Evaluation, failures: list[Failure], began: datetime) -> State[None]:
-    """Add the leaderboard, failures and costs as artifacts; return the run's final state."""
-    store = get_open_warehouse(run.warehouse)
-    await add_leaderboard_artifacts(store, run.edition)
-    await add_failures_artifact(failures)
-    await add_costs_artifact(store, began, f"the judge {run.judge} calls no model")
     if not failures:
-        return Completed(message=describe_outcome(run, select_cells(run, plan_run_cells(run))))
+        return Completed(message=describe_outcome(run, cells))
     return Completed(
         name="Partial",
         message=f"Not everything could be done. Pending: {format_failures(failures)}",
     )
+
+
+async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
+    """Run every stage with something pending, in the order of the data. Processes that share a
+    warehouse share the cells; the other stages, which take minutes, run in one at a time.
+
+    Returns:
+        What could not be done, and the run's cells as they are now.
+    """
+    store = run.store
+    failures: list[Failure] = []
+    async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
+        if texts := select_extractions(run):
+            failures += await claims_stage(run, texts)
+        if unmeasured := find_pending_diagnostics(store, run.edition, run.agents):
+            failures += await diagnostics_stage(run, unmeasured)
+        if pointless := select_key_points(run):
+            failures += await key_points_stage(run, pointless)
+    cells = select_cells(run, plan_run_cells(run))
+    if unjudged := find_pending_cells(cells):
+        print_message(f"{len(unjudged)} of {len(cells)} cells are pending.")
+        failures += await verdicts_stage(run, unjudged)
+    async with hold_lock(store.locks, f"scoring of {run.edition}", print_message):
+        every = plan_run_cells(run)
+        cells = select_cells(run, every)
+        failures += list_open_items(run, cells)
+        if unscored := find_pending_scores(store, every):
+            failures += await scores_stage(run, unscored)
+        rows = compute_current_rows(run)
+        if not is_current(store, run.edition, rows):
+            await leaderboard_stage(run, rows)
+        elif not is_snapshot_current(store, run.edition):  # a run was interrupted between the two
+            export_edition(store, run.edition)
+    return failures, cells
+
+
+async def _add_artifacts(run: Evaluation, failures: list[Failure], began: datetime) -> None:
+    """Add the leaderboard, failures and costs as artifacts."""
+    await add_leaderboard_artifacts(run.store, run.edition)
+    await add_failures_artifact(failures)
+    await add_costs_artifact(run.store, began, f"the judge {run.judge} calls no model")

@@ -1,8 +1,6 @@
 """Fetch the pages that an edition's reports cite, each once, and extract their texts."""
 
-import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,10 +17,9 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.progress import stage_progress
-from flows.runtime.task_runs import format_error, get_task_error, run_task
+from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import claims_stage
-from tasks.archive.fetch import OnProgress
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
@@ -131,7 +128,7 @@ async def _extract_claims(
         extractor=extractor,
     )
     todo = select_extractions(run)
-    return await claims_stage(run, len(todo)) if todo else []
+    return await claims_stage(run, todo) if todo else []
 
 
 async def _fetch_pending_pages(
@@ -142,13 +139,15 @@ async def _fetch_pending_pages(
         return []
     hosts = {urlsplit(page.url).netloc for page in wanted}
     print_message(f"Pages to fetch ({fetch_source}): {len(wanted):,}, of hosts: {len(hosts):,}.")
-    path = store.url
     return await _run_with_progress(
         f"fetch {fetch_source}",
         len(wanted),
-        lambda on_progress: fetch_pages(
-            path, edition, fetch_source, agents, again, on_progress, return_state=True
-        ),
+        fetch_pages,
+        store,
+        edition,
+        fetch_source,
+        agents,
+        again,
     )
 
 
@@ -156,27 +155,13 @@ async def _read_pages(store: Warehouse, edition: str, *, again: bool = False) ->
     todo = find_unread_pages(store, edition, again=again)
     if not todo:
         return []
-    path = store.url
-    return await _run_with_progress(
-        "read",
-        len(todo),
-        lambda on_progress: read_pages(path, edition, again, on_progress, return_state=True),
-    )
+    return await _run_with_progress("read", len(todo), read_pages, store, edition, again)
 
 
 async def _run_with_progress(
-    stage: str, total: int, start: Callable[[OnProgress], Any]
+    stage: str, total: int, task: Callable[..., Any], *arguments: object
 ) -> list[Failure]:
-    """Run one task that reports its progress."""
+    """Run one task, whose last argument is called with its progress."""
     async with stage_progress(stage, total) as progress:
-        loop = asyncio.get_running_loop()
-        updates: set[asyncio.Task[None]] = set()
-
-        def on_progress(n: int) -> None:
-            task = loop.create_task(progress.advance(n))
-            updates.add(task)
-            task.add_done_callback(updates.discard)
-
-        error = await get_task_error(await run_task(partial(start, on_progress)))
-        await asyncio.gather(*updates)
+        error = await run_task_for_error(task, *arguments, progress.advance)
     return [Failure(stage, "pages", format_error(error))] if error else []

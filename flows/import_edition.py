@@ -39,9 +39,9 @@ async def bring_in(
     """
     folder = Path(source) if source else find_edition_folder(edition)
     with await hold_warehouse(warehouse) as store:
-        path, began = store.url, utc_now()
-        await import_published(path, str(folder), edition, sorted(agents or []))
-        outcome: Any = evaluate(edition, protocols, agents, judge, path, return_state=True)
+        began = utc_now()
+        await import_published(store, str(folder), edition, sorted(agents or []))
+        outcome: Any = evaluate(edition, protocols, agents, judge, store.url, return_state=True)
         state: State[None] = await outcome
         if not state.is_completed():
             await state.aresult()  # raises its error

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,7 +136,7 @@ async def run_site_task(
 ) -> "SiteSummary":
     """Write the site in a task of this run; return its summary or raise the task's error."""
     site: SiteSummary = await run_task_for_result(
-        partial(write_site, store.url, edition, str(to), judges, snapshots, return_state=True)
+        write_site, store.url, edition, str(to), judges, snapshots
     )
     return site
 

@@ -2,10 +2,10 @@
 
 from tasks.editions.prompts import assign_writing
 from tasks.stage import stage_task
-from tasks.warehouse.store import get_open_warehouse
+from tasks.warehouse.store import Warehouse
 
 
 @stage_task("assign · {edition}")
-async def assign_articles(warehouse_path: str, edition: str) -> int:
+async def assign_articles(warehouse: Warehouse, edition: str) -> int:
     """Create an assignment for each article that has none; return how many are new."""
-    return assign_writing(get_open_warehouse(warehouse_path), edition)
+    return assign_writing(warehouse, edition)

@@ -19,7 +19,7 @@ from tasks.pending.extractions import PendingExtraction, build_extractor_version
 from tasks.processes.pool import HELPERS
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
-from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -29,14 +29,13 @@ class ExtractionFailed(Exception):
 
 @stage_task("claims · {agent}", retry_condition_fn=is_transient)
 async def extract_statements(
-    warehouse_path: str, agent: str, items: list[PendingExtraction], judge: str | None = None
+    warehouse: Warehouse, agent: str, items: list[PendingExtraction], judge: str | None = None
 ) -> None:
     """Extract the statements of one agent's reports (or of the articles), text by text.
 
     Raises:
         ExtractionFailed: the judge gave no usable answer for some texts; the others are done.
     """
-    warehouse = get_open_warehouse(warehouse_path)
     if judge is None:
         for item in items:
             await _extract_offline(warehouse, item)

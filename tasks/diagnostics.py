@@ -7,14 +7,13 @@ from tasks.pending.diagnostics import TEXTS
 from tasks.processes.pool import HELPERS
 from tasks.stage import stage_task
 from tasks.warehouse.results import Diagnostic
-from tasks.warehouse.store import get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
 @stage_task("style · {agent}")
-async def diagnose_agent(warehouse_path: str, edition: str, agent: str) -> None:
+async def diagnose_agent(warehouse: Warehouse, edition: str, agent: str) -> None:
     """Replace the diagnostics of one agent's reports (or of the articles)."""
-    warehouse = get_open_warehouse(warehouse_path)
     texts = warehouse.frame(
         f"SELECT assignment, text, text_sha FROM ({TEXTS}) WHERE edition = $1 AND agent = $2 "
         "ORDER BY assignment",

@@ -19,7 +19,7 @@ from tasks.models.errors import Misconfigured
 from tasks.pending.drafts import PendingDraft, get_drafter
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Article
-from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.store import Warehouse
 
 FACTS = "SELECT text FROM facts WHERE edition = $1 AND article = $2 ORDER BY number"
 LINKS = """
@@ -39,7 +39,7 @@ class NoDraft(Exception):
 
 
 @stage_task("draft · {pending.title}", retry_condition_fn=is_transient)
-async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) -> None:
+async def draft_article(warehouse: Warehouse, pending: PendingDraft, judge: str) -> None:
     """Draft the bundle of one article and write its file, whole or not at all.
 
     Needs an open session of the judge (`tasks.judging.session`). Earlier answers come from the
@@ -49,7 +49,6 @@ async def draft_article(warehouse_path: str, pending: PendingDraft, judge: str) 
         NoDraft: the article has no facts, the judge gave no usable answer, or the file cannot be
             written.
     """
-    warehouse = get_open_warehouse(warehouse_path)
     judge_session = get_judge_session(warehouse, judge)
     if judge_session.gateway is None:
         get_drafter(judge)

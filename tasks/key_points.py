@@ -26,7 +26,7 @@ from tasks.judging.session import get_judge_session
 from tasks.pending.key_points import PendingKeyPoints, load_document
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
-from tasks.warehouse.store import get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 ValueT = TypeVar("ValueT")
@@ -37,13 +37,12 @@ class NoKeyPoints(Exception):
 
 
 @stage_task("key points · {item.title}", retry_condition_fn=is_transient)
-async def make_key_points(warehouse_path: str, item: PendingKeyPoints, judge: str) -> None:
+async def make_key_points(warehouse: Warehouse, item: PendingKeyPoints, judge: str) -> None:
     """Make the key points of one assignment; earlier answers come from the ledger.
 
     Raises:
         NoKeyPoints: the judge gave no usable answer.
     """
-    warehouse = get_open_warehouse(warehouse_path)
     finder: Any = get_judge_session(warehouse, judge).judge
     document = await asyncio.to_thread(load_document, warehouse, item)
     found, merged = await find_key_points(finder, item.title, document)

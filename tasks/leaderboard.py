@@ -6,15 +6,14 @@ from tasks.scoring.rows import add_statistics
 from tasks.stage import stage_task
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
 @stage_task("leaderboard · {edition}")
-async def write_leaderboard(warehouse_path: str, edition: str, rows: list[LeaderboardRow]) -> str:
+async def write_leaderboard(warehouse: Warehouse, edition: str, rows: list[LeaderboardRow]) -> str:
     """Replace the edition's leaderboard and pairs, with intervals and ranks, and export the
     snapshot; return its folder."""
-    warehouse = get_open_warehouse(warehouse_path)
     whole, pairs = await asyncio.to_thread(add_statistics, warehouse, edition, rows)
     changes = []
     for name in sorted({row.protocol for row in rows}):

@@ -8,14 +8,14 @@ from tasks.pending.pages import find_pending_pages, find_unread_pages
 from tasks.stage import stage_task
 from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.store import get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders
 
 
 @stage_task("fetch · {fetch_source}", retries=0)
 async def fetch_pages(
-    warehouse_path: str,
+    warehouse: Warehouse,
     edition: str,
     fetch_source: FetchSource,
     agents: Sequence[str],
@@ -23,7 +23,6 @@ async def fetch_pages(
     on_progress: OnProgress,
 ) -> None:
     """Fetch every pending page from one source; each one gets a row in `fetches`."""
-    warehouse = get_open_warehouse(warehouse_path)
     store = PageStore(pages_folder(warehouse.location))
     store.remove_partial_files()
     wanted = find_pending_pages(warehouse, edition, fetch_source, agents, again=again)
@@ -33,10 +32,9 @@ async def fetch_pages(
 
 @stage_task("read · {edition}", retries=1)
 async def read_pages(
-    warehouse_path: str, edition: str, again: bool, on_progress: OnProgress
+    warehouse: Warehouse, edition: str, again: bool, on_progress: OnProgress
 ) -> None:
     """Extract the text of every fetched page that has none yet (`again`: of all)."""
-    warehouse = get_open_warehouse(warehouse_path)
     todo = find_unread_pages(warehouse, edition, again=again)
     async with PageReaders(load_web().reading) as readers:
         await read_archived_pages(warehouse, edition, readers, todo, on_progress)

@@ -29,7 +29,7 @@ from tasks.pending.questions import PendingArticle, get_inverter
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
-from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.writer import Change
 
@@ -50,7 +50,7 @@ class QuestionsOpen(Exception):
 
 
 @stage_task("invert · {pending.title}", retry_condition_fn=is_transient)
-async def make_questions(warehouse_path: str, pending: PendingArticle, judge: str) -> None:
+async def make_questions(warehouse: Warehouse, pending: PendingArticle, judge: str) -> None:
     """Make the open questions of one article and write each as soon as it is decided.
 
     Needs an open session of the judge (`tasks.judging.session`).
@@ -58,7 +58,6 @@ async def make_questions(warehouse_path: str, pending: PendingArticle, judge: st
     Raises:
         QuestionsOpen: some could not be decided; the others are written.
     """
-    warehouse = get_open_warehouse(warehouse_path)
     judge_session = get_judge_session(warehouse, judge)
     if judge_session.gateway is None or not isinstance(judge_session.judge, LlmJudge):
         get_inverter(judge)

@@ -12,7 +12,7 @@ from tasks.imports.wlc import import_edition
 from tasks.jobs.run import JobRunner
 from tasks.pending.reports import PendingReport
 from tasks.stage import stage_task
-from tasks.warehouse.store import get_open_warehouse
+from tasks.warehouse.store import Warehouse
 
 
 def hash_files(folder: Path) -> str:
@@ -26,7 +26,7 @@ def hash_files(folder: Path) -> str:
 
 def _make_cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     """Identify an import by its files and warehouse, so that Prefect shows `Cached`."""
-    identity = get_open_warehouse(parameters["warehouse_path"]).id
+    identity = parameters["warehouse"].id
     agents = " ".join(parameters["agents"])
     content = hash_files(Path(parameters["folder"]))
     return f"import {identity} {parameters['edition']} [{agents}] {content}"
@@ -38,17 +38,16 @@ def _make_cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     persist_result=True,
 )
 async def import_published(
-    warehouse_path: str, folder: str, edition: str, agents: list[str]
+    warehouse: Warehouse, folder: str, edition: str, agents: list[str]
 ) -> dict[str, Any]:
     """Import a published edition; return the summary as a mapping, which can be cached."""
-    warehouse = get_open_warehouse(warehouse_path)
     summary = await asyncio.to_thread(import_edition, warehouse, Path(folder), edition, agents)
     return summary.model_dump()
 
 
 @stage_task("report · {item.agent} · {item.title}", retries=0)
-async def get_report(warehouse_path: str, item: PendingReport) -> None:
+async def get_report(warehouse: Warehouse, item: PendingReport) -> None:
     """Get one report, continuing an earlier run's job if there is one. Prefect never retries it:
     only the job's row says what may be sent again."""
-    runner = get_open_warehouse(warehouse_path).context.get(JobRunner, item.edition, item.agent)
+    runner = warehouse.context.get(JobRunner, item.edition, item.agent)
     await runner.get_report(item)

@@ -20,16 +20,15 @@ from tasks.protocols.redirects import Redirects, redirect_chain
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
-from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
 @stage_task("scores · {protocol_name} · {agent}")
 async def score_agent(
-    warehouse_path: str, protocol_name: str, agent: str, plans: list[CellPlan]
+    warehouse: Warehouse, protocol_name: str, agent: str, plans: list[CellPlan]
 ) -> None:
     """Replace the scores of one agent's reports under one protocol."""
-    warehouse = get_open_warehouse(warehouse_path)
     first = plans[0]
     scores = compute_scores(
         warehouse,

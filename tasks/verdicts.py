@@ -17,7 +17,7 @@ from tasks.stage import is_transient, stage_task
 from tasks.warehouse.locks import wait_for_lock
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
-from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 RETRIES = 2
@@ -30,9 +30,8 @@ RETRIES = 2
     retry_jitter_factor=1,
     retry_condition_fn=is_transient,
 )
-async def judge_cell(warehouse_path: str, plan: CellPlan) -> None:
+async def judge_cell(warehouse: Warehouse, plan: CellPlan) -> None:
     """Judge one cell and commit its verdicts to the warehouse."""
-    warehouse = get_open_warehouse(warehouse_path)
     decider = get_judge_session(warehouse, plan.judge).judge
     case = await asyncio.to_thread(load_case, warehouse, plan)
     if decider.cpu_bound:

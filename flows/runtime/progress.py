@@ -1,5 +1,6 @@
 """Progress: bars in the terminal, and one artifact per stage in the Prefect UI."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,14 +32,17 @@ class StageProgress:
         self._artifact = artifact
         self._done = 0
         self._updated = time.monotonic()
+        self._update: asyncio.Task[None] | None = None
 
-    async def advance(self, items: int = 1) -> None:
+    def advance(self, items: int = 1) -> None:
+        """Count finished items; to be called in the event loop."""
         self._done += items
         self._bars.advance(self._bar, items)
         now = time.monotonic()
-        if self._total and (now - self._updated > UPDATE_SECONDS or self._done == self._total):
+        updating = self._update and not self._update.done()
+        if self._total and now - self._updated > UPDATE_SECONDS and not updating:
             self._updated = now
-            await aupdate_progress_artifact(self._artifact, self._done / self._total * 100)
+            self._update = asyncio.create_task(self._update_artifact())
 
     def describe(self, doing: str) -> None:
         """Show what is being done just now, in place of the stage's name."""
@@ -47,6 +51,16 @@ class StageProgress:
     def update(self, doing: str, done: int, total: int) -> None:
         """Show the progress of one part of the stage; may be called from any thread."""
         self._bars.update(self._bar, description=doing, completed=done, total=total)
+
+    async def finish(self) -> None:
+        """Update the artifact for the last time."""
+        if self._update:
+            await asyncio.wait([self._update])
+        await self._update_artifact()
+
+    async def _update_artifact(self) -> None:
+        share = self._done / self._total if self._total else 1.0
+        await aupdate_progress_artifact(self._artifact, share * 100)
 
 
 @asynccontextmanager
@@ -70,6 +84,6 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
     if not STDERR.is_terminal:  # a log gets a line per stage instead of bars
         print_message(f"stage {stage}: {to_do}")
     with Progress(*columns, console=STDERR) as bars:
-        yield StageProgress(bars, stage, total, artifact)
-    if not total:
-        await aupdate_progress_artifact(artifact, 100.0)
+        progress = StageProgress(bars, stage, total, artifact)
+        yield progress
+    await progress.finish()

@@ -1,9 +1,10 @@
 """Run one task to its end, even if the Prefect server restarts meanwhile."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from tenacity import (
@@ -24,15 +25,12 @@ tries (`PREFECT_CLIENT_MAX_RETRIES` in docker-compose.yml) take 510 s."""
 MAX_WAIT_SECONDS = 30
 
 
-async def run_task(start: Callable[[], Any]) -> State[Any]:
-    """Run a task; return its final state.
+async def run_task(task: Callable[..., Any], *arguments: object) -> State[Any]:
+    """Run a task with these arguments; return its final state.
 
     Before a task with tags starts, Prefect asks the server for a concurrency slot, with a new
     client that does not retry. A server that is being restarted would thus fail the whole run;
     here the task, which has not started yet, is called again.
-
-    Args:
-        start: calls the task with `return_state=True`.
 
     Raises:
         ConcurrencySlotAcquisitionError: the server stayed away.
@@ -40,7 +38,7 @@ async def run_task(start: Callable[[], Any]) -> State[Any]:
     next(TASK_RUNS)
 
     async def call() -> State[Any]:
-        state: State[Any] = await start()
+        state: State[Any] = await task(*arguments, return_state=True)
         return state
 
     tries = AsyncRetrying(
@@ -52,13 +50,21 @@ async def run_task(start: Callable[[], Any]) -> State[Any]:
     return await tries(call)
 
 
-async def run_task_for_result(start: Callable[[], Any]) -> Any:
+async def run_task_for_result(task: Callable[..., Any], *arguments: object) -> Any:
     """Run a task as `run_task` does; return its result or raise its error."""
-    return await (await run_task(start)).aresult()
+    return await (await run_task(task, *arguments)).aresult()
 
 
-async def get_task_error(state: State[Any]) -> BaseException | None:
-    """Return the error of a finished task, if it failed; raise warehouse errors."""
+async def run_task_for_error(
+    task: Callable[..., Any], *arguments: object, tagged: Sequence[str] = ()
+) -> BaseException | None:
+    """Run a task as `run_task` does, with these tags; return its error if it failed.
+
+    Raises:
+        WarehouseError: nothing could be kept.
+    """
+    with tags(*tagged):
+        state = await run_task(task, *arguments)
     if state.is_completed():
         return None
     error = await state.aresult(raise_on_failure=False)

@@ -32,6 +32,11 @@ class JudgeSession:
     batch: BatchSender | None = None
     """The sender of batches; None for live calls."""
 
+    def limit_concurrency(self, most: int) -> int | None:
+        """Return how many items to ask about at a time; None: all, since a batch takes hours
+        whatever its size."""
+        return None if self.batch else most
+
     async def wait_for_capacity(self) -> None:
         """Wait until the model needs more work, so that another cell should start."""
         if self.gateway:

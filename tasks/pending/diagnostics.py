@@ -18,8 +18,9 @@ WHERE a.kind = 'write_article'
 
 def find_pending_diagnostics(
     warehouse: Warehouse, edition: str, agents: Sequence[str] = ()
-) -> dict[str, list[str]]:
-    """Return agent ('' for the articles) → assignments whose text has no current diagnostics."""
+) -> list[tuple[str, str]]:
+    """Return (agent, assignment) of the texts without current diagnostics; agent '' stands for the
+    articles."""
     frame = warehouse.frame(
         f"SELECT agent, assignment FROM ({TEXTS}) AS t WHERE edition = $1 AND NOT EXISTS ("
         "SELECT 1 FROM diagnostics AS d WHERE d.edition = t.edition AND d.agent = t.agent "
@@ -27,8 +28,8 @@ def find_pending_diagnostics(
         "ORDER BY ALL",
         [edition, STYLE_VERSION],
     )
-    found: dict[str, list[str]] = {}
-    for agent, assignment in frame.iter_rows():
-        if not agents or agent in ("", *agents):
-            found.setdefault(agent, []).append(assignment)
-    return found
+    return [
+        (agent, assignment)
+        for agent, assignment in frame.iter_rows()
+        if not agents or agent in ("", *agents)
+    ]

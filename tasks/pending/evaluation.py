@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.judges.registry import load_judge
 from tasks.judges.research import ExtractKeyPoints
@@ -36,14 +36,27 @@ class Evaluation:
     assignments: tuple[str, ...] = ()
     """Judge only the reports of these; the scores and the leaderboard count the others as open."""
 
+    @property
+    def store(self) -> Warehouse:
+        """The warehouse, open in this process."""
+        return get_open_warehouse(self.warehouse)
+
     def includes(self, assignment: str) -> bool:
         """Whether to judge the reports of this assignment."""
         return not self.assignments or assignment in self.assignments
 
 
+class PendingScores(NamedTuple):
+    """An agent's reports whose scores under one protocol are out of date."""
+
+    protocol: str
+    agent: str
+    cells: list[CellPlan]
+
+
 def describe_if_done(run: Evaluation) -> str | None:
     """Describe the outcome if nothing is pending; None if something is."""
-    store = get_open_warehouse(run.warehouse)
+    store = run.store
     if select_extractions(run) or find_pending_diagnostics(store, run.edition, run.agents):
         return None
     if select_key_points(run):
@@ -74,9 +87,7 @@ def describe_outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
 def select_extractions(run: Evaluation) -> list[PendingExtraction]:
     """Return the texts whose statements this run is to extract."""
     extractor: Any = load_judge(run.extractor) if run.extractor else None
-    found = find_pending_extractions(
-        get_open_warehouse(run.warehouse), run.edition, run.agents, extractor
-    )
+    found = find_pending_extractions(run.store, run.edition, run.agents, extractor)
     return [item for item in found if run.includes(item.assignment)]
 
 
@@ -85,18 +96,17 @@ def select_key_points(run: Evaluation) -> list[PendingKeyPoints]:
     or the judge cannot make them."""
     if not need_key_points(run.protocols) or ExtractKeyPoints not in load_judge(run.judge).decides:
         return []
-    found = find_pending_key_points(get_open_warehouse(run.warehouse), run.edition, run.agents)
+    found = find_pending_key_points(run.store, run.edition, run.agents)
     return [item for item in found if run.includes(item.assignment)]
 
 
 def plan_run_cells(run: Evaluation) -> list[CellPlan]:
     """Plan every cell of the evaluation."""
-    warehouse = get_open_warehouse(run.warehouse)
     decider = load_judge(run.judge)
     return [
         plan
         for name in run.protocols
-        for plan in plan_cells(warehouse, run.edition, get_protocol(name), decider, run.agents)
+        for plan in plan_cells(run.store, run.edition, get_protocol(name), decider, run.agents)
     ]
 
 
@@ -110,17 +120,17 @@ def find_pending_cells(cells: Sequence[CellPlan]) -> list[CellPlan]:
     return [cell for cell in cells if cell.state in ("pending", "failed")]
 
 
-def find_pending_scores(
-    warehouse: Warehouse, cells: Sequence[CellPlan]
-) -> list[tuple[str, str, list[CellPlan]]]:
-    """Return (protocol, agent, cells) for each group whose stored scores are out of date."""
+def find_pending_scores(warehouse: Warehouse, cells: Sequence[CellPlan]) -> list[PendingScores]:
+    """Return the reports whose stored scores are out of date."""
     groups: dict[tuple[str, str], list[CellPlan]] = {}
     for cell in cells:
         groups.setdefault((cell.protocol, cell.agent), []).append(cell)
-    return [(*key, of) for key, of in groups.items() if has_outdated_scores(warehouse, of)]
+    return [
+        PendingScores(*key, of) for key, of in groups.items() if has_outdated_scores(warehouse, of)
+    ]
 
 
 def compute_current_rows(run: Evaluation) -> list[LeaderboardRow]:
     """Compute the leaderboard's rows from the current scores."""
     protocols = [get_protocol(name) for name in run.protocols]
-    return build_leaderboard_rows(get_open_warehouse(run.warehouse), run.edition, protocols)
+    return build_leaderboard_rows(run.store, run.edition, protocols)

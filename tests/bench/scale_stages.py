@@ -107,7 +107,7 @@ def chosen(plans: Sequence[Any], n: int) -> list[Any]:
 
 
 def plan(work: Work) -> int:
-    """Which cells there are, and what they rest on: asked six times in an evaluation."""
+    """Which cells there are, and what they rest on: asked twice in an evaluation."""
     with work.timed():
         n = len(_plans(work))
     return n
@@ -125,9 +125,13 @@ def _plans(work: Work) -> list[Any]:
 def diagnostics(work: Work) -> int:
     """Style figures of all texts."""
     from flows.stages import diagnostics_stage
+    from tasks.pending.diagnostics import find_pending_diagnostics
     from tasks.processes.pool import HELPERS
+    from tasks.warehouse.store import open_warehouse
 
-    work.flow(lambda: diagnostics_stage(work.evaluation, 0))
+    with open_warehouse(work.warehouse) as store:
+        todo = find_pending_diagnostics(store, EDITION)
+    work.flow(lambda: diagnostics_stage(work.evaluation, todo))
     HELPERS.close()
     return work.articles * (work.agents + 1)
 
@@ -136,16 +140,21 @@ def verdicts(work: Work) -> int:
     """Judge the cells that are pending, their questions answered by the ledger."""
     from flows.stages import verdicts_stage
 
-    n: int = sum(plan.state == "pending" for plan in _plans(work))
-    work.flow(lambda: verdicts_stage(work.evaluation, n))
-    return n
+    todo = [plan for plan in _plans(work) if plan.state == "pending"]
+    work.flow(lambda: verdicts_stage(work.evaluation, todo))
+    return len(todo)
 
 
 def scores(work: Work) -> int:
     """One row per report and metric."""
     from flows.stages import scores_stage
+    from tasks.pending.evaluation import find_pending_scores
+    from tasks.warehouse.store import open_warehouse
 
-    work.flow(lambda: scores_stage(work.evaluation, 0))
+    plans = _plans(work)
+    with open_warehouse(work.warehouse) as store:
+        todo = find_pending_scores(store, plans)
+    work.flow(lambda: scores_stage(work.evaluation, todo))
     return _count(work, "scores")
 
 
@@ -153,9 +162,13 @@ def leaderboard(work: Work) -> int:
     """Figures, intervals, rank ranges, pairs; without the snapshot, which is the next stage."""
     from flows import stages
     from tasks import leaderboard as module
+    from tasks.pending.evaluation import compute_current_rows
+    from tasks.warehouse.store import open_warehouse
 
     module.export_edition = lambda warehouse, edition: Path()  # type: ignore[attr-defined]
-    work.flow(lambda: stages.leaderboard_stage(work.evaluation))
+    with open_warehouse(work.warehouse):
+        rows = compute_current_rows(work.evaluation)
+    work.flow(lambda: stages.leaderboard_stage(work.evaluation, rows))
     return _count(work, "leaderboard") + _count(work, "agent_pairs")
 
 

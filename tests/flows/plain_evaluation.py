@@ -38,14 +38,14 @@ def evaluate_plainly(
 
 async def _evaluate(store: Warehouse, run: Evaluation) -> None:
     for item in select_extractions(run):
-        await extract_statements.fn(store.url, item.agent, [item])
-    for agent in find_pending_diagnostics(store, run.edition, run.agents):
-        await diagnose_agent.fn(store.url, run.edition, agent)
+        await extract_statements.fn(store, item.agent, [item])
+    for agent in {agent for agent, _ in find_pending_diagnostics(store, run.edition, run.agents)}:
+        await diagnose_agent.fn(store, run.edition, agent)
     todo = find_pending_cells(plan_run_cells(run))
     async with judge_session(store, run.judge):
         with store.context.hold(CaseLoader(store, todo)):
             for plan in todo:
-                await judge_cell.fn(store.url, plan)
-    for name, agent, plans in find_pending_scores(store, plan_run_cells(run)):
-        await score_agent.fn(store.url, name, agent, plans)
-    await write_leaderboard.fn(store.url, run.edition, compute_current_rows(run))
+                await judge_cell.fn(store, plan)
+    for group in find_pending_scores(store, plan_run_cells(run)):
+        await score_agent.fn(store, *group)
+    await write_leaderboard.fn(store, run.edition, compute_current_rows(run))

@@ -98,7 +98,7 @@ async def inverted_articles(warehouse: Warehouse, judge: str, n_articles: int) -
     async with judge_session(warehouse, judge):
         for pending in chosen(warehouse, judge, n_articles):
             try:
-                await make_questions.fn(warehouse.url, pending, judge)
+                await make_questions.fn(warehouse, pending, judge)
             except QuestionsOpen as error:
                 print(f"open: {error}"[:300])
 

@@ -80,7 +80,7 @@ def work(warehouse: Warehouse, folder: Path) -> list[str]:
         async with judge_session(warehouse, JUDGE):
             for pending in find_pending_drafts(warehouse, "e", folder):
                 try:
-                    await draft_article.fn(warehouse.url, pending, JUDGE)
+                    await draft_article.fn(warehouse, pending, JUDGE)
                 except NoDraft as error:
                     said.append(str(error))
         return said

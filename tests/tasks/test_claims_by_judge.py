@@ -108,7 +108,7 @@ def rows_after(path: Path) -> tuple[Sequence[Claim], Sequence[Citation], Sequenc
             items = find_pending_extractions(warehouse, "sample", extractor=extractor)
             for agent in sorted({item.agent for item in items}):
                 mine = [item for item in items if item.agent == agent]
-                await extract_statements.fn(str(path), agent, mine, judge=JUDGE)
+                await extract_statements.fn(warehouse, agent, mine, judge=JUDGE)
             return len(find_pending_extractions(warehouse, "sample", extractor=extractor))
 
     with open_warehouse(path) as warehouse:

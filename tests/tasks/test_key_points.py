@@ -58,7 +58,7 @@ def made(warehouse: Warehouse, items: list[PendingKeyPoints]) -> None:
     async def make() -> None:
         async with judge_session(warehouse, JUDGE):
             for item in items:
-                await make_key_points.fn(warehouse.url, item, JUDGE)
+                await make_key_points.fn(warehouse, item, JUDGE)
 
     asyncio.run(make())
 

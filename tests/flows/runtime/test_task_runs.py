@@ -1,7 +1,6 @@
 """A task that cannot begin, because the Prefect server is away, begins when it is back."""
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ class Server:
     def __init__(self, refusals: int) -> None:
         self.refusals, self.asked = refusals, 0
 
-    async def begin(self, item: str) -> Any:
+    async def begin(self, item: str, *, return_state: bool) -> Any:
         self.asked += 1
         if self.asked <= self.refusals:
             raise ConcurrencySlotAcquisitionError("All connection attempts failed")
@@ -33,7 +32,7 @@ class Server:
 
 def test_it_is_begun_again_until_the_server_has_a_place_for_it() -> None:
     server = Server(refusals=3)
-    state = asyncio.run(run_task(lambda: server.begin("cell")))
+    state = asyncio.run(run_task(server.begin, "cell"))
     assert (state.message, server.asked) == ("cell", 4)
 
 
@@ -43,14 +42,14 @@ def test_a_server_that_stays_away_is_not_waited_for_for_ever(
     monkeypatch.setattr(task_runs, "MAX_OUTAGE_SECONDS", 0)
     server = Server(refusals=3)
     with pytest.raises(ConcurrencySlotAcquisitionError):
-        asyncio.run(run_task(partial(server.begin, "cell")))
+        asyncio.run(run_task(server.begin, "cell"))
     assert server.asked == 1
 
 
 def test_what_fails_otherwise_is_not_begun_again() -> None:
     begun = []
 
-    async def broken() -> Any:
+    async def broken(*, return_state: bool) -> Any:
         begun.append(1)
         raise ValueError("no")
 

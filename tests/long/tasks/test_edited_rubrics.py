@@ -83,7 +83,7 @@ def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_s
     [plan, *_] = plans(warehouse, by)
 
     def judged() -> int:
-        asyncio.run(judge_cell.fn(warehouse.url, plan))
+        asyncio.run(judge_cell.fn(warehouse, plan))
         return warehouse.frame("SELECT * FROM verdicts").height
 
     rubric.write_text(AFTER, "utf-8")

@@ -93,7 +93,7 @@ def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
         async with judge_session(warehouse, judge):
             for item in pending(warehouse, judge):
                 try:
-                    await make_questions.fn(warehouse.url, item, judge)
+                    await make_questions.fn(warehouse, item, judge)
                 except QuestionsOpen as error:
                     problems.append(str(error))
         return problems

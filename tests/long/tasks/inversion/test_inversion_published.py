@@ -50,7 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Question], list
     async def work() -> None:
         async with judge_session(warehouse, JUDGE):
             for pending in find_pending_articles(warehouse, "e", get_inverter(JUDGE), N_ARTICLES):
-                await make_questions.fn(str(path), pending, JUDGE)
+                await make_questions.fn(warehouse, pending, JUDGE)
 
     with (
         open_warehouse(path) as warehouse,
