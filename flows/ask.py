@@ -75,7 +75,8 @@ async def ask(
         ]
         failures = await asyncio.to_thread(_import_dropped_reports, store, edition, agents, wanted)
         failures += await _get_reports(store, edition, agents, wanted)
-        came = len(wanted) - sum(_count_missing(store, wanted).values())
+        left = _count_missing(store, wanted)
+        came = len(wanted) - left
         if not is_snapshot_current(store, edition):
             export_edition(store, edition)
         await add_table_artifact(
@@ -85,7 +86,6 @@ async def ask(
         )
         await add_failures_artifact(failures)
         await add_costs_artifact(store, began, "no job was sent to these agents")
-        left = _count_missing(store, wanted)
     message = f"{edition}: {came} {'report' if came == 1 else 'reports'} received" + (
         f", ${budget.spent:,.2f} spent in this run." if budget.spent else "."
     )
@@ -93,7 +93,7 @@ async def ask(
         return Completed(message=message)
     return Completed(
         name="Partial",
-        message=f"{message} {left.total()} are still missing: {format_failures(failures)}",
+        message=f"{message} {left} are still missing: {format_failures(failures)}",
     )
 
 
@@ -148,7 +148,7 @@ def _import_dropped_reports(
         missing = [item for item in wanted if item.agent == agent]
         left = exchange_files(store, edition, agent, drop, missing)
         failures += [Failure("reports", f"{agent} · {f.path}", "; ".join(f.remarks)) for f in left]
-        if n := _count_missing(store, missing).total():
+        if n := _count_missing(store, missing):
             where = f"{n} prompts are in {drop.folder}/{PROMPTS}; put the reports into the folder"
             failures.append(Failure("reports", agent, where))
     return failures
@@ -159,15 +159,15 @@ def _describe_last_job(item: PendingReport) -> str:
     return f"{job.state}: {job.error}; {suggest_ask_again(job)}"
 
 
-def _count_missing(store: Warehouse, wanted: Sequence[PendingReport]) -> Counter[str]:
-    """Count the wanted reports that are still missing, by agent."""
+def _count_missing(store: Warehouse, wanted: Sequence[PendingReport]) -> int:
+    """Count the wanted reports that are still missing."""
     stored = set(
         store.frame(
             "SELECT agent, assignment FROM reports WHERE edition = $1",
             [wanted[0].edition if wanted else ""],
         ).iter_rows()
     )
-    return Counter(w.agent for w in wanted if (w.agent, w.assignment) not in stored)
+    return sum((item.agent, item.assignment) not in stored for item in wanted)
 
 
 def _print_warning(text: str) -> None:

@@ -119,14 +119,7 @@ async def _extract_claims(
     store: Warehouse, edition: str, agents: Sequence[str], extractor: str | None
 ) -> list[Failure]:
     """Extract missing claims: they tell which pages reports cite."""
-    run = Evaluation(
-        warehouse=store.url,
-        edition=edition,
-        protocols=(),
-        agents=tuple(agents),
-        judge=load_judges().default,
-        extractor=extractor,
-    )
+    run = Evaluation(store.url, edition, (), tuple(agents), load_judges().default, extractor)
     todo = select_extractions(run)
     return await claims_stage(run, todo) if todo else []
 

@@ -5,6 +5,7 @@ Published facts and claims come with the import; the offline extractor or a judg
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tasks.extraction.claims import (
@@ -105,10 +106,8 @@ def _build_fact_changes(
     facts = [
         Fact(
             **of_article,
+            **asdict(fact),
             number=number,
-            text=fact.text,
-            section=fact.section,
-            position=fact.position,
             source="judge" if extractor else "offline",
         )
         for number, fact in enumerate(extracted)
@@ -142,11 +141,8 @@ def _build_claim_changes(
     citations = {
         (number, citation.url): Citation(
             **key,
+            **asdict(citation),
             number=number,
-            url=citation.url,
-            raw_url=citation.raw_url,
-            marker=citation.marker,
-            kind=citation.kind,
         )
         for number, claim in enumerate(extracted.claims)
         for citation in claim.citations

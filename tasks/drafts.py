@@ -15,7 +15,6 @@ from tasks.drafting.steps import (
     list_allowed_values,
 )
 from tasks.judging.session import get_judge_session
-from tasks.models.errors import Misconfigured
 from tasks.pending.drafts import PendingDraft, get_drafter
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Article
@@ -48,11 +47,10 @@ async def draft_article(warehouse: Warehouse, pending: PendingDraft, judge: str)
     Raises:
         NoDraft: the article has no facts, the judge gave no usable answer, or the file cannot be
             written.
+        Misconfigured: the judge calls no model.
     """
     judge_session = get_judge_session(warehouse, judge)
-    if judge_session.gateway is None:
-        get_drafter(judge)
-        raise Misconfigured(f"The judge {judge} has no session with a model.")
+    drafter = get_drafter(judge, judge_session.gateway)
     if not pending.n_facts:
         raise NoDraft(
             f"the article has no facts. `evergreen evaluate --edition {pending.edition}` extracts "
@@ -60,7 +58,6 @@ async def draft_article(warehouse: Warehouse, pending: PendingDraft, judge: str)
         )
     settings = load_drafting()
     subject, links = await asyncio.to_thread(_load_subject, warehouse, pending, settings)
-    drafter = get_drafter(judge, judge_session.gateway)
     context = DraftingContext(subject, drafter, judge_session.judge, settings)
     try:
         draft = await draft_bundle(context)

@@ -24,7 +24,6 @@ from tasks.inversion.rows import (
 from tasks.inversion.steps import invert
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import get_judge_session
-from tasks.models.errors import Misconfigured
 from tasks.pending.questions import PendingArticle, get_inverter
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.questions import Question
@@ -57,14 +56,14 @@ async def make_questions(warehouse: Warehouse, pending: PendingArticle, judge: s
 
     Raises:
         QuestionsOpen: some could not be decided; the others are written.
+        Misconfigured: the judge calls no model.
     """
     judge_session = get_judge_session(warehouse, judge)
-    if judge_session.gateway is None or not isinstance(judge_session.judge, LlmJudge):
-        get_inverter(judge)
-        raise Misconfigured(f"The judge {judge} has no session with a model.")
+    inverter = get_inverter(judge, judge_session.gateway)
+    assert isinstance(judge_session.judge, LlmJudge)  # it calls a model
     context = InversionContext(
         *await asyncio.to_thread(_load_source, warehouse, pending.inversion),
-        inverter=get_inverter(judge, judge_session.gateway),
+        inverter=inverter,
         matcher=judge_session.judge,
         settings=load_inversion(),
     )

@@ -1,6 +1,7 @@
 """Stage scores: compute one row per report and metric from verdicts, one agent at a time."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -153,24 +154,17 @@ def _load_claims(
     )
 
 
-def _build_score(plan: CellPlan, metric: str, figure: dict[str, object] | None) -> Score:
+def _build_score(plan: CellPlan, metric: str, figure: dict[str, Any] | None) -> Score:
     row = figure or {"numerator": None, "n_items": 0, "n_open": 0, "reason": plan.state_reason}
     n_items, numerator = row["n_items"], row["numerator"]
-    return Score.model_validate(
-        {
-            "edition": plan.edition,
-            "protocol": plan.protocol,
-            "agent": plan.agent,
-            "assignment": plan.assignment,
-            "judge": plan.judge,
-            "metric": metric,
-            "value": numerator / n_items if numerator is not None and n_items else None,  # type: ignore[operator]
-            "numerator": numerator,
-            "n_items": n_items,
-            "n_open": row["n_open"],
-            "state": plan.state,
-            "reason": row["reason"],
-            "cell_id": scored_cell(plan),
-            "scorer_version": scorer_version(plan),
-        }
+    return Score(
+        **plan.model_dump(include={"edition", "protocol", "agent", "assignment", "judge", "state"}),
+        metric=metric,
+        value=numerator / n_items if numerator is not None and n_items else None,
+        numerator=numerator,
+        n_items=n_items,
+        n_open=row["n_open"],
+        reason=row["reason"],
+        cell_id=scored_cell(plan),
+        scorer_version=scorer_version(plan),
     )

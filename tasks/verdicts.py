@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Any, Literal
 
 from prefect.tasks import exponential_backoff
 
@@ -86,7 +86,8 @@ def _check_ownership(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> C
 
 async def write_cell(warehouse: Warehouse, plan: CellPlan, decided: list[ItemAnswer]) -> None:
     """Commit a cell with its verdicts and delete the scores of its earlier state."""
-    verdicts = [_build_verdict(plan, item) for item in decided]
+    of_plan = plan.model_dump(include={*Verdict.model_fields})
+    verdicts = [_build_verdict(of_plan, item) for item in decided]
     n_open = sum(verdict.status in OPEN_STATUSES for verdict in verdicts)
     of_cell = {"cell_id": plan.cell_id}
     await warehouse.write_async(
@@ -109,17 +110,9 @@ async def write_failure(warehouse: Warehouse, plan: CellPlan, error: BaseExcepti
 def _build_cell(
     plan: CellPlan, *, n_verdicts: int = 0, n_open: int = 0, error: str | None = None
 ) -> Cell:
+    """Build the cell's row from the fields that it shares with its plan, and its outcome."""
     return Cell(
-        cell_id=plan.cell_id,
-        edition=plan.edition,
-        protocol=plan.protocol,
-        agent=plan.agent,
-        assignment=plan.assignment,
-        judge=plan.judge,
-        model_version=plan.model_version,
-        prompt_sha=plan.prompt_sha,
-        protocol_version=plan.protocol_version,
-        input_sha=plan.input_sha,
+        **plan.model_dump(include={*Cell.model_fields}),
         status="failed" if error else "done",
         error=error,
         n_verdicts=n_verdicts,
@@ -127,26 +120,9 @@ def _build_cell(
     )
 
 
-def _build_verdict(plan: CellPlan, decided: ItemAnswer) -> Verdict:
-    answer = decided.answer
-    return Verdict(
-        cell_id=plan.cell_id,
-        edition=plan.edition,
-        protocol=plan.protocol,
-        step=decided.step,
-        agent=plan.agent,
-        assignment=plan.assignment,
-        item=decided.item,
-        judge=plan.judge,
-        model_version=answer.model_version or plan.model_version,
-        prompt_sha=plan.prompt_sha,
-        attempt=answer.attempt,
-        label=answer.label,
-        score=answer.score,
-        reason=answer.reason,
-        evidence=answer.evidence,
-        status=answer.status,
-        call_id=answer.call_id,
-        asked_together=answer.asked_together,
-        shown_share=answer.shown_share,
-    )
+def _build_verdict(of_plan: dict[str, Any], decided: ItemAnswer) -> Verdict:
+    """Build a verdict from the fields that it shares with its cell's plan and with the answer."""
+    answered = decided.answer.model_dump()
+    version = answered["model_version"] or of_plan["model_version"]
+    fields = of_plan | answered | {"model_version": version}
+    return Verdict(**fields, step=decided.step, item=decided.item)

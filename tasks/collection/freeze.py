@@ -147,36 +147,25 @@ def _build_changes(
     key = {"edition": candidate.edition, "article": name}
     permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"
     article = Article(
-        **key,
-        title=candidate.title,
-        url=str(candidate.url),
-        page_id=candidate.page_id,
+        **candidate.model_dump(include={*Article.model_fields}),
+        article=name,
         text=text,
         text_sha=content_sha(text),
-        created_at=candidate.created_at,
-        promoted_on=candidate.promoted_on,
-        bytes=candidate.bytes,
         views=views,
         external_links=page.external_links,
-        topic=candidate.topic,
-        category=candidate.category,
     )
-    revision = ArticleRevision.model_validate(
-        {
-            **key,
-            "page_id": candidate.page_id,
-            "revision_id": candidate.revision_id,
-            "revision_at": candidate.revision_at,
-            "permalink": permalink,
-            "html": page.html,
-            "html_sha": content_sha(page.html),
-            "text_sha": article.text_sha,
-            "converter_version": str(CONVERTER_VERSION),
-            "licence": licence,
-            "licence_url": licence_url,
-            "attribution": f"“{candidate.title}” by its authors on the wiki, {permalink}, "
-            f"licence: {licence}; shortened to its prose, lists and tables.",
-        }
+    revision = ArticleRevision(
+        **candidate.model_dump(include={*ArticleRevision.model_fields}),
+        article=name,
+        permalink=permalink,
+        html=page.html,
+        html_sha=content_sha(page.html),
+        text_sha=article.text_sha,
+        converter_version=str(CONVERTER_VERSION),
+        licence=licence,
+        licence_url=licence_url,
+        attribution=f"“{candidate.title}” by its authors on the wiki, {permalink}, "
+        f"licence: {licence}; shortened to its prose, lists and tables.",
     )
     rows = [
         ArticleLink(

@@ -7,6 +7,7 @@ repeated, and the edition becomes the same.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 from tasks.collection.wiki import Wiki
 from tasks.configuration.topics import find_category
@@ -162,19 +163,12 @@ def _add_measures(
 ) -> Candidate:
     if measures is None:
         return candidate.model_copy(update={"decision": "gone"})
+    measured = asdict(measures)
     return candidate.model_copy(
         update={
-            "url": measures.url,
-            "revision_id": measures.revision_id,
-            "revision_at": measures.revision_at,
-            "bytes": measures.bytes,
-            "words": measures.words,
-            "reference_urls": measures.reference_urls,
-            "headings": measures.headings,
-            "links": measures.links,
-            "topic": assessment.topic,
+            "decision": measured.pop("exclusion"),
+            **measured,
+            **asdict(assessment),
             "category": find_category(assessment.topic),
-            "promoted_on": assessment.promoted_on,
-            "decision": measures.exclusion,
         }
     )

@@ -7,8 +7,9 @@ import json
 import re
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import PositiveInt
 
+from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.warehouse.rows import Article, UtcDatetime
@@ -22,10 +23,8 @@ FORMULA_VERSION = "1"
 """Version of the view `candidate_ranking`; increase it when the view changes."""
 
 
-class CollectionRequest(BaseModel):
+class CollectionRequest(Frozen):
     """The collection that a person asks for; None stands for the default."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     since: UtcDatetime | None = None

@@ -6,7 +6,7 @@ the first poll, the answer before it is parsed. The Prefect task is in `tasks/re
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -130,7 +130,9 @@ class JobRunner:
     ) -> Job:
         """Send the request; send it again only if it certainly started no job."""
         question = build_request(item, job, earlier)
-        for tries, wait in enumerate(self._start_delays(), start=1):
+        limits, tries = self.ask.limits, 0
+        while True:
+            tries += 1
             await money.reserve(self.ask.price.most_usd if self.ask.price else 0.0)
             sending = asyncio.create_task(self._send(job, question, earlier, money))
             self.in_flight.add(sending)
@@ -139,13 +141,13 @@ class JobRunner:
             job, refused = await asyncio.shield(sending)
             if refused is None:
                 return job
-            if wait is None:
+            if tries == limits.start_tries:
                 raise NoReport(f"not sent, the next run will: {refused}") from None
             self._check_reached(refused, tries)
+            wait = limits.first_wait_seconds * 2 ** (tries - 1) * random.uniform(0.8, 1.2)
             again = max(wait, refused.hint_seconds or 0.0)
             self.on_message(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
             await asyncio.sleep(again)
-        raise AssertionError("the last wait is None")
 
     def _check_reached(self, error: TransientError, tries: int) -> None:
         """Raise Misconfigured if the agent has never been reached."""
@@ -293,11 +295,3 @@ class JobRunner:
         changed = job.model_copy(update=changes)
         await self.warehouse.write_async(Change(Job, [changed]))
         return changed
-
-    def _start_delays(self) -> Iterator[float | None]:
-        """Yield the seconds to wait after each failed try; None after the last."""
-        wait = self.ask.limits.first_wait_seconds
-        for _ in range(self.ask.limits.start_tries - 1):
-            yield wait * random.uniform(0.8, 1.2)
-            wait *= 2
-        yield None

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
+from tasks.base import Frozen
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import choose_wording, find_attachment_problem, load_wording
 from tasks.judging.inputs import USAGE, USAGE_TEXT, load_scans
@@ -89,10 +89,8 @@ GROUP BY ALL
 claims, since all may cite the same pages."""
 
 
-class CellPlan(BaseModel):
+class CellPlan(Frozen):
     """One cell and its state, as passed to the task that judges it."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     protocol: str

@@ -6,8 +6,7 @@ Prefect-free, so that commands start fast.
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.base import Frozen
 from tasks.benchmarks.rigorous import PROTOCOL
 from tasks.editions.names import UnknownName
 from tasks.judges.llm.drafting import LlmDrafter
@@ -28,10 +27,8 @@ LONGEST_NAME = 200
 """Maximum bytes of a file name, without its suffix."""
 
 
-class PendingDraft(BaseModel):
+class PendingDraft(Frozen):
     """An assignment whose bundle is to be drafted, and the file to write."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     assignment: str

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION
 from tasks.judges.decisions import Extractor
 from tasks.warehouse.store import Warehouse
@@ -29,10 +28,8 @@ ARTICLE_TEXTS = (
 )
 
 
-class PendingExtraction(BaseModel):
+class PendingExtraction(Frozen):
     """A text whose statements are to be extracted: a report, or (agent '') an article."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     agent: str

@@ -7,8 +7,7 @@ Published key points always stay.
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.base import Frozen
 from tasks.extraction.prose import strip_apparatus
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Readable
@@ -28,10 +27,8 @@ ORDER BY a.assignment
 """
 
 
-class PendingKeyPoints(BaseModel):
+class PendingKeyPoints(Frozen):
     """An assignment whose key points are to be made from its reference article."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     assignment: str

@@ -28,9 +28,11 @@ WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2)))
 GROUP BY ALL ORDER BY ALL
 """
 KNOWN = """
-SELECT p.url, p.status, coalesce(p.source, 'published') AS source FROM pages AS p
-WHERE p.edition = $1
+SELECT url, status, coalesce(source, 'published') AS source, fetched_at
+FROM pages WHERE edition = $1
 """
+KnownPage = tuple[str, str, datetime | None]
+"""A row of KNOWN: status, source, time."""
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
 
@@ -82,11 +84,11 @@ def find_pending_pages(
             "SELECT url FROM fetches WHERE edition = $1 AND source = $2", [edition, fetch_source]
         ).iter_rows()
     }
-    status = {url: (state, by) for url, state, by in source.frame(KNOWN, [edition]).iter_rows()}
+    known = _load_known_pages(source, edition)
     cited: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[str, list[datetime]] = defaultdict(list)
     for url, raw, n, at in source.frame(CITED, [edition, list(agents)]).iter_rows():
-        state, by = status.get(url, (None, None))
+        state, by, _ = known.get(url, (None, None, None))
         if state == "ok" or (not again and (url in tried or by == "published")):
             continue
         if fetch_source != "direct" and state not in RETRY_STATUSES:
@@ -122,14 +124,7 @@ def find_unread_pages(
         Fetch, "edition = $1 AND ($2 IS NULL OR url IN (SELECT unnest($2)))",
         [edition, None if urls is None else list(urls)],
     )  # fmt: skip
-    known = {
-        url: (status, source, at)
-        for url, status, source, at in warehouse.frame(
-            "SELECT url, status, coalesce(source, 'published'), fetched_at FROM pages "
-            "WHERE edition = $1",
-            [edition],
-        ).iter_rows()
-    }
+    known = _load_known_pages(warehouse, edition)
     by_url: dict[str, list[Fetch]] = defaultdict(list)
     for fetch in fetches:
         by_url[fetch.url].append(fetch)
@@ -155,9 +150,13 @@ def find_reachable_url(source: Readable, edition: str) -> str | None:
     return found[0] if found else None
 
 
-def _is_new(
-    fetches: Sequence[Fetch], known: tuple[str, str, datetime | None] | None, again: bool
-) -> bool:
+def _load_known_pages(source: Readable, edition: str) -> dict[str, KnownPage]:
+    return {
+        url: (status, by, at) for url, status, by, at in source.frame(KNOWN, [edition]).iter_rows()
+    }
+
+
+def _is_new(fetches: Sequence[Fetch], known: KnownPage | None, again: bool) -> bool:
     """Whether a page has no row, or failed and was fetched again since."""
     if known is None:
         return True

@@ -3,8 +3,8 @@
 from hashlib import sha256
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
+from tasks.base import Frozen
 from tasks.configuration.inversion import InversionSettings, load_inversion
 from tasks.inversion.rows import Inversion, create_inversion
 from tasks.judges.inversion import Inverter
@@ -31,10 +31,8 @@ FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 """
 
 
-class PendingArticle(BaseModel):
+class PendingArticle(Frozen):
     """An article with questions that are to be made or decided."""
-
-    model_config = ConfigDict(frozen=True)
 
     article: str
     title: str

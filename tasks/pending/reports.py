@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
+from tasks.base import Frozen
 from tasks.editions.names import UnknownName
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import AssignmentKind
@@ -33,10 +33,8 @@ RESUMABLE_STATES = frozenset({"sending", "running", "overdue", "answered", "done
 NextStep = Literal["ask", "resume", "manual"]
 
 
-class PendingReport(BaseModel):
+class PendingReport(Frozen):
     """One report that is missing."""
-
-    model_config = ConfigDict(frozen=True)
 
     edition: str
     agent: str

@@ -3,8 +3,7 @@
 from collections import Counter
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
+from tasks.base import Frozen
 from tasks.judges.decisions import Judge
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import plan_cells
@@ -14,10 +13,9 @@ from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
 
-class StageCounts(BaseModel):
+class StageCounts(Frozen):
     """Counts of one stage's items in one edition."""
 
-    model_config = ConfigDict(frozen=True)
     order: ClassVar[tuple[str, ...]] = ("done", "pending", "failed", "final")
 
     edition: str

@@ -194,19 +194,17 @@ def sum_spent(source: Readable, month: Month) -> float:
 
 def is_begun(source: Readable, edition: str) -> bool:
     """Whether collecting the edition has begun."""
-    return _count(source, "SELECT count(*) FROM collections WHERE edition = $1", [edition]) > 0
+    return _exists(source, "collections", edition)
 
 
 def is_frozen(source: Readable, edition: str) -> bool:
     """Whether the edition is frozen."""
-    sql = "SELECT count(*) FROM collections WHERE edition = $1 AND frozen_at IS NOT NULL"
-    return _count(source, sql, [edition]) > 0
+    return _exists(source, "collections", edition, "frozen_at IS NOT NULL")
 
 
 def has_prompts(source: Readable, edition: str) -> bool:
     """Whether the edition has prompts."""
-    sql = "SELECT count(*) FROM assignments WHERE edition = $1 AND prompt IS NOT NULL"
-    return _count(source, sql, [edition]) > 0
+    return _exists(source, "assignments", edition, "prompt IS NOT NULL")
 
 
 def find_reporting_agents(source: Readable, edition: str, agents: Sequence[str]) -> list[str]:
@@ -230,13 +228,12 @@ def searches_archive(agent: str) -> bool:
 
 def has_pages(source: Readable, edition: str) -> bool:
     """Whether the edition has archived pages."""
-    sql = "SELECT count(*) FROM pages WHERE edition = $1 AND status = 'ok'"
-    return _count(source, sql, [edition]) > 0
+    return _exists(source, "pages", edition, "status = 'ok'")
 
 
 def has_figures(source: Readable, edition: str) -> bool:
     """Whether the edition has a leaderboard."""
-    return _count(source, "SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]) > 0
+    return _exists(source, "leaderboard", edition)
 
 
 def describe_refreshed(edition: str, last: str) -> str:
@@ -265,5 +262,7 @@ def _resolve_site(
     )
 
 
-def _count(source: Readable, sql: str, parameters: Sequence[object]) -> int:
-    return int(source.frame(sql, parameters).item())
+def _exists(source: Readable, table: str, edition: str, condition: str = "true") -> bool:
+    """Whether a table has a row of the edition that meets an SQL condition."""
+    sql = f"SELECT count(*) > 0 FROM {table} WHERE edition = $1 AND {condition}"
+    return bool(source.frame(sql, [edition]).item())
