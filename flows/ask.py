@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
@@ -73,8 +74,12 @@ async def ask(
                 find_pending_reports(store, edition, agent, assignments or ()), first
             )
         ]
-        failures = await asyncio.to_thread(_import_dropped_reports, store, edition, agents, wanted)
-        failures += await _get_reports(store, edition, agents, wanted)
+        drops = {
+            agent: ask for agent in agents if isinstance(ask := load_ask_entry(agent), FileDropAsk)
+        }
+        failures = await asyncio.to_thread(_import_dropped_reports, store, edition, drops, wanted)
+        to_ask = [item for item in wanted if item.agent not in drops]
+        failures += await _get_reports(store, edition, to_ask)
         left = _count_missing(store, wanted)
         came = len(wanted) - left
         if not is_snapshot_current(store, edition):
@@ -104,11 +109,9 @@ def _select_reports(missing: Sequence[PendingReport], first: int | None) -> list
 
 
 async def _get_reports(
-    store: Warehouse, edition: str, agents: Sequence[str], wanted: Sequence[PendingReport]
+    store: Warehouse, edition: str, wanted: Sequence[PendingReport]
 ) -> list[Failure]:
     """Run a task for every report, except for those that need a person."""
-    manual = _find_file_drop_agents(agents)
-    wanted = [item for item in wanted if item.agent not in manual]
     to_get = [item for item in wanted if item.next_step != "manual"]
     left = [
         Failure("reports", f"{item.agent} · {item.title}", _describe_last_job(item))
@@ -120,7 +123,7 @@ async def _get_reports(
     async with AsyncExitStack() as open_agents:
         for agent in sorted(by_agent):
             await open_agents.enter_async_context(
-                open_job_runner(store, edition, agent, _print_warning)
+                open_job_runner(store, edition, agent, partial(print_message, style="yellow"))
             )
 
         failures = await run_items(
@@ -133,18 +136,15 @@ async def _get_reports(
     return failures + left
 
 
-def _find_file_drop_agents(agents: Sequence[str]) -> dict[str, FileDropAsk]:
-    """Return the agents whose reports people put into a folder."""
-    asks = {agent: load_ask_entry(agent) for agent in agents}
-    return {agent: ask for agent, ask in asks.items() if isinstance(ask, FileDropAsk)}
-
-
 def _import_dropped_reports(
-    store: Warehouse, edition: str, agents: Sequence[str], wanted: Sequence[PendingReport]
+    store: Warehouse,
+    edition: str,
+    drops: Mapping[str, FileDropAsk],
+    wanted: Sequence[PendingReport],
 ) -> list[Failure]:
-    """Import the reports from the folders of manual agents; return those still missing."""
+    """Import the reports that people put into agents' folders; return those still missing."""
     failures: list[Failure] = []
-    for agent, drop in _find_file_drop_agents(agents).items():
+    for agent, drop in drops.items():
         missing = [item for item in wanted if item.agent == agent]
         left = exchange_files(store, edition, agent, drop, missing)
         failures += [Failure("reports", f"{agent} · {f.path}", "; ".join(f.remarks)) for f in left]
@@ -168,7 +168,3 @@ def _count_missing(store: Warehouse, wanted: Sequence[PendingReport]) -> int:
         ).iter_rows()
     )
     return sum((item.agent, item.assignment) not in stored for item in wanted)
-
-
-def _print_warning(text: str) -> None:
-    print_message(text, style="yellow")

@@ -1,6 +1,7 @@
 """Collect an edition: list, date, measure, choose and freeze new Good Articles."""
 
 from datetime import datetime
+from functools import partial
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
@@ -84,8 +85,9 @@ async def collect(
             await add_text_artifact("manifest", escape_markdown(message), f"{edition}: verified.")
             return Completed(message=message)
         _print_window(collection)
+        print_wait = partial(print_message, style="dim")
         try:
-            async with connect_wiki(store, settings, collection.api_url, on_message=_print_wait):
+            async with connect_wiki(store, settings, collection.api_url, on_message=print_wait):
                 with tags(f"edition:{edition}"):
                     failures = await _run_stages(store, collection)
                     return await _close_if_complete(store, collection, failures)
@@ -153,7 +155,3 @@ def _print_window(collection: Collection) -> None:
         f"{collection.created_since:%Y-%m-%d} to before {collection.created_until:%Y-%m-%d}, "
         f"snapshot of {collection.begun_at:%Y-%m-%d %H:%M} UTC.",
     )
-
-
-def _print_wait(text: str) -> None:
-    print_message(text, style="dim")

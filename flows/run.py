@@ -76,10 +76,6 @@ def _run_and_store_history(
         print_always("Cancelled in the Prefect UI. Committed work is kept; run again to resume.")
         raise SystemExit(1)
     if not state.is_completed():
-        error = asyncio.run(_read_error(state))
+        error = asyncio.run(state.aresult(raise_on_failure=False))
         raise error if isinstance(error, Exception) else RuntimeError(str(state.message))
     return state.name == "Completed", f"{state.name}: {state.message}"
-
-
-async def _read_error(state: Any) -> object:
-    return await state.aresult(raise_on_failure=False)

@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
-from prefect.tasks import exponential_backoff
-
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan
 from tasks.judging.session import get_judge_session
@@ -20,16 +18,8 @@ from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
-RETRIES = 2
 
-
-@stage_task(
-    "{plan.protocol} · {plan.agent} · {plan.title}",
-    retries=RETRIES,
-    retry_delay_seconds=exponential_backoff(1),
-    retry_jitter_factor=1,
-    retry_condition_fn=is_transient,
-)
+@stage_task("{plan.protocol} · {plan.agent} · {plan.title}", retry_condition_fn=is_transient)
 async def judge_cell(warehouse: Warehouse, plan: CellPlan) -> None:
     """Judge one cell and commit its verdicts to the warehouse."""
     decider = get_judge_session(warehouse, plan.judge).judge

@@ -107,26 +107,17 @@ def find_pending_pages(
 
 
 def find_unread_pages(
-    warehouse: Warehouse,
-    edition: str,
-    urls: Sequence[str] | None = None,
-    *,
-    again: bool = False,
+    warehouse: Warehouse, edition: str, *, again: bool = False
 ) -> list[PageToRead]:
     """Return the fetched pages whose text has not been extracted yet, by URL.
 
     These are pages without a row and pages that were since fetched from another source.
 
-    urls: only these.
     again: also pages that have been read, except published ones with a text.
     """
-    fetches = warehouse.rows(
-        Fetch, "edition = $1 AND ($2 IS NULL OR url IN (SELECT unnest($2)))",
-        [edition, None if urls is None else list(urls)],
-    )  # fmt: skip
     known = _load_known_pages(warehouse, edition)
     by_url: dict[str, list[Fetch]] = defaultdict(list)
-    for fetch in fetches:
+    for fetch in warehouse.rows(Fetch, "edition = $1", [edition]):
         by_url[fetch.url].append(fetch)
     return [
         PageToRead(url=url, fetches=tuple(sorted(found, key=_source_order)))

@@ -5,7 +5,7 @@ from hashlib import sha256
 import polars as pl
 
 from tasks.base import Frozen
-from tasks.configuration.inversion import InversionSettings, load_inversion
+from tasks.configuration.inversion import load_inversion
 from tasks.inversion.rows import Inversion, create_inversion
 from tasks.judges.inversion import Inverter
 from tasks.judges.llm.inversion import LlmInverter
@@ -56,7 +56,6 @@ def find_pending_articles(
     edition: str,
     inverter: Inverter,
     n_articles: int | None = None,
-    settings: InversionSettings | None = None,
 ) -> list[PendingArticle]:
     """Return the articles whose questions are not all decided, in a seeded random order.
 
@@ -64,15 +63,15 @@ def find_pending_articles(
 
     n_articles: consider only this many articles of the edition, always the same ones.
     """
-    chosen = settings or load_inversion()
+    settings = load_inversion()
     articles = warehouse.frame("SELECT article, text_sha FROM articles WHERE edition = $1",
                                [edition])  # fmt: skip
     lot = sorted(
         (
-            create_inversion(edition, article, text_sha, inverter, chosen)
+            create_inversion(edition, article, text_sha, inverter, settings)
             for article, text_sha in articles.iter_rows()
         ),
-        key=lambda inversion: sha256(f"{chosen.seed} {inversion.article}".encode()).digest(),
+        key=lambda inversion: sha256(f"{settings.seed} {inversion.article}".encode()).digest(),
     )[:n_articles]
     if not lot:
         return []

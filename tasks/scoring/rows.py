@@ -5,7 +5,7 @@ computed for metrics whose scores have changed (`scores_sha`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.scoring.standings import STATISTICS_VERSION, Pair, Standing, compute_standings
+from tasks.scoring.standings import STATISTICS_VERSION, Standing, compute_standings
 from tasks.warehouse.results import OUTDATED, UNREVIEWED, AgentPair, LeaderboardRow
 from tasks.warehouse.rubrics import BundleSettings, RubricBundle
 from tasks.warehouse.store import Warehouse
@@ -166,16 +166,12 @@ def _compute_statistics(
     found = compute_standings(group.scores, group.metric, group.category_of, group.article_of)
     place = {"edition": edition, "protocol": group.protocol, "metric": group.metric.name,
              "judge": group.judge}  # fmt: skip
-    draws = {"seed": found.seed, "resamples": found.resamples}
+    draws = {"seed": SEED, "resamples": RESAMPLES}
     by_agent = {standing.agent: standing for standing in found.rows}
     return (
         [_copy_statistics(row, by_agent[row.agent]).model_copy(update=draws) for row in rows],
-        [
-            AgentPair(**place, **{f.name: getattr(pair, f.name) for f in fields(Pair)},
-                      seed=found.seed)
-            for pair in found.pairs
-        ],
-    )  # fmt: skip
+        [AgentPair(**place, **asdict(pair), seed=SEED) for pair in found.pairs],
+    )
 
 
 def _copy_statistics(row: LeaderboardRow, found: Standing | LeaderboardRow) -> LeaderboardRow:

@@ -16,7 +16,7 @@ from tasks.metrics.aggregates import aggregate
 from tasks.metrics.cluster_sums import Mask, ScoreMatrix, build_score_matrix
 from tasks.metrics.randomization_test import count_draws, holm_correction, randomization_p_values
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
-from tasks.metrics.resampling import RESAMPLES, SEED, Array, Interval, bootstrap_intervals
+from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
 
 STATISTICS_VERSION = "1"
 """Raise it when the same scores would get other intervals, p-values or rank ranges."""
@@ -85,8 +85,6 @@ class Standings:
     """Best first; those without a value last."""
     pairs: tuple[Pair, ...]
     """Each two agents with a value; `agent` sorts before `other`."""
-    seed: int
-    resamples: int
 
 
 def compute_standings(
@@ -94,7 +92,6 @@ def compute_standings(
     metric: MetricEntry,
     category_of: Mapping[str, str],
     article_of: Mapping[str, str | None],
-    seed: int = SEED,
     *,
     pair_intervals: bool = True,
 ) -> Standings:
@@ -108,14 +105,14 @@ def compute_standings(
         pair_intervals: whether to compute intervals of differences, too.
     """
     items = build_score_matrix(scores, metric.aggregate, category_of, article_of)
-    own = _compute_intervals(items, seed)
-    pairs = _compare_pairs(items, metric, seed, pair_intervals)
+    own = _compute_intervals(items)
+    pairs = _compare_pairs(items, metric, pair_intervals)
     sign = 1 if metric.better == "higher" else -1
     rows = _build_standings(scores, metric, category_of, items, own)
-    return Standings(_rank(rows, pairs, sign), pairs, seed, RESAMPLES)
+    return Standings(_rank(rows, pairs, sign), pairs)
 
 
-def _compute_intervals(items: ScoreMatrix, seed: int) -> dict[str, tuple[Interval, int]]:
+def _compute_intervals(items: ScoreMatrix) -> dict[str, tuple[Interval, int]]:
     """Return agent → its interval and number of clusters, computed at once for agents with the
     same clusters."""
     alike: dict[bytes, list[int]] = defaultdict(list)
@@ -128,7 +125,7 @@ def _compute_intervals(items: ScoreMatrix, seed: int) -> dict[str, tuple[Interva
         if not sums.n_clusters:
             of_these = [Interval(None, None, NO_VALUE)] * len(columns)
         else:
-            of_these = bootstrap_intervals(sums.figures, sums.n_clusters, seed=seed)
+            of_these = bootstrap_intervals(sums.figures, sums.n_clusters)
         for column, interval in zip(columns, of_these, strict=True):
             found[items.agents[column]] = interval, sums.n_clusters
     return found
@@ -199,7 +196,7 @@ def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
 
 
 def _compare_pairs(
-    items: ScoreMatrix, metric: MetricEntry, seed: int, pair_intervals: bool
+    items: ScoreMatrix, metric: MetricEntry, pair_intervals: bool
 ) -> tuple[Pair, ...]:
     counted = items.has_value
     common: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
@@ -212,7 +209,7 @@ def _compare_pairs(
         pair
         for mask, pairs in common.items()
         for pair in _compare_alike(
-            items, np.frombuffer(mask, dtype=np.bool_), pairs, sign, seed, n_pairs, pair_intervals
+            items, np.frombuffer(mask, dtype=np.bool_), pairs, sign, n_pairs, pair_intervals
         )
     ]
     adjusted = iter(holm_correction([pair.p for pair in found if pair.p is not None]))
@@ -225,7 +222,6 @@ def _compare_alike(
     rows: Mask,
     pairs: list[tuple[int, int]],
     sign: int,
-    seed: int,
     n_pairs: int,
     pair_intervals: bool,
 ) -> Iterator[Pair]:
@@ -247,10 +243,8 @@ def _compare_alike(
         figures = sums.figures(counts)
         return figures[first] - figures[second]
 
-    spans = (
-        bootstrap_intervals(differences, sums.n_clusters, seed=seed) if pair_intervals else unknown
-    )
-    tests = randomization_p_values(sums, places_of, count_draws(n_pairs), seed)
+    spans = bootstrap_intervals(differences, sums.n_clusters) if pair_intervals else unknown
+    tests = randomization_p_values(sums, places_of, count_draws(n_pairs))
     for (one, other), span, p in zip(places_of, spans, tests, strict=True):
         apart = single[one] - single[other]
         yield Pair(
