@@ -31,6 +31,10 @@ class PublishedItem(Frozen):
     explanation: str | None = None
 
 
+PublishedPoints = tuple[tuple[str, tuple[int, ...]], ...]
+"""Key points as (text, numbers of the points it was merged from)."""
+
+
 class PublishedTruth(Frozen):
     """The ground truth of a published question."""
 
@@ -48,9 +52,8 @@ class PublishedQuery(Frozen):
     """The query for agents, if the publisher adds rules to it."""
     items: tuple[PublishedItem, ...] = ()
     settings: BundleSettings = BundleSettings()
-    points: tuple[tuple[str, tuple[int, ...]], ...] | None = None
-    """Key points as (text, numbers of the points it was merged from). None: not published; empty:
-    published as having none."""
+    points: PublishedPoints | None = None
+    """None: not published; empty: published as having none."""
     reference: str | None = None
     """The reference report, in Markdown."""
     truth: PublishedTruth | None = None

@@ -6,12 +6,18 @@ Importing the same files again changes nothing. A query or rubric that has chang
 because reports answer the old one. No agent is called here.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
+from tasks.benchmarks.research import (
+    PublishedItem,
+    PublishedPoints,
+    PublishedQuery,
+    PublishedSet,
+    PublishedTruth,
+)
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected
@@ -45,10 +51,6 @@ ANSWER_FORM = """{
   ]
 }"""
 """The answer format shown to agents. Answers in the question's own format are accepted too."""
-REFERENCES = (
-    "(SELECT a.edition, a.assignment, coalesce(t.text_sha, '') AS text_sha FROM assignments AS a "
-    "LEFT JOIN articles AS t USING (edition, article))"
-)
 
 
 class QueriesSummary(Frozen):
@@ -64,12 +66,24 @@ class QueriesSummary(Frozen):
     """The true claims of questions, at all levels."""
 
 
+@dataclass(frozen=True)
+class _QueryRows:
+    """The rows of queries."""
+
+    assignments: list[Assignment] = field(default_factory=list)
+    references: list[Article] = field(default_factory=list)
+    bundles: list[RubricBundle] = field(default_factory=list)
+    rubrics: list[Rubric] = field(default_factory=list)
+    point_sets: list[PointSet] = field(default_factory=list)
+    points: list[KeyPoint] = field(default_factory=list)
+    truths: list[GroundTruth] = field(default_factory=list)
+
+
 def import_queries(
     warehouse: Warehouse,
     published: PublishedSet,
     queries: Sequence[PublishedQuery],
     edition: str,
-    configs: Path = CONFIGS,
 ) -> QueriesSummary:
     """Import queries as an edition.
 
@@ -79,61 +93,32 @@ def import_queries(
     """
     check_not_collected(warehouse, edition)
     frame = _load_or_make_edition(warehouse, published, edition)
-    rubrics = [_make_rubrics(edition, published.protocol, query) for query in queries]
-    bundles = [
-        make_rubric_bundle(items, query.settings, "published")
-        for query, items in zip(queries, rubrics, strict=True)
-        if items
-    ]
-    points = [_make_key_points(edition, query) for query in queries]
-    sets = [
-        _make_point_set(edition, query, found)
-        for query, found in zip(queries, points, strict=True)
-        if query.points is not None
-    ]
-    truths = [_make_truth(edition, query) for query in queries if query.truth]
-    assignments = [_make_assignment(frame, query, configs) for query in queries]
-    references = [_make_reference(edition, query) for query in queries if query.reference]
-    reference_shas = {article.article: article.text_sha for article in references}
-    before = _refuse_changed(
-        warehouse, edition, "another query", "assignments", "query",
-        {each.assignment: each.query for each in assignments},
-    )  # fmt: skip
-    _refuse_changed(
-        warehouse, edition, "another rubric", "rubric_bundles", "bundle_sha",
-        {each.assignment: each.bundle_sha for each in bundles},
-    )  # fmt: skip
-    _refuse_changed(
-        warehouse, edition, "other key points", "point_sets", "input_sha",
-        {each.assignment: each.input_sha for each in sets},
-    )  # fmt: skip
-    _refuse_changed(
-        warehouse, edition, "another question or ground truth", "ground_truths", "truth_sha",
-        {each.assignment: each.truth_sha for each in truths},
-    )  # fmt: skip
-    _refuse_changed(
-        warehouse, edition, "another reference", REFERENCES, "text_sha",
-        {query.key: reference_shas.get(query.key, "") for query in queries},
-    )  # fmt: skip
-    _refuse_other_prompts(warehouse, edition, queries)
+    rows = _make_rows(frame, published.protocol, queries)
+    _refuse_changed(warehouse, "another query", rows.assignments, "query")
+    _refuse_changed(warehouse, "another rubric", rows.bundles, "bundle_sha")
+    _refuse_changed(warehouse, "other key points", rows.point_sets, "input_sha")
+    _refuse_changed(warehouse, "another question or ground truth", rows.truths, "truth_sha")
+    _refuse_changed(warehouse, "another reference", rows.assignments, "article")
+    _refuse_changed(warehouse, "another reference", rows.references, "text_sha")
+    before = _refuse_other_prompts(warehouse, edition, queries)
     warehouse.write(
         Change(Edition, [frame], only_new=True),
-        Change(Article, references, only_new=True),
-        Change(Assignment, assignments, only_new=True),
-        Change(RubricBundle, bundles),  # the names of domains may have changed
-        Change(Rubric, [item for items in rubrics for item in items], only_new=True),
-        Change(PointSet, sets, only_new=True),
-        Change(KeyPoint, [point for found in points for point in found], only_new=True),
-        Change(GroundTruth, truths),
+        Change(Article, rows.references, only_new=True),
+        Change(Assignment, rows.assignments, only_new=True),
+        Change(RubricBundle, rows.bundles),  # the names of domains may have changed
+        Change(Rubric, rows.rubrics, only_new=True),
+        Change(PointSet, rows.point_sets, only_new=True),
+        Change(KeyPoint, rows.points, only_new=True),
+        Change(GroundTruth, rows.truths),
     )
     export_edition(warehouse, edition)
     return QueriesSummary(
         queries=len(queries),
         new=len({query.key for query in queries} - before),
-        items=sum(map(len, rubrics)),
-        points=sum(map(len, points)),
-        without_points=sum(each.n_points == 0 for each in sets),
-        claims=sum(truth.n_claims for truth in truths),
+        items=len(rows.rubrics),
+        points=len(rows.points),
+        without_points=sum(each.n_points == 0 for each in rows.point_sets),
+        claims=sum(truth.n_claims for truth in rows.truths),
     )
 
 
@@ -151,32 +136,56 @@ def _load_or_make_edition(warehouse: Warehouse, published: PublishedSet, edition
     return stored[0]
 
 
+def _make_rows(frame: Edition, protocol: str, queries: Sequence[PublishedQuery]) -> _QueryRows:
+    edition = frame.edition
+    rows = _QueryRows()
+    for query in queries:
+        rows.assignments.append(_make_assignment(frame, query))
+        if query.reference:
+            rows.references.append(_make_reference(edition, query, query.reference))
+        if query.items:
+            rubrics = [
+                make_rubric(edition, protocol, query.key, number, item)
+                for number, item in enumerate(query.items)
+            ]
+            rows.rubrics.extend(rubrics)
+            rows.bundles.append(make_rubric_bundle(rubrics, query.settings, "published"))
+        if query.points is not None:
+            points = _make_key_points(edition, query.key, query.points)
+            rows.points.extend(points)
+            rows.point_sets.append(_make_point_set(edition, query.key, query.points, points))
+        if query.truth:
+            rows.truths.append(_make_truth(edition, query.key, query.truth))
+    return rows
+
+
 def _refuse_changed(
     warehouse: Warehouse,
-    edition: str,
     what: str,
-    table: str,
+    rows: Sequence[Assignment | Article | RubricBundle | PointSet | GroundTruth],
     column: str,
-    given: Mapping[str, str | None],
-) -> set[str]:
-    """Return the keys in a table; raise EditionError if one has another value now."""
-    stored = warehouse.frame(
-        f"SELECT assignment, {column} FROM {table} WHERE edition = $1", [edition]
-    )
-    known: dict[str, str | None] = dict(stored.iter_rows())
-    for key, value in given.items():
-        if known.get(key, value) != value:
+) -> None:
+    """Raise EditionError if a stored row has another value in a column."""
+    if not rows:
+        return
+    edition, table = rows[0].edition, rows[0].table
+    key = "article" if isinstance(rows[0], Article) else "assignment"
+    stored = warehouse.frame(f"SELECT {key}, {column} FROM {table} WHERE edition = $1", [edition])
+    known = dict(stored.iter_rows())
+    for row in rows:
+        name, value = getattr(row, key), getattr(row, column)
+        if known.get(name, value) != value:
             raise EditionError(
-                f"{edition} has {what} under the key {key!r}, and an edition never changes. "
+                f"{edition} has {what} under the key {name!r}, and an edition never changes. "
                 "Import under another name, with --edition."
             )
-    return set(known)
 
 
 def _refuse_other_prompts(
     warehouse: Warehouse, edition: str, queries: Sequence[PublishedQuery]
-) -> None:
-    """Raise EditionError if agents were given another query than the one published now."""
+) -> set[str]:
+    """Return the known keys; raise EditionError if agents were given another query than the one
+    published now."""
     prompts = dict(
         warehouse.frame(
             "SELECT assignment, prompt FROM assignments WHERE edition = $1", [edition]
@@ -188,17 +197,18 @@ def _refuse_other_prompts(
                 f"{edition} has another prompt under the key {query.key!r}, and an edition never "
                 "changes. Import under another name, with --edition."
             )
+    return set(prompts)
 
 
-def _make_assignment(frame: Edition, query: PublishedQuery, configs: Path) -> Assignment:
+def _make_assignment(frame: Edition, query: PublishedQuery) -> Assignment:
     asked = query.agent_query or query.query
     today = f"{frame.imported_at:%-d %B %Y}"
     if query.truth:
-        prompt = StrictTemplate(configs / QUESTION_PROMPT).render(
+        prompt = StrictTemplate(CONFIGS / QUESTION_PROMPT).render(
             question=asked, today=today, banned=[], answer_form=ANSWER_FORM
         )
     else:
-        prompt = StrictTemplate(configs / RESEARCH_PROMPT).render(query=asked, today=today)
+        prompt = StrictTemplate(CONFIGS / RESEARCH_PROMPT).render(query=asked, today=today)
     return Assignment(
         edition=frame.edition,
         assignment=query.key,
@@ -210,15 +220,12 @@ def _make_assignment(frame: Edition, query: PublishedQuery, configs: Path) -> As
     )
 
 
-def _make_truth(edition: str, query: PublishedQuery) -> GroundTruth:
-    assert query.truth is not None
-    category, settings = query.truth.category, query.truth.settings
-    claims = build_truth_claims(category, settings)
-    return make_ground_truth(edition, query.key, category, "published", claims, settings)
+def _make_truth(edition: str, key: str, truth: PublishedTruth) -> GroundTruth:
+    claims = build_truth_claims(truth.category, truth.settings)
+    return make_ground_truth(edition, key, truth.category, "published", claims, truth.settings)
 
 
-def _make_reference(edition: str, query: PublishedQuery) -> Article:
-    text = query.reference or ""
+def _make_reference(edition: str, query: PublishedQuery, text: str) -> Article:
     return Article(
         edition=edition,
         article=query.key,
@@ -228,13 +235,6 @@ def _make_reference(edition: str, query: PublishedQuery) -> Article:
         text_sha=content_sha(text),
         topic=query.settings.theme,
     )
-
-
-def _make_rubrics(edition: str, protocol: str, query: PublishedQuery) -> list[Rubric]:
-    return [
-        make_rubric(edition, protocol, query.key, number, item)
-        for number, item in enumerate(query.items)
-    ]
 
 
 def make_rubric(
@@ -251,30 +251,32 @@ def make_rubric(
     )
 
 
-def _make_key_points(edition: str, query: PublishedQuery) -> list[KeyPoint]:
+def _make_key_points(edition: str, assignment: str, published: PublishedPoints) -> list[KeyPoint]:
     return [
         KeyPoint(
             edition=edition,
-            assignment=query.key,
+            assignment=assignment,
             number=number,
             text=text,
             merged_from=MERGED_FROM.dump_json(merged_from).decode(),
         )
-        for number, (text, merged_from) in enumerate(query.points or (), start=1)
+        for number, (text, merged_from) in enumerate(published, start=1)
     ]
 
 
-def _make_point_set(edition: str, query: PublishedQuery, points: Sequence[KeyPoint]) -> PointSet:
+def _make_point_set(
+    edition: str, assignment: str, published: PublishedPoints, points: Sequence[KeyPoint]
+) -> PointSet:
     sha = hash_key_points(points)
     return PointSet(
         edition=edition,
-        assignment=query.key,
+        assignment=assignment,
         source="published",
         extractor_version="published",
         input_sha=sha,
         output_sha=sha,
         n_points=len(points),
-        n_found=len({n for _, merged in query.points or () for n in merged}),
+        n_found=len({n for _, merged in published for n in merged}),
         n_spans=0,
         n_verbatim=0,
     )
