@@ -46,7 +46,7 @@ def read_document(
         UnreadableDocument: the file cannot be read; says why and what to do.
     """
     kind = parse_kind(name)
-    _check_size(content)
+    check_size(len(content))
     found = detect_kind(content)
     if found != kind and (found is not None or kind in RECOGNISABLE):
         raise UnreadableDocument(
@@ -98,11 +98,12 @@ def read_by_kind(kind: str, content: bytes) -> ParsedDocument:
     return document
 
 
-def _check_size(content: bytes) -> None:
-    if not content:
+def check_size(n_bytes: int) -> None:
+    """Raise UnreadableDocument if a file of so many bytes is empty or too large."""
+    if not n_bytes:
         raise UnreadableDocument("it is empty (0 bytes). Export it afresh.")
-    if len(content) > MAX_FILE_BYTES:
+    if n_bytes > MAX_FILE_BYTES:
         raise UnreadableDocument(
-            f"it has {len(content):,} bytes; at most {MAX_FILE_BYTES:,} are read. Make its "
-            "pictures smaller, or export it as Markdown."
+            f"it has {n_bytes:,} bytes; at most {MAX_FILE_BYTES:,} are read. Make its pictures "
+            "smaller, or export it as Markdown."
         )

@@ -8,14 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from tasks.extraction.matching import SentenceIndex
+from tasks.extraction.matching import match_statements
 from tasks.extraction.urls import normalise_url
 from tasks.metrics.claim_trees import f1_score
 from tasks.metrics.ratios import share
 
 MIN_SHARE = 0.5
 """A published claim counts as found in a sentence that holds at least this share of it."""
-ORDER_WEIGHT = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,9 @@ def compare_extraction(
     """Compare two extractions of one report; both list the claims in the report's order."""
     published_urls = [_normalise_urls(claim) for claim in published]
     offline_urls = [_normalise_urls(claim) for claim in offline]
-    found_in = _match_claims(published, offline)
+    found_in = match_statements(
+        [claim.text for claim in published], [claim.text for claim in offline], MIN_SHARE
+    )
     confirming: defaultdict[int, set[str]] = defaultdict(set)
     n_found = 0
     for urls, place in zip(published_urls, found_in, strict=True):
@@ -106,23 +107,6 @@ def sum_agreements(agreements: Iterable[ExtractionAgreement]) -> ExtractionAgree
             for name in fields(ExtractionAgreement)
         }
     )
-
-
-def _match_claims(
-    published: Sequence[CitedClaim], offline: Sequence[CitedClaim]
-) -> list[int | None]:
-    """Return, for each published claim, the offline claim it was most likely made from."""
-    index = SentenceIndex([claim.text for claim in offline])
-    places: list[int | None] = []
-    last = 0
-    for claim in published:
-        match = index.find_best(claim.text, near=last, pull=ORDER_WEIGHT)
-        if match is None or match.share < MIN_SHARE:
-            places.append(None)
-        else:
-            last = match.index
-            places.append(last)
-    return places
 
 
 def _normalise_urls(claim: CitedClaim) -> frozenset[str]:

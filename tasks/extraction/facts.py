@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.extraction.blocks import parse_outline
-from tasks.extraction.matching import SentenceIndex
+from tasks.extraction.matching import match_statements
 from tasks.extraction.sentences import MIN_WORDS, split_block
 
 MIN_SHARE = 0.4
 """A fact is located in a sentence that holds at least this share of its weighted words."""
-ORDER_WEIGHT = 0.15
-"""Weight of the order of facts against shared words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +42,8 @@ def locate_facts(facts: Sequence[str], markdown: str) -> list[tuple[str | None, 
     enough words with a fact.
     """
     sentences = extract_facts("", markdown)
-    index = SentenceIndex([sentence.text for sentence in sentences])
-    places: list[tuple[str | None, int | None]] = []
-    last = 0
-    for fact in facts:
-        found = index.find_best(fact, near=last, pull=ORDER_WEIGHT)
-        if found is None or found.share < MIN_SHARE:
-            places.append((None, None))
-            continue
-        last = found.index
-        places.append((sentences[last].section, sentences[last].position))
-    return places
+    places = match_statements(facts, [sentence.text for sentence in sentences], MIN_SHARE)
+    return [
+        (None, None) if place is None else (sentences[place].section, sentences[place].position)
+        for place in places
+    ]

@@ -12,11 +12,10 @@ from typing import Literal
 from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
-from tasks.configuration.loading import CONFIGS
-from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument
+from tasks.documents.document import ParsedDocument, UnreadableDocument
 from tasks.documents.kinds import parse_kind
 from tasks.documents.matching import FileMatch
-from tasks.documents.reading import read_document
+from tasks.documents.reading import check_size, read_document
 from tasks.imports.matching import MatchedFile, MatchedFiles
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
@@ -71,7 +70,6 @@ def import_reports(
     accept_guesses: bool = False,
     replace: bool = False,
     on_file: Callable[[FileOutcome, int, int], None] = lambda outcome, done, total: None,
-    configs: Path = CONFIGS,
 ) -> ReportsSummary:
     """Import matched files one by one, then export the edition's snapshot.
 
@@ -80,7 +78,7 @@ def import_reports(
         replace: also replace reports that were requested from an agent.
         on_file: called after each file with its outcome, the number done, and the total.
     """
-    importer = _Importer(warehouse, matched.edition, accept_guesses, replace, configs)
+    importer = _Importer(warehouse, matched.edition, accept_guesses, replace)
     outcomes: list[FileOutcome] = []
     for number, item in enumerate(matched.files, start=1):
         outcomes.append(importer.import_file(item))
@@ -93,12 +91,7 @@ def import_reports(
 
 def _read_content(file: Path) -> bytes:
     try:
-        size = file.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise UnreadableDocument(
-                f"it has {size:,} bytes; at most {MAX_FILE_BYTES:,} are read. Make its pictures "
-                "smaller, or export it as Markdown."
-            )
+        check_size(file.stat().st_size)
         return file.read_bytes()
     except OSError as error:
         raise UnreadableDocument(
@@ -110,18 +103,13 @@ class _Importer:
     """Imports files one by one; a failure of one does not affect the others."""
 
     def __init__(
-        self,
-        warehouse: Warehouse,
-        edition: str,
-        accept_guesses: bool,
-        replace: bool,
-        configs: Path,
+        self, warehouse: Warehouse, edition: str, accept_guesses: bool, replace: bool
     ) -> None:
         self._warehouse = warehouse
         self._edition = edition
         self._accept_guesses = accept_guesses
         self._replace = replace
-        self._names = {name: entry.name for name, entry in load_agents(configs).agents.items()}
+        self._names = {name: entry.name for name, entry in load_agents().agents.items()}
         self._file_store = FileStore(files_folder(warehouse.location))
         self._questions = set(
             warehouse.frame(
@@ -229,12 +217,12 @@ class _Importer:
             "assignment": report.assignment,
         }
         name = self._names.get(report.agent, report.agent)
+        agent = Agent(edition=report.edition, agent=report.agent, name=name)
         changes = [
-            Change(Agent, [Agent(edition=report.edition, agent=report.agent, name=name)],
-                   only_new=True),
+            Change(Agent, [agent], only_new=True),
             Change(Report, [report]),
             Change(ReportFile, files, replacing=key),
-        ]  # fmt: skip
+        ]
         if before is not None and before.source_path.startswith(JOB_PREFIX):
             # The search trace belongs to the replaced report.
             changes.append(Change(SearchTrace, [], replacing={**key, "source": "agent"}))
