@@ -9,7 +9,7 @@ to 2,019 URLs, 35 of which have several different good copies.
 import base64
 import binascii
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tasks.benchmarks.document import ReportDocument, to_text
@@ -40,21 +40,14 @@ def parse_pages(edition: str, document: ReportDocument) -> tuple[list[Page], int
     return pages, skipped
 
 
-class PublishedArchive:
-    """Pages by URL. The first good copy is kept; a good copy replaces an unfetchable one."""
-
-    def __init__(self) -> None:
-        self._pages: dict[str, Page] = {}
-
-    def add(self, page: Page) -> None:
-        """Add a page, unless a copy as good is there."""
-        known = self._pages.get(page.url)
+def select_copies(pages: Iterable[Page]) -> tuple[Page, ...]:
+    """Return one copy of each page, sorted by URL: the first good one, else the first."""
+    kept: dict[str, Page] = {}
+    for page in pages:
+        known = kept.get(page.url)
         if known is None or (known.status != "ok" and page.status == "ok"):
-            self._pages[page.url] = page
-
-    def rows(self) -> tuple[Page, ...]:
-        """Return all pages, sorted by URL."""
-        return tuple(page for _, page in sorted(self._pages.items()))
+            kept[page.url] = page
+    return tuple(page for _, page in sorted(kept.items()))
 
 
 def decode_title(title: str) -> str | None:

@@ -15,7 +15,7 @@ from tasks.benchmarks.document import ReportDocument, parse_document
 from tasks.benchmarks.errors import UnreadableFileError
 from tasks.benchmarks.layout import Issues, Layout
 from tasks.benchmarks.published_claims import PublishedClaims, parse_claims
-from tasks.benchmarks.published_pages import PublishedArchive, parse_pages
+from tasks.benchmarks.published_pages import parse_pages, select_copies
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Agent, Citation, Claim, Extraction, Report, content_sha
@@ -39,17 +39,17 @@ _HEADING_OR_URL = re.compile(r"^ {0,3}#{1,6}\s|https?://", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
+@dataclass
 class AgentReports:
     """An agent's part of a published edition."""
 
-    reports: tuple[Report, ...]
-    claims: tuple[Claim, ...]
-    citations: tuple[Citation, ...]
-    extractions: tuple[Extraction, ...]
+    reports: list[Report] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+    extractions: list[Extraction] = field(default_factory=list)
     """One for each report with published claims; others are extracted offline."""
-    pages: tuple[Page, ...]
-    issues: tuple[ImportIssue, ...]
+    pages: Sequence[Page] = ()
+    issues: Sequence[ImportIssue] = ()
 
 
 def report_status(text: str) -> Literal["ok", "empty", "clarification"]:
@@ -65,22 +65,17 @@ def report_status(text: str) -> Literal["ok", "empty", "clarification"]:
     return "clarification" if _ASKS_BACK.search(text) else "ok"
 
 
-@dataclass
 class AgentReader:
     """Reads one agent's rows."""
 
-    layout: Layout
-    agent: Agent
-    articles: frozenset[str]
-    _reports: list[Report] = field(default_factory=list)
-    _claims: list[Claim] = field(default_factory=list)
-    _citations: list[Citation] = field(default_factory=list)
-    _extractions: list[Extraction] = field(default_factory=list)
-    _archive: PublishedArchive = field(default_factory=PublishedArchive)
-
-    def __post_init__(self) -> None:
-        self._folder = f"test_data/{self.agent.agent}"
-        self._issues = Issues(self.agent.edition)
+    def __init__(self, layout: Layout, agent: Agent, articles: frozenset[str]) -> None:
+        self.layout = layout
+        self.agent = agent
+        self.articles = articles
+        self._folder = f"test_data/{agent.agent}"
+        self._issues = Issues(agent.edition)
+        self._rows = AgentReports()
+        self._copies: list[Page] = []
 
     def read(self) -> AgentReports:
         """Read all reports, sorted by article."""
@@ -91,21 +86,16 @@ class AgentReader:
                 self._read_report(name, path, documents)
         self._remark_on_strays(texts, documents)
         self._remark_on_agent()
-        return AgentReports(
-            reports=tuple(self._reports),
-            claims=tuple(self._claims),
-            citations=tuple(self._citations),
-            extractions=tuple(self._extractions),
-            pages=self._archive.rows(),
-            issues=self._issues.rows(),
-        )
+        self._rows.pages = select_copies(self._copies)
+        self._rows.issues = self._issues.rows()
+        return self._rows
 
     def _read_report(self, name: str, path: str, documents: dict[str, str]) -> None:
         text = self._issues.read(self.layout.read_text, path, "The report is left out")
         if text is None:
             return
         report = self._make_report(name, path, text)
-        self._reports.append(report)
+        self._rows.reports.append(report)
         if name in documents:
             self._read_document(report, documents[name])
         elif documents:
@@ -154,8 +144,7 @@ class AgentReader:
 
     def _add_pages(self, read: ReportDocument, path: str) -> None:
         pages, n_skipped = parse_pages(self.agent.edition, read)
-        for page in pages:
-            self._archive.add(page)
+        self._copies += pages
         if n_skipped:
             message = f"{path}: {n_skipped} archived pages without a usable URL are left out."
             self._issues.add_remark(path, "pages_without_url", message)
@@ -169,9 +158,9 @@ class AgentReader:
                 message = f"{path} lists no claims; they are extracted offline."
                 self._issues.add_remark(path, "no_claims", message)
             return
-        self._claims.extend(published.claims)
-        self._citations.extend(published.citations)
-        self._extractions.append(published.extraction)
+        self._rows.claims.extend(published.claims)
+        self._rows.citations.extend(published.citations)
+        self._rows.extractions.append(published.extraction)
         self._remark_on_claims(report, read, published, path)
 
     def _remark_on_claims(
@@ -219,13 +208,13 @@ class AgentReader:
             )
 
     def _remark_on_agent(self) -> None:
-        with_urls = sum("http://" in r.text or "https://" in r.text for r in self._reports)
+        with_urls = sum("http://" in r.text or "https://" in r.text for r in self._rows.reports)
         if self.agent.declares_citations is False and with_urls:
             self._issues.add_remark(
                 self._folder,
                 "undeclared_citations",
                 f"agencies.json says that {self.agent.agent} does not cite, yet {with_urls} of "
-                f"{len(self._reports)} reports have URLs; agencies.json is ignored.",
+                f"{len(self._rows.reports)} reports have URLs; agencies.json is ignored.",
             )
 
 

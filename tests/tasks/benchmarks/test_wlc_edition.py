@@ -47,7 +47,7 @@ def test_a_sound_edition_is_read_whole_and_without_issues(built: EditionBuilder)
     reports = alpha(built)
     assert [(r.assignment, r.text, r.status) for r in reports.reports] == [(ARTICLE, REPORT, "ok")]
     assert reports.reports[0].source_path == f"test_data/alpha/md_data/{ARTICLE}.md"
-    assert reports.extractions == ()
+    assert reports.extractions == []
     assert reports.issues == ()
 
 
@@ -201,7 +201,7 @@ def test_missing_reports_are_remarked_on(built: EditionBuilder) -> None:
 def test_a_broken_json_is_listed_and_its_markdown_goes_in(built: EditionBuilder) -> None:
     built.write(f"test_data/alpha/json_data/{ARTICLE}.json", '{"query": ')
     found = alpha(built)
-    assert (len(found.reports), found.claims, found.pages) == (1, (), ())
+    assert (len(found.reports), found.claims, found.pages) == (1, [], ())
     assert issue(found, "broken_json").severity == "unreadable"
 
 
@@ -229,7 +229,7 @@ def test_pages_without_statements_leave_the_claims_to_offline_extraction(
     built.document("alpha", ARTICLE, citation_contents={"1": {"url": COLONY, "content": LONG}})
     found = alpha(built)
     assert [page.status for page in found.pages] == ["ok"]
-    assert (found.claims, found.extractions, found.issues) == ((), (), ())
+    assert (found.claims, found.extractions, found.issues) == ([], [], ())
 
 
 def test_an_empty_list_of_statements_leaves_the_claims_to_offline_extraction(
@@ -237,7 +237,7 @@ def test_an_empty_list_of_statements_leaves_the_claims_to_offline_extraction(
 ) -> None:
     built.document("alpha", ARTICLE, statements=[], citation_contents={"1": {"url": COLONY}})
     found = alpha(built)
-    assert found.extractions == ()
+    assert found.extractions == []
     assert issue(found, "no_claims").severity == "remark"
 
 
