@@ -14,9 +14,8 @@ from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
 from tasks.documents.document import ParsedDocument, UnreadableDocument
 from tasks.documents.kinds import parse_kind
-from tasks.documents.matching import FileMatch
 from tasks.documents.reading import check_size, read_document
-from tasks.imports.matching import MatchedFile, MatchedFiles
+from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
 from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.rows import Agent, Report, content_sha, replace_surrogates

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.documents.matching import AssignmentName, FileMatch, match_names
+from tasks.imports.matching import FileMatch, match_names
 
-KNOWN = [
-    AssignmentName(assignment="2007_NFC_Game", title="2007 NFC Game"),
-    AssignmentName(assignment="2010_NFC_Game", title="2010 NFC Game"),
-    AssignmentName(assignment="Banshee_(collection)", title="Banshee (collection)"),
-    AssignmentName(assignment="Bellmer_La_Poupée", title="Bellmer: La Poupée"),
-    AssignmentName(assignment="idx-12", title="The Old Bridge of Enderlin"),
-    AssignmentName(assignment="q_7f3a", title=""),
-]
+KNOWN = {
+    "2007_NFC_Game": "2007 NFC Game",
+    "2010_NFC_Game": "2010 NFC Game",
+    "Banshee_(collection)": "Banshee (collection)",
+    "Bellmer_La_Poupée": "Bellmer: La Poupée",
+    "idx-12": "The Old Bridge of Enderlin",
+    "q_7f3a": "",
+}
 
 
 def match(name: str) -> FileMatch:
@@ -89,17 +89,17 @@ def test_a_guess_gives_way_to_a_certain_match() -> None:
 
 
 def test_assignments_of_one_name_are_told_apart_by_nobody() -> None:
-    known = [
-        AssignmentName(assignment="a1", title="Mercury"),
-        AssignmentName(assignment="a2", title="Mercury"),
-    ]
+    known = {
+        "a1": "Mercury",
+        "a2": "Mercury",
+    }
     [found] = match_names(["Mercury"], known)
     assert found.problem == "its name is that of 2 assignments: a1, a2"
 
 
 @given(st.lists(st.text(max_size=12), max_size=6), st.lists(st.text(max_size=8), max_size=6))
 def test_no_names_give_one_assignment_to_two_files(names: list[str], ids: list[str]) -> None:
-    known = [AssignmentName(assignment=name, title=name[::-1]) for name in dict.fromkeys(ids)]
+    known = {name: name[::-1] for name in ids}
     found = match_names(names, known)
     assert [m.file for m in found] == names
     taken = [m.assignment for m in found if m.assignment is not None]
