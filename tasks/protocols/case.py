@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Protocol as Interface
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry
@@ -31,10 +31,8 @@ class ReportUsage(Frozen):
     reasoning_steps: int | None = None
 
 
-class Case(BaseModel):
+class Case(Frozen):
     """All inputs of a cell's verdicts: a report, its article, and what was extracted from them."""
-
-    model_config = ConfigDict(frozen=True)
 
     article: Article | None = None
     """Null if the assignment is a question or query without one."""
@@ -93,10 +91,8 @@ class Case(BaseModel):
         return self.query or self.reference.title
 
 
-class ItemAnswer(BaseModel):
+class ItemAnswer(Frozen):
     """A judge's answer about one item of one step."""
-
-    model_config = ConfigDict(frozen=True)
 
     step: str
     item: str
@@ -136,7 +132,7 @@ RUBRIC_SCHEMA = {
 BUNDLE_SCHEMA = {"assignment": pl.String, "settings": pl.String}
 
 
-class JudgedReports(BaseModel):
+class JudgedReports(Frozen):
     """The reports of one agent with their verdicts, as frames, ready for scoring.
 
     reports: assignment, state (`done`, `empty`, `failed`, `not_assessed`), state_reason,
@@ -149,7 +145,7 @@ class JudgedReports(BaseModel):
     bundles: A frame of BUNDLE_SCHEMA; only for protocols with a rubric.
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     reports: pl.DataFrame
     verdicts: pl.DataFrame

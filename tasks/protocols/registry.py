@@ -1,13 +1,13 @@
 """All protocols by name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.models import ProtocolEntry, load_protocol
+from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import (
     RUBRIC_SUFFIXES,
     RUBRICS_VARIABLE,
@@ -21,30 +21,17 @@ if TYPE_CHECKING:
     from tasks.protocols.case import Protocol
 
 
-def _lazy_protocol(name: str, of: str) -> Callable[[ProtocolEntry], "Protocol"]:
-    """Return a factory of the class `of` in the protocol's module, which is imported on first use:
-    names, titles and settings do not need it."""
-
-    def create(entry: ProtocolEntry) -> "Protocol":
-        found: Protocol = getattr(import_module(f"tasks.protocols.{name}"), of)(entry)
-        return found
-
-    return create
-
-
 PROTOCOLS = {
-    name: _lazy_protocol(name, of)
-    for name, of in {
-        "claim_discovery": "ClaimDiscovery",
-        "fact": "FactFramework",
-        "race": "Race",
-        "research_gym": "ResearchGym",
-        "rigorous": "Rigorous",
-        "rubric_bench": "RubricBench",
-        "wiki_fact": "WikiFact",
-        "wiki_writing": "WikiWriting",
-    }.items()
+    "claim_discovery": "ClaimDiscovery",
+    "fact": "FactFramework",
+    "race": "Race",
+    "research_gym": "ResearchGym",
+    "rigorous": "Rigorous",
+    "rubric_bench": "RubricBench",
+    "wiki_fact": "WikiFact",
+    "wiki_writing": "WikiWriting",
 }
+"""The class of each protocol, in the module of its name."""
 DEFAULT_SOURCE = "wikipedia"
 """Editions of a source without protocols of its own are judged like this source's."""
 
@@ -65,7 +52,10 @@ def get_protocol(name: str) -> "Protocol":
         ConfigurationError: the protocol is unknown or its file invalid.
     """
     if name in PROTOCOLS:
-        return PROTOCOLS[name](load_protocol(name))
+        # Imported on first use: names, titles and settings do not need it.
+        create = getattr(import_module(f"tasks.protocols.{name}"), PROTOCOLS[name])
+        found: Protocol = create(load_protocol(name))
+        return found
     if file := find_rubric_file(name):
         from tasks.protocols.own_rubric import OwnRubric
 

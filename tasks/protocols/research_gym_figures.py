@@ -32,9 +32,8 @@ GIVEN, KEY_POINT, CITATION, QUALITY = "given", "key_point", "citation", "quality
 POINTS, URLS = "key_points", "urls"
 """Items of `given`."""
 CLARITY, INSIGHT = "clarity", "insight"
-THERE, WITHOUT, NO_POINTS, NO_TEXT, NOT_MADE, UNKNOWN = (
-    "there", "without", "no_points", "no_text", "not_made", "unknown",
-)  # fmt: skip
+THERE, WITHOUT = "there", "without"
+NO_POINTS, NO_TEXT, NOT_MADE, UNKNOWN = "no_points", "no_text", "not_made", "unknown"
 """Labels of `given`: something exists, or why it does not."""
 WHY_NO_POINTS = {
     NO_POINTS: "the query's documents hold no key points",

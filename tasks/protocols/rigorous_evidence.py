@@ -16,9 +16,8 @@ from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.traces import TRACE
 
-FREQUENCY, OCCURRENCES, LINKS, TRUSTED, USAGE = (
-    "frequency", "occurrences", "links", "trusted", "usage",
-)  # fmt: skip
+FREQUENCY, OCCURRENCES = "frequency", "occurrences"
+LINKS, TRUSTED, USAGE = "links", "trusted", "usage"
 FOCUS, DEVIATION = "focus", "deviation"
 TOKENS, SEARCHES, STEPS, OPENED = "output_tokens", "searches", "reasoning_steps", "opened_pages"
 CITED_LIST = "Cited addresses:"

@@ -93,8 +93,11 @@ class RigorousReport:
         score = combine_figures(integrated_score, quality=rated, drift=drift, boost=boost)
         of_loss = combine_figures(
             lambda q, d, b: quality_share(q, d, b, 1 + set_to.boost_most),
-            "the report lacks nothing", quality=rated, drift=drift, boost=boost,
-        )  # fmt: skip
+            "the report lacks nothing",
+            quality=rated,
+            drift=drift,
+            boost=boost,
+        )
         return {
             "rigorous_integrated": score,
             "rigorous_quality": rated,
@@ -117,10 +120,8 @@ class RigorousReport:
     def _compute_effort(self, score: ReportFigure) -> dict[str, ReportFigure]:
         """Compute the figures of the resources that the report took, as far as its agent reports
         them."""
-        tokens, opened = (
-            self._build_count_figure(USAGE, TOKENS),
-            self._build_count_figure(USAGE, OPENED),
-        )
+        tokens = self._build_count_figure(USAGE, TOKENS)
+        opened = self._build_count_figure(USAGE, OPENED)
         return {
             "rigorous_per_token": combine_figures(
                 score_per_token, "the report took no tokens", score=score, tokens=tokens
@@ -161,9 +162,7 @@ class RigorousReport:
         ]
         most = fsum(points for _, points in graded)
         value = fsum(given for given, _ in graded) / most if most else None
-        return ReportFigure(
-            value, len(graded), _count_open(verdicts), _explain_undecided(verdicts, value)
-        )
+        return _build_figure(value, len(graded), verdicts)
 
     def _compute_evaluated_share(self) -> ReportFigure:
         """Return the share of rubrics and keywords that the judge decided; those that it cannot
@@ -174,15 +173,14 @@ class RigorousReport:
         verdicts += [self._get_verdict(RELEVANCE, item) for item in number_keywords(self.settings)]
         final = [status for status, _ in verdicts if status not in OPEN_STATUSES]
         value = share(final.count(Status.OK), len(final))
-        return ReportFigure(
-            value, len(final), _count_open(verdicts), _explain_undecided(verdicts, value)
-        )
+        return _build_figure(value, len(final), verdicts)
 
     def _compute_drift(self, rule: KeywordRule) -> ReportFigure:
         return combine_figures(
             lambda f, d: semantic_drift(f, d, self.parameters.focus_weight),
-            focus=self._compute_focus_drift(rule), deviation=self._compute_deviation_drift(rule),
-        )  # fmt: skip
+            focus=self._compute_focus_drift(rule),
+            deviation=self._compute_deviation_drift(rule),
+        )
 
     def _compute_focus_drift(self, rule: KeywordRule) -> ReportFigure:
         found = self._compute_weighted_presence(FOCUS, rule.focus_epsilon, rule)
@@ -206,9 +204,7 @@ class RigorousReport:
             if status == Status.OK and label is not None
         ]
         value = weighted_presence(rated, epsilon, rule.relevance)
-        return ReportFigure(
-            value, len(rated), _count_open(verdicts), _explain_undecided(verdicts, value)
-        )
+        return _build_figure(value, len(rated), verdicts)
 
     def _compute_presence(self, kind: str, epsilon: float) -> ReportFigure:
         items = self._list_keywords(kind)
@@ -265,14 +261,11 @@ def combine_figures(
     return ReportFigure(None, reason=empty) if value is None else ReportFigure(value, n_items)
 
 
-def _count_open(verdicts: Sequence[tuple[str, str | None]]) -> int:
-    return sum(status in OPEN_STATUSES for status, _ in verdicts)
-
-
-def _explain_undecided(
-    verdicts: Sequence[tuple[str, str | None]], value: float | None
-) -> str | None:
-    """Return why there is no value, from the statuses of the items."""
-    if value is not None:
-        return None
-    return f"no item is decided: {', '.join(sorted({str(status) for status, _ in verdicts}))}"
+def _build_figure(
+    value: float | None, n_items: int, verdicts: Sequence[tuple[str, str | None]]
+) -> ReportFigure:
+    """Return the figure of these verdicts; without a value, the reason names their statuses."""
+    statuses = [str(status) for status, _ in verdicts]
+    n_open = sum(status in OPEN_STATUSES for status in statuses)
+    undecided = f"no item is decided: {', '.join(sorted({*statuses}))}"
+    return ReportFigure(value, n_items, n_open, undecided if value is None else None)

@@ -6,9 +6,8 @@ contradiction, negation or swapped roles, so it never gives the labels `inconsis
 (`held_out`).
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from hashlib import sha256
+from functools import lru_cache
 from math import exp
 from pathlib import Path
 
@@ -76,10 +75,6 @@ class OfflineJudge:
         self._fitted, self._sha = load_weights(weights_file)
         self.model_version = f"offline-lexical-{self._fitted.version}-{self._sha[:8]}"
         self._slopes = tuple(getattr(self._fitted.weights, name) for name in FEATURE_NAMES)
-        self._pages: OrderedDict[str, tuple[SentencePool, Bm25]] = OrderedDict()
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_pages": OrderedDict()}
 
     def prompt_sha(self, protocol: str) -> str:
         """Return the sha-256 of the weights, the same for every protocol."""
@@ -95,16 +90,14 @@ class OfflineJudge:
         """Decide between the supporting label and the one for everything else; see `Judge`."""
         if isinstance(request, VerifyClaims):
             return self._claims(request)
-        if isinstance(request, VerifyAgainstPage):
-            return self._against_page(request.claims, request.page, (SUPPORT, NOT_SUPPORT))
-        if isinstance(request, CheckCitations):
-            answers = self._against_page(request.claims, request.page, (SUPPORTED, UNSUPPORTED))
-            return [_add_remark(answer, NEVER_IN_PART) for answer in answers]
         if isinstance(request, CheckPoints):
             return self._points(request)
+        if isinstance(request, VerifyAgainstPage):
+            return self._against_page(request, (SUPPORT, NOT_SUPPORT))
+        if isinstance(request, CheckCitations):
+            return self._against_page(request, (SUPPORTED, UNSUPPORTED), NEVER_IN_PART)
         if isinstance(request, VerifySupport):
-            answers = self._against_page(request.claims, request.page, (FULL, NONE))
-            return [_add_remark(answer, NEVER_PARTIAL) for answer in answers]
+            return self._against_page(request, (FULL, NONE), NEVER_PARTIAL)
         cannot = self._no_answer(Status.NOT_ASSESSED, f"it cannot {request.action}")
         return [cannot] * request.n_items
 
@@ -118,7 +111,7 @@ class OfflineJudge:
 
     def _points(self, request: CheckPoints) -> list[JudgeAnswer]:
         """Check key points; the report is split and searched as in the calibration."""
-        pool, index = self._page(request.report)
+        pool, index = _prepare_page(request.report[:MAX_PAGE_CHARS])
         labels = (SUPPORTED, OMITTED)
         answers = [
             self._answer("key_point_in_report", labels, point, pool, index.top(point, TOP_K))
@@ -127,30 +120,24 @@ class OfflineJudge:
         return _mark_cut(answers, request.report)
 
     def _against_page(
-        self, claims: Sequence[str], page: str, labels: tuple[str, str]
+        self,
+        request: VerifyAgainstPage | CheckCitations | VerifySupport,
+        labels: tuple[str, str],
+        remark: str = "",
     ) -> list[JudgeAnswer]:
         """Verify claims against a page; an empty page is `unfetchable`."""
-        pool, index = self._page(page)
-        if not pool:
-            answer = self._no_answer(Status.UNFETCHABLE, "the page holds no readable text")
-            return [answer] * len(claims)
-        answers = [
-            self._answer("claim_in_page", labels, claim, pool, index.top(claim, TOP_K))
-            for claim in claims
-        ]
-        return _mark_cut(answers, page)
-
-    def _page(self, page: str) -> tuple[SentencePool, Bm25]:
-        """Return the page's sentences and index; the last few pages are cached."""
-        text = page[:MAX_PAGE_CHARS]
-        key = sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
-        if key not in self._pages:
-            found = split_sentences(strip_markdown(text))
-            self._pages[key] = (SentencePool(found), Bm25(found))
-            if len(self._pages) > CACHED_PAGES:
-                self._pages.popitem(last=False)
-        self._pages.move_to_end(key)
-        return self._pages[key]
+        page = request.page
+        pool, index = _prepare_page(page[:MAX_PAGE_CHARS])
+        if pool:
+            answers = [
+                self._answer("claim_in_page", labels, claim, pool, index.top(claim, TOP_K))
+                for claim in request.claims
+            ]
+            answers = _mark_cut(answers, page)
+        else:
+            nothing = self._no_answer(Status.UNFETCHABLE, "the page holds no readable text")
+            answers = [nothing] * len(request.claims)
+        return [_add_remark(answer, remark) for answer in answers] if remark else answers
 
     def _answer(
         self,
@@ -190,6 +177,14 @@ class OfflineJudge:
         return JudgeAnswer(
             status=status, reason=f"{DISCLAIMER}: {reason}", model_version=self.model_version
         )
+
+
+# The last few pages are kept: all claims that cite a page, also of other reports, use them.
+@lru_cache(CACHED_PAGES)
+def _prepare_page(page: str) -> tuple[SentencePool, Bm25]:
+    """Return the page's sentences and their index."""
+    sentences = split_sentences(strip_markdown(page))
+    return SentencePool(sentences), Bm25(sentences)
 
 
 def _mark_cut(answers: list[JudgeAnswer], page: str) -> list[JudgeAnswer]:

@@ -17,6 +17,7 @@ from tasks.configuration.models import (
 )
 from tasks.judges.registry import load_judge
 from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.protocols.wiki_fact import WikiFact
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -84,10 +85,10 @@ def test_an_unknown_judge_protocol_or_edition_lists_the_known_ones() -> None:
 def test_a_protocols_own_parameters_are_checked_too() -> None:
     entry = load_protocol("wiki_fact").model_copy(update={"parameters": {"top_k": 0}})
     with pytest.raises(ConfigurationError, match=r"parameters\.top_k"):
-        PROTOCOLS["wiki_fact"](entry)
+        WikiFact(entry)
 
 
 def test_a_changed_parameter_changes_the_protocols_version() -> None:
     entry = load_protocol("wiki_fact")
     changed: ProtocolEntry = entry.model_copy(update={"parameters": {"top_k": 5}})
-    assert PROTOCOLS["wiki_fact"](entry).version != PROTOCOLS["wiki_fact"](changed).version
+    assert WikiFact(entry).version != WikiFact(changed).version
