@@ -203,12 +203,20 @@ class StepAnswer(Generic[ValueT_co]):
     call_id: str | None = None
 
 
-class Judge(Protocol):
-    """A judge. Implementations: the offline judge and the LLM judges."""
+class VersionedJudge(Protocol):
+    """What all that is asked of judges has in common: who answers, by which prompts."""
 
     name: str
     model_version: str
     """Stored in every verdict, part of every cell's key."""
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Return the sha of the prompts (or weights) behind its answers for a protocol."""
+
+
+class Judge(VersionedJudge, Protocol):
+    """A judge. Implementations: the offline judge and the LLM judges."""
+
     decides: frozenset[type[Frozen]]
     """The requests it can answer."""
     reads: frozenset[str]
@@ -218,9 +226,6 @@ class Judge(Protocol):
     `inconsistent` and `conflict`, and conflict metrics are `not_assessed`."""
     cpu_bound: bool
     """Whether it is CPU-bound; its cells then run in helper processes."""
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of the prompts (or weights) behind its verdicts for a protocol."""
 
     def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
         """Return how it reads the pages of a cell; empty if each is read whole and in one call.
@@ -240,14 +245,8 @@ def explain_cannot(judge: Judge, what: str) -> str:
     return f"not_assessed: the judge {judge.name} cannot {what}"
 
 
-class Extractor(Protocol):
+class Extractor(VersionedJudge, Protocol):
     """An extractor of statements: an LLM judge; the offline extraction is separate."""
-
-    name: str
-    model_version: str
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of the prompts for `extraction`."""
 
     async def extract_facts(
         self, request: ExtractFacts

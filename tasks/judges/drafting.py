@@ -6,7 +6,7 @@ No answer is trusted: whatever can be checked without a model is, and a person r
 from typing import Protocol
 
 from tasks.base import Frozen
-from tasks.judges.decisions import PromptedRequest, StepAnswer
+from tasks.judges.decisions import PromptedRequest, StepAnswer, VersionedJudge
 from tasks.judges.forms.form import Lines, ReplyModel
 
 
@@ -77,14 +77,8 @@ class WriteClosedBook(PromptedRequest):
     prompt: str = "drafting/write_closed_book"
 
 
-class Drafter(Protocol):
+class Drafter(VersionedJudge, Protocol):
     """A drafter of rubrics: an LLM judge."""
-
-    name: str
-    model_version: str
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of the prompts for `drafting`."""
 
     async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
         """Draft rubrics, the most important first."""

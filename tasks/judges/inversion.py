@@ -12,7 +12,13 @@ from typing import Protocol
 from pydantic import field_validator
 
 from tasks.base import Frozen
-from tasks.judges.decisions import JudgeAnswer, MatchClaims, PromptedRequest, StepAnswer
+from tasks.judges.decisions import (
+    JudgeAnswer,
+    MatchClaims,
+    PromptedRequest,
+    StepAnswer,
+    VersionedJudge,
+)
 from tasks.judges.forms.form import Limited, Line, Lines, ReplyModel
 from tasks.warehouse.truths import QuestionCategory
 
@@ -144,14 +150,8 @@ class EstimateDifficulty(PromptedRequest):
     prompt: str = "inversion/estimate_difficulty"
 
 
-class Inverter(Protocol):
+class Inverter(VersionedJudge, Protocol):
     """A judge that turns articles into questions: an LLM judge."""
-
-    name: str
-    model_version: str
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of the prompts for `inversion`."""
 
     async def find_targets(self, request: FindTargets) -> StepAnswer[tuple[QuestionTarget, ...]]:
         """Find targets, at most `n_targets`, the best first."""

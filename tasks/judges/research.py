@@ -9,7 +9,13 @@ from typing import Annotated, ClassVar, Protocol
 from pydantic import StringConstraints
 
 from tasks.base import Frozen
-from tasks.judges.decisions import Criterion, DecisionRequest, PromptedRequest, StepAnswer
+from tasks.judges.decisions import (
+    Criterion,
+    DecisionRequest,
+    PromptedRequest,
+    StepAnswer,
+    VersionedJudge,
+)
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rubrics import BlockedSource
 
@@ -180,14 +186,8 @@ class MergedKeyPoint(Frozen):
     held several ideas."""
 
 
-class KeyPointFinder(Protocol):
+class KeyPointFinder(VersionedJudge, Protocol):
     """A judge that extracts and merges key points: an LLM judge."""
-
-    name: str
-    model_version: str
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of the prompts for `key_points`."""
 
     async def extract_key_points(
         self, request: ExtractKeyPoints

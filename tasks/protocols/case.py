@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Protocol as Interface
 
 import polars as pl
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry
@@ -132,7 +132,7 @@ RUBRIC_SCHEMA = {
 BUNDLE_SCHEMA = {"assignment": pl.String, "settings": pl.String}
 
 
-class JudgedReports(Frozen):
+class JudgedReports(BaseModel):
     """The reports of one agent with their verdicts, as frames, ready for scoring.
 
     reports: assignment, state (`done`, `empty`, `failed`, `not_assessed`), state_reason,
@@ -145,7 +145,7 @@ class JudgedReports(Frozen):
     bundles: A frame of BUNDLE_SCHEMA; only for protocols with a rubric.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     reports: pl.DataFrame
     verdicts: pl.DataFrame

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.counting import CountedRequest, CountingSender
+from tasks.judges.llm.counting import CountedRequest, collect_requests
 from tasks.judges.registry import load_judge
 from tasks.models.prices import ModelPrice
 from tasks.protocols.case import Case, ItemAnswer, Protocol
@@ -37,9 +37,7 @@ def list_requests(
     protocol_name: str, judge_name: str, case: Case, price: ModelPrice | None
 ) -> list[CountedRequest]:
     """Return the requests that judging one case would send to a model, without sending them."""
-    sender = CountingSender(price)
-    asyncio.run(judge_case(protocol_name, load_judge(judge_name, sender), case))
-    return list(sender.requests.values())
+    return collect_requests(judge_name, price, lambda judge: judge_case(protocol_name, judge, case))
 
 
 def get_protocol_version(name: str, version: str | None) -> Protocol:

@@ -66,7 +66,7 @@ async def compare_articles(model: PromptedModel, request: CompareArticles) -> li
     }
     attached = None
     if request.attached:
-        if reason := find_attachment_problem(model.judge, model.reads, request.attachments):
+        if reason := find_attachment_problem(model.name, model.reads, request.attachments):
             said = f"not_assessed: the article is no text; {reason}"
             return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=said)] * n
         attached = model.attach(request.attachments, request.prompt)

@@ -1,14 +1,13 @@
 """Counting a judge's requests without sending them: its code runs with a recording sender."""
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from tasks.base import Frozen
-from tasks.judges.decisions import ExtractClaims, ExtractFacts
-from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.decisions import ExtractClaims, ExtractFacts, Extractor
 from tasks.judges.registry import load_judge
-from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
+from tasks.judges.research import ExtractKeyPoints, KeyPointFinder, MergeKeyPoints
 from tasks.judges.text import split_sentences
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Outcome
@@ -53,18 +52,31 @@ class CountingSender:
         return Outcome(Status.SKIPPED, reason="only counted")
 
 
+def collect_requests(
+    judge_name: str, price: ModelPrice | None, ask: Callable[[Any], Awaitable[object]]
+) -> list[CountedRequest]:
+    """Return the requests that a judge would send when it is asked so."""
+    sender = CountingSender(price)
+
+    async def count() -> None:
+        await ask(load_judge(judge_name, sender))
+
+    asyncio.run(count())
+    return list(sender.requests.values())
+
+
 def collect_extraction_requests(
     judge_name: str, title: str, text: str, *, of_report: bool, price: ModelPrice | None
 ) -> list[CountedRequest]:
     """Return the requests for extracting the statements of one text."""
-    sender = CountingSender(price)
-    extractor = load_judge(judge_name, sender)
-    assert isinstance(extractor, LlmJudge)
-    if of_report:
-        asyncio.run(extractor.extract_claims(ExtractClaims(title=title, text=text)))
-    else:
-        asyncio.run(extractor.extract_facts(ExtractFacts(title=title, text=text)))
-    return list(sender.requests.values())
+
+    async def ask(extractor: Extractor) -> None:
+        if of_report:
+            await extractor.extract_claims(ExtractClaims(title=title, text=text))
+        else:
+            await extractor.extract_facts(ExtractFacts(title=title, text=text))
+
+    return collect_requests(judge_name, price, ask)
 
 
 def collect_key_point_requests(
@@ -74,11 +86,10 @@ def collect_key_point_requests(
 
     The points to merge are not known yet; the document's sentences stand in for them.
     """
-    sender = CountingSender(price)
-    finder = load_judge(judge_name, sender)
-    assert isinstance(finder, LlmJudge)
-    asyncio.run(finder.extract_key_points(ExtractKeyPoints(question=title, document=document)))
-    asyncio.run(
-        finder.merge_key_points(MergeKeyPoints(question=title, points=split_sentences(document)))
-    )
-    return list(sender.requests.values())
+
+    async def ask(finder: KeyPointFinder) -> None:
+        await finder.extract_key_points(ExtractKeyPoints(question=title, document=document))
+        points = split_sentences(document)
+        await finder.merge_key_points(MergeKeyPoints(question=title, points=points))
+
+    return collect_requests(judge_name, price, ask)

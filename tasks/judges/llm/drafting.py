@@ -13,18 +13,18 @@ from tasks.judges.drafting import (
     WriteClosedBook,
 )
 from tasks.judges.forms.drafting import ReplyReport, ReplyRubrics, RubricVerdicts
-from tasks.judges.llm.requests import LlmBase, make_step_answer
+from tasks.judges.llm.requests import PromptedModel, make_step_answer
 from tasks.judges.text import collapse_whitespace
 
 MAX_REPORT_CHARS = 60_000
 """Longer reports are cut: a report from memory has a few pages."""
 
 
-class LlmDrafter(LlmBase):
+class LlmDrafter(PromptedModel):
     """A `Drafter` that uses a model of `configs/judges.yaml`."""
 
     async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
-        return await self._answer_step(
+        return await self.answer_step(
             request,
             ReplyRubrics,
             lambda reply: tuple(
@@ -51,7 +51,7 @@ class LlmDrafter(LlmBase):
                 for text, grounds in zip(request.rubrics, request.grounds, strict=True)
             ],
         }
-        outcome = await self._model.ask_items(
+        outcome = await self.ask_items(
             request.prompt, values, RubricVerdicts, "rubric", range(1, len(request.rubrics) + 1)
         )
         return make_step_answer(
@@ -62,12 +62,12 @@ class LlmDrafter(LlmBase):
         )
 
     async def draft_keywords(self, request: DraftKeywords) -> StepAnswer[DraftedKeywords]:
-        return await self._answer_step(
+        return await self.answer_step(
             request, DraftedKeywords, lambda reply: reply, facts=_number_facts(request.facts)
         )
 
     async def write_closed_book(self, request: WriteClosedBook) -> StepAnswer[str]:
-        return await self._answer_step(
+        return await self.answer_step(
             request, ReplyReport, lambda reply: reply.report.strip()[:MAX_REPORT_CHARS]
         )
 

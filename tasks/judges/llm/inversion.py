@@ -19,22 +19,22 @@ from tasks.judges.inversion import (
     PoseQuestion,
     QuestionTarget,
 )
-from tasks.judges.llm.requests import LlmBase
+from tasks.judges.llm.requests import PromptedModel
 
 
-class LlmInverter(LlmBase):
+class LlmInverter(PromptedModel):
     """An `Inverter` that uses a model of `configs/judges.yaml`."""
 
     async def find_targets(self, request: FindTargets) -> StepAnswer[tuple[QuestionTarget, ...]]:
-        return await self._answer_step(
+        return await self.answer_step(
             request, ReplyTargets, lambda reply: tuple(reply.targets[: request.n_targets])
         )
 
     async def pose_question(self, request: PoseQuestion) -> StepAnswer[str]:
-        return await self._answer_step(request, ReplyQuestion, lambda reply: reply.question)
+        return await self.answer_step(request, ReplyQuestion, lambda reply: reply.question)
 
     async def find_others(self, request: FindOthers) -> StepAnswer[tuple[OtherAnswer, ...]]:
-        return await self._answer_step(
+        return await self.answer_step(
             request,
             ReplyAlternatives,
             lambda reply: tuple(
@@ -47,15 +47,15 @@ class LlmInverter(LlmBase):
     async def answer_closed_book(
         self, request: AnswerClosedBook
     ) -> StepAnswer[tuple[FoundAnswer, ...]]:
-        return await self._answer_step(request, ReplyAnswers, _make_answers)
+        return await self.answer_step(request, ReplyAnswers, _make_answers)
 
     async def answer_from_page(
         self, request: AnswerFromPage
     ) -> StepAnswer[tuple[FoundAnswer, ...]]:
-        return await self._answer_step(request, ReplyAnswers, _make_answers)
+        return await self.answer_step(request, ReplyAnswers, _make_answers)
 
     async def estimate_difficulty(self, request: EstimateDifficulty) -> StepAnswer[Effort]:
-        return await self._answer_step(request, Effort, lambda effort: effort)
+        return await self.answer_step(request, Effort, lambda effort: effort)
 
 
 def _make_answers(reply: ReplyAnswers) -> tuple[FoundAnswer, ...]:

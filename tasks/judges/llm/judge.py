@@ -28,7 +28,7 @@ from tasks.judges.llm.points import (
     merge_points,
     rate_report,
 )
-from tasks.judges.llm.requests import LlmBase
+from tasks.judges.llm.requests import PromptedModel
 from tasks.judges.llm.rubrics import grade_items, rate_keywords
 from tasks.judges.llm.statements import verify_claims
 from tasks.judges.research import (
@@ -65,7 +65,7 @@ DECISION_FUNCTIONS: dict[type[DecisionRequest], DecisionFunction] = {
 """The function for each decision; its arguments are a `PromptedModel` and the request."""
 
 
-class LlmJudge(LlmBase):
+class LlmJudge(PromptedModel):
     """A `Judge` and `Extractor` that uses a model of `configs/judges.yaml`."""
 
     sees_conflict = True
@@ -75,15 +75,15 @@ class LlmJudge(LlmBase):
     )
 
     def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
-        return page_key_parts(self._model, longest_bytes, max_claims)
+        return page_key_parts(self, longest_bytes, max_claims)
 
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
-        return await DECISION_FUNCTIONS[type(request)](self._model, request)
+        return await DECISION_FUNCTIONS[type(request)](self, request)
 
     async def extract_facts(
         self, request: ExtractFacts
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        return await self._answer_step(
+        return await self.answer_step(
             request,
             ReplyFacts,
             lambda reply: tuple(
@@ -96,7 +96,7 @@ class LlmJudge(LlmBase):
     async def extract_claims(
         self, request: ExtractClaims
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        return await self._answer_step(
+        return await self.answer_step(
             request,
             ReplyClaims,
             lambda reply: tuple(
@@ -109,9 +109,9 @@ class LlmJudge(LlmBase):
     async def extract_key_points(
         self, request: ExtractKeyPoints
     ) -> StepAnswer[tuple[FoundKeyPoint, ...]]:
-        return await extract_points(self._model, request)
+        return await extract_points(self, request)
 
     async def merge_key_points(
         self, request: MergeKeyPoints
     ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
-        return await merge_points(self._model, request)
+        return await merge_points(self, request)

@@ -50,10 +50,11 @@ class PromptedModel:
     """Sends the steps of all protocols to one model of `configs/judges.yaml`."""
 
     def __init__(
-        self, judge: str, entry: LlmJudgeEntry, sender: RequestSender, configs: Path = CONFIGS
+        self, name: str, entry: LlmJudgeEntry, sender: RequestSender, configs: Path = CONFIGS
     ) -> None:
-        self.judge = judge
+        self.name = name
         self.entry = entry
+        self.model_version = entry.answers_as or entry.model
         self.reads = supported_media_types(entry.kind, entry.reads)
         """Media types of the files that can be attached."""
         self._sender = sender
@@ -136,13 +137,29 @@ class PromptedModel:
 
         return await self._send(self._request(prompt_name, values, 1, render_schema(form)), check)
 
+    async def answer_step(
+        self,
+        request: PromptedRequest,
+        form: type[ReplyT],
+        read: Callable[[ReplyT], ValueT],
+        **changed: object,
+    ) -> StepAnswer[ValueT]:
+        """Answer a request as a whole.
+
+        Args:
+            read: converts the reply.
+            changed: values of the template that are not the request's own.
+        """
+        values = request.template_values() | changed
+        return make_step_answer(await self.ask_form(request.prompt, values, form), read)
+
     async def _send(self, request: ModelRequest, check: Callable[[str], ValueT]) -> Outcome[ValueT]:
         needed = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         if needed > self.entry.context_tokens:
             return Outcome(
                 Status.NOT_ASSESSED,
                 reason=f"not_assessed: about {needed:,.0f} tokens with the answer do not fit the "
-                f"{self.entry.context_tokens:,} that {self.judge} can read",
+                f"{self.entry.context_tokens:,} that {self.name} can read",
             )
         return await self._sender.ask(request, check)
 
@@ -172,7 +189,7 @@ class PromptedModel:
             messages=(Message(role="user", text=user),),
             attachments=attachments.files if attachments else (),
             purpose=Purpose(
-                judge=self.judge,
+                judge=self.name,
                 protocol=protocol,
                 step=step,
                 prompt_sha=content_sha(prompt.sha, attachments.sha) if attachments else prompt.sha,
@@ -190,39 +207,6 @@ class PromptedModel:
             thinking_budget=self.entry.thinking_budget,
             thinking_level=self.entry.thinking_level,
         )
-
-
-class LlmBase:
-    """The base class of judges that use one model of `configs/judges.yaml`."""
-
-    def __init__(
-        self, name: str, entry: LlmJudgeEntry, sender: RequestSender, configs: Path = CONFIGS
-    ) -> None:
-        self.name = name
-        self.entry = entry
-        self.model_version = entry.answers_as or entry.model
-        self._model = PromptedModel(name, entry, sender, configs)
-        self.reads = self._model.reads
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of a protocol's prompts and of how they are sent."""
-        return self._model.prompt_sha(protocol)
-
-    async def _answer_step(
-        self,
-        request: PromptedRequest,
-        form: type[ReplyT],
-        read: Callable[[ReplyT], ValueT],
-        **changed: object,
-    ) -> StepAnswer[ValueT]:
-        """Answer a request as a whole.
-
-        Args:
-            read: converts the reply.
-            changed: values of the template that are not the request's own.
-        """
-        values = request.template_values() | changed
-        return make_step_answer(await self._model.ask_form(request.prompt, values, form), read)
 
 
 class Said(NamedTuple):

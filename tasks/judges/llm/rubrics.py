@@ -28,7 +28,7 @@ async def grade_items(model: PromptedModel, request: GradeItems) -> list[JudgeAn
     }
     attached = None
     if request.attachments:
-        if reason := find_attachment_problem(model.judge, model.reads, request.attachments):
+        if reason := find_attachment_problem(model.name, model.reads, request.attachments):
             said = f"not_assessed: the report is no text; {reason}"
             return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=said)] * n
         attached = model.attach(request.attachments, request.prompt)

@@ -198,7 +198,7 @@ def test_a_repeated_query_counts_once() -> None:
 @pytest.mark.parametrize("server", [GeminiServer, OpenAiServer])
 def test_every_step_is_answered_over_the_wire(server: Any) -> None:
     async def work(judge: Any) -> list[StepAnswer[Any]]:
-        inverter = LlmInverter("a_judge", judge.entry, judge._model._sender)
+        inverter = LlmInverter("a_judge", judge.entry, judge._sender)
         found = await inverter.find_targets(
             FindTargets(title=TITLE, text=BRIDGES, n_targets=2, n_properties=3)
         )
