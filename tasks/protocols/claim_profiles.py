@@ -5,7 +5,7 @@ asks about one prediction at a time; here one call asks about a whole list, or a
 What is matched is the same.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -115,13 +115,15 @@ async def decide_profile(
 def compute_profile_figures(profile: ProfileInput, verdicts: VerdictLabels) -> ProfileFigures:
     """Compute the published figures; null, with the reason, while a decision is missing."""
     found = ProfileFigures()
+    levels = _build_levels(profile)
+    for level in levels:
+        _note_missing(found, COMPAT_MATCH, level.items, verdicts)
     if profile.category.startswith("scifacts-"):
-        figures = [_score_class(profile, k, verdicts, found) for k in _get_class_keys(profile)]
-        result = multiply_scores(figures[0], figures[1]) if len(figures) == 2 else figures[0]
-    elif _is_graded(profile):
-        result = _score_graded(profile, verdicts, found)
+        result = _score_classes(levels, verdicts)
+    elif not _is_graded(profile):
+        result = _score_lists(levels, verdicts)
     else:
-        result = _score_list(profile, verdicts, found)
+        result = None if found.reason else _score_graded(profile, verdicts, found)
     if found.reason is None:
         found.figures = result
     return found
@@ -231,21 +233,15 @@ def _build_edges(level: MatchLevel, verdicts: VerdictLabels) -> list[tuple[int, 
     ]
 
 
-def _score_class(
-    profile: ProfileInput, key: str, verdicts: VerdictLabels, found: ProfileFigures
-) -> ClaimScores | None:
-    level = _build_class_level(profile, key)
-    _note_missing(found, COMPAT_MATCH, level.items, verdicts)
-    n_truths = sum(bool(truth.values) for truth in level.truths)
-    return score_classes(_build_edges(level, verdicts), n_truths)
+def _score_classes(levels: Sequence[MatchLevel], verdicts: VerdictLabels) -> ClaimScores | None:
+    scores = [
+        score_classes(_build_edges(level, verdicts), sum(bool(t.values) for t in level.truths))
+        for level in levels
+    ]
+    return multiply_scores(*scores) if len(scores) == 2 else scores[0]
 
 
-def _score_list(
-    profile: ProfileInput, verdicts: VerdictLabels, found: ProfileFigures
-) -> ClaimScores | None:
-    levels = _build_levels(profile)
-    for level in levels:
-        _note_missing(found, COMPAT_MATCH, level.items, verdicts)
+def _score_lists(levels: Sequence[MatchLevel], verdicts: VerdictLabels) -> ClaimScores | None:
     return score_lists(
         sum(len(match_one_to_one(_build_edges(level, verdicts))) for level in levels),
         sum(len(level.answered) for level in levels),
@@ -256,10 +252,6 @@ def _score_list(
 def _score_graded(
     profile: ProfileInput, verdicts: VerdictLabels, found: ProfileFigures
 ) -> ClaimScores | None:
-    for level in _build_levels(profile):
-        _note_missing(found, COMPAT_MATCH, level.items, verdicts)
-    if found.reason:
-        return None
     pairs = _pair_rows(profile, verdicts)
     rows = []
     for group, answered in enumerate(profile.rows):

@@ -32,10 +32,6 @@ STILL_OPEN = "citations of this report are still to be decided"
 _TRAILING_PUNCTUATION = " .,;:!?…。！？"
 
 
-class FactParameters(ConfigModel):
-    """FACT has no parameters."""
-
-
 class FactFramework:
     """Checks a report against the pages that it cites."""
 
@@ -46,7 +42,7 @@ class FactFramework:
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics = entry.metrics
-        self.parameters = parse_parameters(entry, FactParameters)
+        parse_parameters(entry, ConfigModel)  # it has none
         self.version = build_version(entry)
 
     def supports(self, judge: Judge) -> bool:
