@@ -15,6 +15,7 @@ from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, a
 from flows.runtime.fan_out import Failure, format_failures, run_items
 from flows.runtime.task_runs import run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
+from tasks.base import format_count
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
@@ -91,7 +92,7 @@ async def ask(
         )
         await add_failures_artifact(failures)
         await add_costs_artifact(store, began, "no job was sent to these agents")
-    message = f"{edition}: {came} {'report' if came == 1 else 'reports'} received" + (
+    message = f"{edition}: {format_count(came, 'report')} received" + (
         f", ${budget.spent:,.2f} spent in this run." if budget.spent else "."
     )
     if not left:

@@ -25,6 +25,7 @@ from flows.runtime.artifacts import (
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
+from tasks.base import format_count
 from tasks.editions.names import check_edition, check_scored
 from tasks.planning.parameters import Hours, JudgeName
 from tasks.publishing.changes import load_figures
@@ -155,7 +156,7 @@ async def _publish_site(
     )
     state = "provisional: items are still open" if site.provisional else "final"
     return Completed(
-        message=f"{edition} is published in {site.folder}: {site.files:,} files, "
+        message=f"{edition} is published in {site.folder}: {format_count(site.files, 'file')}, "
         f"{site.bytes / 1e6:,.1f} MB, {state}. Open {site.folder / 'index.html'}"
     )
 

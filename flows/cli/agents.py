@@ -1,7 +1,6 @@
 """`evergreen agents`: list agents, check one, see jobs, record what people spent."""
 
 import asyncio
-import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -15,7 +14,9 @@ from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.agents.kinds import AgentFolders
+from tasks.base import format_count
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
+from tasks.configuration.secrets import describe_key_state
 from tasks.jobs.resolve import ask_again, record_cost, set_remote_id
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_agent_client
 from tasks.pending.reports import load_job_fields, load_jobs
@@ -118,7 +119,7 @@ def jobs(
             changed = [found]
         else:
             changed = ask_again(store, names)
-            print_message(f"{len(changed)} jobs are given up; the next run asks again.")
+            print_message(f"{format_count(len(changed), 'job')} given up; the next run asks again.")
     for name, where in sorted({(job.agent, job.edition) for job in changed}):
         print_message(f"Next: evergreen ask {name} --edition {where}")
 
@@ -144,7 +145,7 @@ def cost(
         n = record_cost(
             store, edition, agent, assignment or [], usd=usd, minutes=minutes, note=note
         )
-    print_message(f"{edition}: recorded for {n} reports of {agent}.")
+    print_message(f"{edition}: recorded for {format_count(n, 'report')} of {agent}.")
     print_message('See: evergreen sql "SELECT * FROM report_costs"')
 
 
@@ -159,7 +160,7 @@ def _format_agent(name: str, entry: AgentEntry) -> dict[str, Any]:
         "model": getattr(ask, "model", None),
         "usd": price.typical_usd if price else None,
         "at_most": price.most_usd if price else None,
-        "key": _describe_key(getattr(ask, "key_env", None)),
+        "key": describe_key_state(getattr(ask, "key_env", None)),
         "notes": entry.notes,
     }
 
@@ -179,9 +180,3 @@ def _select_terminal_columns(jobs: pl.DataFrame) -> pl.DataFrame:
         minutes.round(1).alias("min"),
         pl.col("error").str.head(200),
     )
-
-
-def _describe_key(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    return variable + (" set" if os.environ.get(variable, "").strip() else " not set")

@@ -18,6 +18,7 @@ from tasks.annotation.kinds import KINDS
 from tasks.annotation.labels import FILE_COLUMNS, load_labels, read_label_file
 from tasks.annotation.preferences import PreferenceTables, make_preference_tables
 from tasks.annotation.sheets import import_labels, make_annotation_sheet, write_sheet
+from tasks.base import format_count
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 LARGEST_SEED = 2**31 - 1
@@ -52,7 +53,10 @@ def make(
     table, page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
         print_message(f"There are only {len(sheet.panels)}, not {size}: the sheet has them all.")
-    print_message(f"{sheet.name}: {len(sheet.items)} questions in {len(sheet.panels)} parts.")
+    questions, parts = len(sheet.items), len(sheet.panels)
+    print_message(
+        f"{sheet.name}: {format_count(questions, 'question')} in {format_count(parts, 'part')}."
+    )
     print_message(f"Page  {page}\nCSV   {table}")
     print_message(
         f"Next: send the page to each person (for {kind}, {MIN_PEOPLE} or more give a "

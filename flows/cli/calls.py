@@ -13,6 +13,7 @@ from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
+from tasks.base import format_count
 from tasks.costs.ledger import summarize_calls
 from tasks.editions.names import UnknownName
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -93,4 +94,4 @@ def _export_calls(source: Any, filters: dict[str, str], path: Path) -> None:
     with path.open("w", encoding="utf-8") as lines:
         for row in frame.iter_rows(named=True):
             lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    print_message(f"{frame.height:,} calls written to {path}.")
+    print_message(f"{format_count(frame.height, 'call')} written to {path}.")

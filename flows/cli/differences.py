@@ -19,6 +19,7 @@ from flows.display.frame import print_frame
 from flows.display.leaderboard import warn_about_drafts
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.analysis.agents import compare_agents
+from tasks.base import format_count
 from tasks.configuration.models import MetricEntry, get_judge_title
 from tasks.judges.registry import load_judge_entry
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
@@ -91,7 +92,8 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
         [WideColumn(heading, [cells[heading] for cells in pairs]) for heading in pairs[0]],
     )
     unit = "In the metric's own numbers" if number else "Percentage points"
-    note = f"{unit}. Corrected for {first['n_pairs']} pairs, shown or not.{_format_reasons(rows)}"
+    pairs_in_all = format_count(first["n_pairs"], "pair")
+    note = f"{unit}. Corrected for {pairs_in_all}, shown or not.{_format_reasons(rows)}"
     STDOUT.print(f"{note}\n", style="dim")
 
 
@@ -127,5 +129,5 @@ def _format_reasons(rows: pl.DataFrame) -> str:
     """Format why values are missing, and for how many pairs."""
     counted = rows["reason"].drop_nulls().value_counts(name="n").sort("reason")
     return "".join(
-        f" –: {reason} ({n} {'pair' if n == 1 else 'pairs'})." for reason, n in counted.iter_rows()
+        f" –: {reason} ({format_count(n, 'pair')})." for reason, n in counted.iter_rows()
     )

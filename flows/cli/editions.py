@@ -13,6 +13,7 @@ from flows.display.console import STDOUT, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.run import run_flow
+from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.request import CollectionRequest, begin_collection, forget_collection
 from tasks.configuration.models import load_judges
@@ -204,7 +205,8 @@ def verify_edition(name: EditionArgument, warehouse: WarehouseOption = DEFAULT_L
         listed = "\n  ".join(problems)
         raise EditionError(f"{name} has changed since it was frozen:\n  {listed}")
     STDOUT.print(
-        f"{name} is unchanged since it was frozen: {len(document['articles'])} articles, manifest "
+        f"{name} is unchanged since it was frozen: "
+        f"{format_count(len(document['articles']), 'article')}, manifest "
         f"{hash_manifest(json.dumps(document))}",
         markup=False,
         highlight=False,

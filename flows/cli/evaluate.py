@@ -6,7 +6,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.hints import warn_about_idle_protocols, warn_about_pending_pages
+from flows.cli.hints import print_unchosen, warn_about_idle_protocols, warn_about_pending_pages
 from flows.cli.options import (
     AgentsOption,
     BudgetOption,
@@ -121,6 +121,8 @@ def evaluate(
         if form is not Format.JSON:
             print_leaderboard(store, edition, form, protocols, judge_name)
         warn_about_pending_pages(store, edition, protocols)
+        if not protocol:
+            print_unchosen(store, edition, judge_name, protocols)
     of_judge = board.filter(pl.col("protocol").is_in(protocols) & (pl.col("judge") == judge_name))
     _print_locations(warehouse, edition)
     print_outcome(complete, outcome, form, leaderboard=of_judge.select(ENTRY_COLUMNS))

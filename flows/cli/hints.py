@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from flows.display.console import print_message
+from tasks.base import format_count
+from tasks.judges.registry import load_judge
+from tasks.judging.cells import plan_cells
 from tasks.judging.protocols import choose_protocols, explain_idle, need_pages
+from tasks.pending.status import count_scored
+from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
 PAGE_COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
@@ -16,6 +21,22 @@ def print_next_step(source: Readable, edition: str) -> None:
         print_message(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
     else:
         print_message(f"Next: evergreen evaluate --edition {edition}")
+
+
+def print_unchosen(
+    source: Readable, edition: str, judge_name: str, protocols: Sequence[str]
+) -> None:
+    """Print which cells are pending, as `status` counts them, of protocols that have judged the
+    edition before but are not among these."""
+    judge = load_judge(judge_name)
+    others = set(count_scored(source, edition, judge)) - {*protocols}
+    for name, protocol in available_protocols(sorted(others)).items():
+        plans = plan_cells(source, edition, protocol, judge)
+        if left := sum(plan.state in ("pending", "failed") for plan in plans):
+            print_message(
+                f"{name} has {format_count(left, 'pending cell')}, and judges {edition} only when "
+                f"it is named: evergreen evaluate --edition {edition} --protocol {name}"
+            )
 
 
 def warn_about_idle_protocols(source: Readable, edition: str, protocols: Sequence[str]) -> None:

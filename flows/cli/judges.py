@@ -1,7 +1,7 @@
 """`evergreen judges`: list judges, check one."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -10,21 +10,29 @@ from flows.cli.options import FormatOption
 from flows.display.console import STDOUT
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.configuration.models import LlmJudgeEntry, load_judges
+from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
+from tasks.configuration.secrets import describe_key_state
 from tasks.judges.registry import load_judge_entry
 from tasks.judging.preconditions import find_current_price
 from tasks.warehouse.rows import utc_now
 
 
 def list_judges(context: typer.Context, form: FormatOption = Format.TABLE) -> None:
-    """List the judges of configs/judges.yaml, with price and state."""
+    """List the judges of configs/judges.yaml, with price, state and key."""
     if context.invoked_subcommand:
         return
     known = load_judges()
     rows = [
         _format_judge(name, entry, name == known.default) for name, entry in known.judges.items()
     ]
-    print_frame(pl.DataFrame(rows), form)
+    frame = pl.DataFrame(rows)
+    if form is not Format.TABLE:
+        print_frame(frame, form)
+        return
+    print_frame(frame.drop("key"), form)
+    without = frame.filter(pl.col("key").str.contains(" not set"))
+    for (key,), judges in without.group_by("key", maintain_order=True):
+        STDOUT.print(f"{key}: {', '.join(judges['judge'])}", markup=False, highlight=False)
 
 
 def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.yaml.")]) -> None:
@@ -39,10 +47,11 @@ def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.ya
     STDOUT.print(f"{found}: {checked}", markup=False, highlight=False)
 
 
-def _format_judge(name: str, entry: Any, is_default: bool) -> dict[str, Any]:
-    row: dict[str, Any] = {"judge": name + (" (default)" if is_default else "")}
+def _format_judge(name: str, entry: JudgeEntry, is_default: bool) -> dict[str, object]:
+    row: dict[str, object] = {"judge": name + (" (default)" if is_default else "")}
     if not isinstance(entry, LlmJudgeEntry):
-        return row | {"model": "–", "answers as": "–", "in": 0.0, "out": 0.0, "state": "ready"}
+        free = {"model": "–", "answers as": "–", "in": 0.0, "out": 0.0, "state": "ready"}
+        return row | free | {"key": None}
     price = find_current_price(entry)
     retired = entry.retires is not None and entry.retires <= utc_now().date()
     state = f"retired on {entry.retires}" if retired else f"retires {entry.retires}"
@@ -52,4 +61,5 @@ def _format_judge(name: str, entry: Any, is_default: bool) -> dict[str, Any]:
         "in": price.live.input if price else None,
         "out": price.live.output if price else None,
         "state": state if entry.retires else f"settings of {entry.checked}",
+        "key": describe_key_state(entry.key_env, required=entry.key_required),
     }

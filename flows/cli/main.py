@@ -1,8 +1,9 @@
 """The `evergreen` command: its global options and exit codes."""
 
+import errno
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -14,6 +15,9 @@ from flows.cli.options import WAREHOUSE_OPTION
 from flows.runtime.settings import prefect_environment, prefect_home
 from tasks.errors import ExpectedError
 from tasks.warehouse.location import Location
+
+OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Errors of a full or broken disk, which no command can know in advance."""
 
 
 class EvergreenGroup(TyperGroup):
@@ -77,12 +81,26 @@ def options(
 
 
 def main() -> None:
-    """Run the command; print an `ExpectedError` as a message and exit with 1."""
+    """Run the command; print an `ExpectedError`, or that the disk is full, as a message
+    and exit with 1."""
     os.environ.update(prefect_environment(prefect_home()))
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # at exit it would be too late to say why it fails
     except ExpectedError as error:
-        from flows.display.console import print_always
+        _exit_with_error(str(error))
+    except OSError as error:
+        if error.errno not in OUTPUT_ERRORS:
+            raise
+        # What could not be written is dropped, or Python would write it once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _exit_with_error(f"cannot write: {error.strerror}.")
 
-        print_always(f"error: {error}", style="red")
-        sys.exit(1)
+
+def _exit_with_error(message: str) -> NoReturn:
+    from flows.display.console import print_always
+
+    print_always(f"error: {message}", style="red")
+    sys.exit(1)

@@ -17,6 +17,7 @@ from flows.display.frame import print_frame
 from flows.display.references import print_references
 from flows.run import run_flow
 from tasks.archive.export import write_export
+from tasks.base import format_count
 from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_reports
 from tasks.extraction.urls import normalise_url
@@ -158,7 +159,7 @@ def show(
         shown = text if whole else text[:MAX_CHARACTERS]
         STDOUT.print(shown, markup=False, highlight=False, soft_wrap=True)
         if len(shown) < len(text):
-            print_message(f"({len(text) - len(shown):,} characters more: --whole)")
+            print_message(f"({format_count(len(text) - len(shown), 'character')} more: --whole)")
 
 
 def export(
@@ -176,7 +177,7 @@ def export(
         raise typer.BadParameter("give a name that ends in .warc.gz or .jsonl.gz", param_hint="to")
     with open_to_read(warehouse, edition) as source, refuse_unwritable(to):
         n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
-    print_message(f"{to}: {n:,} pages, {to.stat().st_size / 1e6:,.1f} MB.")
+    print_message(f"{to}: {format_count(n, 'page')}, {to.stat().st_size / 1e6:,.1f} MB.")
 
 
 def read(edition: EditionOption, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
@@ -202,7 +203,7 @@ def walls(
             n = mark_walls(store, edition)
         print_frame(store.frame(PAGE_COUNTS, [edition]), form)
     next_step = f"Next: evergreen evaluate --edition {edition}" if n else "Nothing has changed."
-    print_message(f"{n:,} pages have a new status. {next_step}")
+    print_message(f"New status: {format_count(n, 'page')}. {next_step}")
 
 
 def _print_failed_pages(source: Readable, edition: str) -> None:
@@ -211,8 +212,8 @@ def _print_failed_pages(source: Readable, edition: str) -> None:
     if refused:
         first = refused[0]
         print_message(
-            f"Refused: {first['n']:,} pages, such as {first['url']}: {first['error']}. (For your "
-            "own test servers: `allowed.hosts` in configs/web.yaml.)",
+            f"Refused: {format_count(first['n'], 'page')}, such as {first['url']}: "
+            f"{first['error']}. (For your own test servers: `allowed.hosts` in configs/web.yaml.)",
             style="yellow",
         )
     failed = source.frame(FAILED_PAGES, [edition]).item()

@@ -21,6 +21,7 @@ from flows.cli.sandbox_messages import (
     warn_about_open_access,
 )
 from flows.display.console import print_message, transient_progress
+from tasks.base import format_count
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
@@ -192,7 +193,8 @@ async def _build_index(
         f"{time.monotonic() - began:.1f} s"
     )
     print_message(
-        f"{source.name}: {now.n_pages:,} pages in {now.n_passages:,} passages, "
+        f"{source.name}: {format_count(now.n_pages, 'page')} in "
+        f"{format_count(now.n_passages, 'passage')}, "
         f"{_measure_megabytes(folder):.0f} MB ({done})",
     )
     print_message(f"Index      {folder}")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from shlex import quote
 
+from tasks.base import format_count
 from tasks.site.wording import format_moment, format_number
 from tasks.warehouse.explanations import ExplainedCitation, ExplainedVerdict
 
@@ -39,7 +40,7 @@ def describe_citation(edition: str, citation: ExplainedCitation) -> Iterator[tup
     if page is None:
         yield "Snapshot", "never fetched: `evergreen fetch` asks for it once"
         return
-    length = f"{page.n_chars:,} characters" if page.n_chars is not None else "no text"
+    length = format_count(page.n_chars, "character") if page.n_chars is not None else "no text"
     known = [page.title and f"“{page.title}”", page.media_type, page.language, length]
     yield "Snapshot", " · ".join(filter(None, [page.status, *known]))
     if page.error:

@@ -7,6 +7,7 @@ import polars as pl
 from flows.display.console import print_message, transient_progress
 from flows.display.formats import Format
 from flows.display.frame import print_frame
+from tasks.base import format_count
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge as judge_named
 from tasks.judges.registry import load_judge_entry
@@ -52,14 +53,15 @@ def estimate_evaluation(
             waiting = [p for p in todo if (p.state_reason or "").startswith("waits for")]
             if waiting:
                 remarks.append(
-                    f"{len(waiting)} cells wait for facts or claims that are not extracted yet: "
+                    f"Waiting for facts or claims that are not extracted yet: "
+                    f"{format_count(len(waiting), 'cell')}; "
                     "the estimate does not include them. Run `evergreen evaluate` with the "
                     "offline judge first, or estimate again after the extraction."
                 )
             ready = [p for p in todo if p not in waiting]
             if len(todo) < len(plans):
                 done = len(plans) - len(todo)
-                remarks.insert(0, f"{done} of {len(plans)} cells need no judging.")
+                remarks.insert(0, f"{done} of {format_count(len(plans), 'cell')} need no judging.")
             with transient_progress() as bars:
                 bar = bars.add_task("cells", total=len(ready))
                 frames.append(estimate_cells(store, entry, ready, lambda n: bars.advance(bar, n)))
@@ -68,8 +70,9 @@ def estimate_evaluation(
             ):
                 frames.append(estimate_key_points(store, name, entry, bare))
                 remarks.append(
-                    f"{len(bare)} articles have no key points yet: the estimate includes making "
-                    "them (merging is a guess from the article), but not judging reports by them."
+                    f"Without key points: {format_count(len(bare), 'article')}; the estimate "
+                    "includes making them (merging is a guess from the article), but not judging "
+                    "reports by them."
                 )
         if extractor:
             extracting_name, extracting = load_judge_entry(extractor)

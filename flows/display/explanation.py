@@ -12,6 +12,7 @@ from rich.text import Text
 
 from flows.display.console import STDOUT
 from flows.display.decisions import describe_citation, describe_decision
+from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
 from tasks.protocols.registry import available_protocols
 from tasks.site.escaping import escape_invisible
@@ -69,7 +70,7 @@ def _print_header(report: ExplainedReport) -> None:
     _print_line(title)
     known = [
         ("Report", f"{report.id} · {report.agent}/{report.assignment} · {report.status} · "
-                   f"{len(report.text):,} characters · from {report.source_path}"),
+                   f"{format_count(len(report.text), 'character')} · from {report.source_path}"),
         ("Article", report.url),
         ("Query", report.query),
         ("Made", _describe_origin(report)),

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from flows.display.console import STDOUT
 from flows.display.formats import Format
+from tasks.base import format_count
 
 
 def print_frame(frame: pl.DataFrame, form: Format) -> None:
@@ -26,7 +27,7 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
         for row in frame.iter_rows():
             table.add_row(*(_format_cell(value) for value in row))
         STDOUT.print(table)
-        STDOUT.print(f"{frame.height:,} rows", style="dim")
+        STDOUT.print(format_count(frame.height, "row"), style="dim")
 
 
 def _format_cell(value: object) -> str:

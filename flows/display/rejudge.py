@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.judges import ALL_STEPS, JudgeComparison, select_figures
+from tasks.base import format_count
 from tasks.protocols.registry import available_protocols
 from tasks.publishing.changes import FigureChange
 from tasks.scoring.boards import select_leading_metrics
@@ -15,9 +16,9 @@ NO_VALUE = "–"
 
 def format_agreement(found: JudgeComparison) -> str:
     """State how many items both judges decided, and how many of them differently."""
-    n_items = found.agreement.filter(pl.col("step") != ALL_STEPS)["n_items"].sum()
+    n_items = int(found.agreement.filter(pl.col("step") != ALL_STEPS)["n_items"].sum())
     return (
-        f"{found.after} and {found.before} both decided {n_items:,} items; "
+        f"{found.after} and {found.before} both decided {format_count(n_items, 'item')}; "
         f"{found.changed.height:,} of them have a different label."
     )
 
@@ -131,4 +132,4 @@ def _format_interval(low: float | None, high: float | None) -> str:
 
 
 def _format_basis(row: dict[str, Any], which: str) -> str:
-    return f"{row[f'{which}_reports']} rep., {row[f'{which}_items']:,} items"
+    return f"{row[f'{which}_reports']} rep., {format_count(row[f'{which}_items'], 'item')}"

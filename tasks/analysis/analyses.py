@@ -18,6 +18,7 @@ from tasks.analysis.difficulty import (
 from tasks.analysis.leakage import explain_missing, load_conflict, load_leakage
 from tasks.analysis.protocols import Metric, find_headline_metrics
 from tasks.analysis.trends import load_ages, load_trend, measure_contamination
+from tasks.base import format_count
 from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.editions.names import UnknownName, check_known, check_scored
 from tasks.protocols.case import Protocol
@@ -210,15 +211,15 @@ def _list_left_out(found: Analyses, of: ArticleScores) -> Iterator[str]:
     if without and found.difficulty.is_empty():
         yield f"No article of {found.edition} has a category to group by."
     elif without:
-        yield f"Left out because they have no category: {_format_count(without, 'article')}."
+        yield f"Left out because they have no category: {format_count(without, 'article')}."
     if never := len(of.articles) - len(valued):
-        yield f"Left out because no agent has a value: {_format_count(never, 'article')}."
+        yield f"Left out because no agent has a value: {format_count(never, 'article')}."
 
 
 def _explain_correlation(found: Analyses, _: ArticleScores) -> Iterator[str]:
     yield (
         "Correlations over the means of "
-        f"{_format_count(found.difficulty.height, 'category', 'categories')}, each counted once "
+        f"{format_count(found.difficulty.height, 'category', 'categories')}, each counted once "
         "however many articles it has. r above 0: the larger the quantity, the higher the metric's "
         "values. Few categories make wide intervals."
     )
@@ -277,11 +278,7 @@ def _explain_contamination(found: Analyses, of: ArticleScores) -> Iterator[str]:
         "absence of a slope does not prove that nothing was learned."
     )
     if undated := sum(record["created_at"] is None for record in of.articles.values()):
-        yield f"Left out, creation date unknown: {_format_count(undated, 'article')}."
-
-
-def _format_count(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+        yield f"Left out, creation date unknown: {format_count(undated, 'article')}."
 
 
 REMARKS: dict[Analysis, Callable[[Analyses, ArticleScores], Iterator[str]]] = {

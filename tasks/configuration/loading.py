@@ -38,7 +38,7 @@ def load_config(path: Path, model: type[ConfigT]) -> ConfigT:
     Raises:
         ConfigurationError: the file cannot be read or is invalid.
     """
-    config: ConfigT = _parse(path, _read_text(path), model)
+    config: ConfigT = _parse(path, read_text(path), model)
     return config
 
 
@@ -48,17 +48,25 @@ def read_mapping(path: Path) -> dict[str, Any]:
     Raises:
         ConfigurationError: the file cannot be read or parsed, or holds no mapping.
     """
-    return _parse_mapping(path, _read_text(path))
+    return _parse_mapping(path, read_text(path))
 
 
 @lru_cache(maxsize=32)
 def _parse(path: Path, text: str, model: type[ConfigT]) -> ConfigT:
     """Parse a text, cached: stages load the same file hundreds of times."""
-    content = _parse_mapping(path, text)
+    return validate_config(path, _parse_mapping(path, text), model)
+
+
+def validate_config(path: Path, content: object, model: type[ConfigT], key: str = "") -> ConfigT:
+    """Validate the content of a file, or of one of its keys.
+
+    Raises:
+        ConfigurationError: it is invalid; names the file, the keys and what was expected.
+    """
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigurationError(_describe_errors(path, content, error)) from None
+        raise ConfigurationError(_describe_errors(path, content, error, key)) from None
 
 
 def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
@@ -70,7 +78,12 @@ def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
     return content
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Read a file of `configs/`.
+
+    Raises:
+        ConfigurationError: it is missing, too large or not UTF-8.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -79,7 +92,8 @@ def _read_text(path: Path) -> str:
     except FileNotFoundError:
         raise ConfigurationError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({reason}).") from None
     raise ConfigurationError(f"{path} is larger than {MAX_BYTES:,} bytes. Shorten it.")
 
 
@@ -104,10 +118,10 @@ def _parse_json(path: Path, text: str) -> Any:
         ) from None
 
 
-def _describe_errors(path: Path, content: object, error: ValidationError) -> str:
+def _describe_errors(path: Path, content: object, error: ValidationError, within: str) -> str:
     lines = []
     for problem in _relevant_errors(error)[:MAX_ERRORS]:
-        key = format_location(problem, content)
+        key = format_location(problem, content, within)
         if problem["type"] == "extra_forbidden":
             lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.")
         elif problem["type"] == "missing":

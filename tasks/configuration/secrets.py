@@ -19,6 +19,15 @@ async def load_secret(variable: str | None, block: str | None) -> str | None:
     return None
 
 
+def describe_key_state(variable: str | None, *, required: bool = True) -> str | None:
+    """Say whether a key's variable is set, never its value; None if there is no such variable."""
+    if variable is None:
+        return None
+    if os.environ.get(variable, "").strip():
+        return f"{variable} set"
+    return f"{variable} not set" if required else f"{variable} not set (optional)"
+
+
 def describe_key_setup(variable: str | None, block: str | None) -> str:
     """Describe how to provide a missing key."""
     ways = [f"set the variable {variable}"] if variable else []

@@ -8,25 +8,12 @@ from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.loading import read_text
 from tasks.warehouse.rows import content_sha
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined, autoescape=False, trim_blocks=False, lstrip_blocks=False
 )
-
-
-def read_text(path: Path) -> str:
-    """Read a file of `configs/`.
-
-    Raises:
-        ConfigurationError: the file is missing or not UTF-8.
-    """
-    try:
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        raise ConfigurationError(f"{path}: there is no such file. Create it.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
 
 
 @lru_cache(256)

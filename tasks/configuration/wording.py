@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from tasks.base import format_count
+
 FORMS = {
     "\\S": "some words",
     "^[A-Za-z0-9_.:-]{1,80}$": "letters (a to z), digits and _ . : -, 80 at most",
@@ -34,9 +36,9 @@ def describe_expected(problem: ErrorDetails) -> str:
         pattern = bounds["pattern"]
         return f"expected {FORMS.get(pattern, f'the form {pattern}')}"
     if kind == "string_too_short":
-        return f"expected a text of at least {_pluralize(bounds['min_length'], 'character')}"
+        return f"expected a text of at least {format_count(bounds['min_length'], 'character')}"
     if kind == "string_too_long":
-        return f"expected a text of at most {_pluralize(bounds['max_length'], 'character')}"
+        return f"expected a text of at most {format_count(bounds['max_length'], 'character')}"
     if kind == "too_short":
         return f"expected a list of at least {bounds['min_length']:,}"
     if kind == "too_long":
@@ -44,15 +46,19 @@ def describe_expected(problem: ErrorDetails) -> str:
     return problem["msg"].removeprefix("Value error, ")
 
 
-def format_location(problem: ErrorDetails, content: object) -> str:
-    """Format the key, with the id of its parent: `items.2.check` (id 'clear')."""
+def format_location(problem: ErrorDetails, content: object, within: str = "") -> str:
+    """Format the key, with the id of its parent: `items.2.check` (id 'clear').
+
+    within: the key whose value the content is.
+    """
     ids: list[str] = []
     at: Any = content
     for part in problem["loc"]:
         at = _get_child(at, part)
         if isinstance(at, Mapping) and isinstance(at.get("id"), str) and isinstance(part, int):
             ids.append(f"id {at['id'][:80]!r}")
-    key = ".".join(str(part)[:80] for part in problem["loc"]) or "(top)"
+    parts = [within] if within else []
+    key = ".".join([*parts, *(str(part)[:80] for part in problem["loc"])]) or "(top)"
     return f"`{key}`" + (f" ({', '.join(ids)})" if ids else "")
 
 
@@ -62,7 +68,3 @@ def _get_child(value: Any, part: int | str) -> Any:
     if isinstance(value, Sequence) and isinstance(part, int) and part < len(value):
         return value[part]
     return None
-
-
-def _pluralize(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

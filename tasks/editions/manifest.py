@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from tasks.benchmarks.errors import EditionError
+from tasks.editions.names import list_editions
 from tasks.warehouse.rows import Article, canonical_json, content_sha
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
@@ -104,16 +105,8 @@ def load_frozen_collection(source: Warehouse, edition: str) -> Collection:
         EditionError: it was not collected from a wiki, or is not frozen yet.
     """
     found = source.rows(Collection, "edition = $1", [edition])
-    if not found:
-        known = source.frame("SELECT edition FROM collections ORDER BY edition")["edition"]
-        raise EditionError(
-            f"{edition!r} is not an edition that was collected from a wiki; there are: "
-            f"{', '.join(known.to_list()) or 'none yet'}. `evergreen collect` makes one."
-        )
-    if found[0].manifest is None:
-        raise EditionError(
-            f"{edition} is not frozen yet: run `evergreen collect --edition {edition}` to the end."
-        )
+    if not found or found[0].manifest is None:
+        raise _explain_unfrozen(source, edition)
     return found[0]
 
 
@@ -136,11 +129,28 @@ def load_edition_manifest(source: Readable, edition: str) -> dict[str, Any]:
         "SELECT manifest FROM collections WHERE edition = $1 AND manifest IS NOT NULL", [edition]
     )
     if found.is_empty():
-        raise EditionError(
-            f"There is no frozen edition {edition!r}; `evergreen edition list` shows what there is."
-        )
+        raise _explain_unfrozen(source, edition)
     document: dict[str, Any] = json.loads(found.item())
     return document
+
+
+def _explain_unfrozen(source: Readable, edition: str) -> EditionError:
+    """Return the error that an edition has no manifest."""
+    if edition in list_editions(source):
+        return EditionError(
+            f"{edition} was imported, not collected from a wiki, so it has no manifest. "
+            f"`evergreen status --edition {edition}` counts what it has; `evergreen sql "
+            '"SELECT edition, title, url FROM articles"` lists the articles.'
+        )
+    begun = source.frame("SELECT edition FROM collections ORDER BY edition")["edition"].to_list()
+    if edition in begun:
+        return EditionError(
+            f"{edition} is not frozen yet: run `evergreen collect --edition {edition}` to the end."
+        )
+    return EditionError(
+        f"There is no frozen edition {edition!r}; there are: {', '.join(begun) or 'none yet'}. "
+        "`evergreen collect` makes one."
+    )
 
 
 def compare_manifests(one: dict[str, Any], other: dict[str, Any]) -> list[str]:

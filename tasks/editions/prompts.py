@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from tasks.base import format_count
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_protocol
@@ -47,7 +48,7 @@ def describe_assigned(warehouse: Warehouse, edition: str, new: int) -> str:
         "AND prompt IS NOT NULL",
         [edition],
     )
-    return f"{edition}: {n} assignments to write an article, {new} of them new."
+    return f"{edition}: {format_count(n, 'assignment')} to write an article, {new} of them new."
 
 
 def format_edition_day(warehouse: Warehouse, edition: str) -> str:

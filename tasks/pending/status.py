@@ -72,13 +72,7 @@ def count_stages(source: Readable, edition: str, judge: Judge) -> list[StageCoun
         StageCounts(edition=edition, **record)
         for record in source.frame(COUNTS, [edition]).iter_rows(named=True)
     ]
-    scored = dict(
-        source.frame(
-            "SELECT protocol, count(DISTINCT (agent, assignment)) FROM scores "
-            "WHERE edition = $1 AND judge = $2 GROUP BY ALL",
-            [edition, judge.name],
-        ).iter_rows()
-    )
+    scored = count_scored(source, edition, judge)
     kinds = source.frame("SELECT DISTINCT kind FROM assignments WHERE edition = $1", [edition])
     protocols = available_protocols({*choose_protocols(source, edition), *scored})
     if any("key_points" in protocol.inputs for protocol in protocols.values()):
@@ -109,6 +103,16 @@ def count_stages(source: Readable, edition: str, judge: Judge) -> list[StageCoun
         )
     rows = source.frame("SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]).item()
     return [*counts, StageCounts(edition=edition, stage="leaderboard", done=rows)]
+
+
+def count_scored(source: Readable, edition: str, judge: Judge) -> dict[str, int]:
+    """Count the reports that a judge has scored, by protocol."""
+    counts = source.frame(
+        "SELECT protocol, count(DISTINCT (agent, assignment)) FROM scores "
+        "WHERE edition = $1 AND judge = $2 GROUP BY ALL ORDER BY protocol",
+        [edition, judge.name],
+    )
+    return dict(counts.iter_rows())
 
 
 def _count_key_points(source: Readable, edition: str, judge: Judge) -> StageCounts:

@@ -1,11 +1,9 @@
 """A protocol's version: its number and the sha of its settings."""
 
+from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
-from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import ConfigModel
+from tasks.configuration.loading import ConfigModel, validate_config
 from tasks.configuration.models import ProtocolEntry
 from tasks.warehouse.rows import content_sha
 
@@ -18,15 +16,8 @@ def parse_parameters(entry: ProtocolEntry, model: type[ParametersT]) -> Paramete
     Raises:
         ConfigurationError: they are invalid; names file, key and what was expected.
     """
-    try:
-        return model.model_validate(entry.parameters)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        key = ".".join(["parameters", *(str(part) for part in problem["loc"])])
-        raise ConfigurationError(
-            f"configs/protocols/{entry.name}.yaml: `{key}`: {problem['msg']}; "
-            f"found {str(problem['input'])[:80]!r}."
-        ) from None
+    file = Path("configs/protocols") / f"{entry.name}.yaml"
+    return validate_config(file, entry.parameters, model, "parameters")
 
 
 def build_version(entry: ProtocolEntry, *settings: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.loading import CONFIGS, read_text
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES, Attachment, attachment_name
 from tasks.warehouse.rows import content_sha
 
@@ -49,7 +49,7 @@ class AttachmentWording:
     """
 
     def __init__(self, path: Path) -> None:
-        from tasks.configuration.templates import StrictTemplate, read_text  # loads Jinja
+        from tasks.configuration.templates import StrictTemplate  # loads Jinja
 
         text = read_text(path)
         found = _FILE.fullmatch(text)

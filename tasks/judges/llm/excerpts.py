@@ -14,8 +14,8 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
-from tasks.configuration.templates import StrictTemplate, read_text
+from tasks.configuration.loading import CONFIGS, read_text
+from tasks.configuration.templates import StrictTemplate
 from tasks.judges.offline.retrieval import Bm25
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rows import content_sha

@@ -13,12 +13,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 
+from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel
-from tasks.configuration.templates import StrictTemplate, read_text
+from tasks.configuration.loading import CONFIGS, ConfigModel, read_text, validate_config
+from tasks.configuration.templates import StrictTemplate
 from tasks.warehouse.rows import content_sha
 
 CODE_LENGTH = 16
@@ -110,7 +110,4 @@ def _iterate_texts(value: object) -> Iterator[str]:
 
 
 def _parse_settings(path: Path, head: str) -> PromptSettings:
-    try:
-        return PromptSettings.model_validate(yaml.safe_load(head))
-    except (yaml.YAMLError, ValidationError) as error:
-        raise ConfigurationError(f"{path}: its head is wrong: {error}") from None
+    return validate_config(path, load_yaml(path, f"\n{head}"), PromptSettings)

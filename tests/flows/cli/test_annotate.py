@@ -39,7 +39,7 @@ def test_a_sheet_goes_out_and_comes_back(evergreen, tmp_path: Path) -> None:  # 
     )  # fmt: skip
     files = sorted((tmp_path / "s").iterdir())
     assert [file.suffix for file in files] == [".csv", ".html"]
-    assert "39 questions in 1 parts" in made.stderr
+    assert "39 questions in 1 part." in made.stderr
     assert "evergreen annotate import criteria-" in made.stderr
     blank = files[0].read_text("utf-8-sig")
     files[0].write_text(blank.replace('"first | second | tie",""', '"","tie"'), "utf-8")

@@ -142,3 +142,8 @@ def test_months_before_is_the_same_day_or_the_month_s_last(day: datetime, months
     assert gone == months
     last_of_month = (earlier + timedelta(days=1)).month != earlier.month
     assert earlier.day == day.day or (last_of_month and earlier.day < day.day)
+
+
+def test_a_day_without_a_time_zone_is_in_utc() -> None:
+    asked = CollectionRequest(edition="2026-11", since=datetime(2026, 5, 1))  # noqa: DTZ001
+    assert asked.since == datetime(2026, 5, 1, tzinfo=UTC)

@@ -17,6 +17,8 @@ from tasks.configuration.models import (
 )
 from tasks.judges.registry import load_judge
 from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.protocols.rigorous_parameters import RigorousParameters
+from tasks.protocols.versions import parse_parameters
 from tasks.protocols.wiki_fact import WikiFact
 
 
@@ -92,3 +94,20 @@ def test_a_changed_parameter_changes_the_protocols_version() -> None:
     entry = load_protocol("wiki_fact")
     changed: ProtocolEntry = entry.model_copy(update={"parameters": {"top_k": 5}})
     assert WikiFact(entry).version != WikiFact(changed).version
+
+
+def test_a_folder_in_the_place_of_a_file_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / "folder.yaml").mkdir()
+    with pytest.raises(
+        ConfigurationError, match=r"folder\.yaml: cannot be read .*\(Is a directory\)"
+    ):
+        load_config(tmp_path / "folder.yaml", Judges)
+
+
+def test_wrong_parameters_of_a_protocol_are_all_named_in_our_own_words() -> None:
+    entry = load_protocol("rigorous").model_copy(update={"parameters": {"domains": 1, "more": 2}})
+    with pytest.raises(ConfigurationError) as found:
+        parse_parameters(entry, RigorousParameters)
+    assert "configs/protocols/rigorous.yaml: `parameters.domains`: expected a" in str(found.value)
+    assert "configs/protocols/rigorous.yaml: unknown key `parameters.more`" in str(found.value)
+    assert "Value error" not in str(found.value)

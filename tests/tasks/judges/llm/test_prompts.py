@@ -130,9 +130,12 @@ def test_a_template_gets_what_it_names_no_more_and_no_less(
     [
         (WHOLE.replace("# User", "# Usr"), "expected a YAML head"),
         (WHOLE.removeprefix("---\n"), "expected a YAML head"),
-        (WHOLE.replace("max_output_tokens: 10", "max_output_tokens: 0"), "its head is wrong"),
-        (WHOLE.replace("max_output_tokens: 10", "max_tokens: 10"), "its head is wrong"),
-        (WHOLE.replace("max_output_tokens: 10", "temperature: [1"), "its head is wrong"),
+        (WHOLE.replace("max_output_tokens: 10", "max_output_tokens: 0"), "`max_output_tokens`: "),
+        (
+            WHOLE.replace("max_output_tokens: 10", "max_tokens: 10"),
+            "key `max_output_tokens` is missing",
+        ),
+        (WHOLE.replace("max_output_tokens: 10", "temperature: [1"), "not valid YAML: line 3: "),
         (WHOLE.replace("{{ rule }}", "{{ rule "), "not a valid template"),
         (WHOLE.replace("{{ rule }}", "{% for x in rule %}"), "not a valid template"),
     ],

@@ -1,0 +1,105 @@
+"""What a stranger meets first: names, keys, counts, and a disk that is full."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.cli.hints import print_unchosen
+from flows.display.console import STDERR
+from tasks.base import format_count
+from tasks.judges.registry import load_judge
+from tasks.judging.protocols import choose_protocols
+from tasks.pending.status import count_stages
+from tasks.warehouse.store import open_warehouse
+from tests.flows.conftest import Evergreen
+from tests.tasks.annotated import judged, sample_warehouse
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    return sample_warehouse(tmp_path)
+
+
+def test_one_is_not_many(evergreen: Evergreen, warehouse: Path) -> None:
+    assert (format_count(1, "row"), format_count(2000, "row")) == ("1 row", "2,000 rows")
+    assert format_count(0, "analysis", "analyses") == "0 analyses"
+    _, out, _ = evergreen("sql", "SELECT 1", "--warehouse", warehouse)
+    assert out.endswith("1 row\n")
+
+
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_an_imported_edition_has_no_manifest_and_is_told_so(
+    evergreen: Evergreen, warehouse: Path, command: str
+) -> None:
+    code, _, err = evergreen("edition", command, "sample", "--warehouse", warehouse)
+    assert code == 1
+    assert "sample was imported, not collected from a wiki" in err
+    assert "evergreen status --edition sample" in err
+
+
+def test_an_unknown_edition_is_answered_with_the_frozen_ones(
+    evergreen: Evergreen, warehouse: Path
+) -> None:
+    code, _, err = evergreen("edition", "show", "smaple", "--warehouse", warehouse)
+    assert (code, "no frozen edition 'smaple'; there are: none yet" in err) == (1, True)
+
+
+def test_judges_without_their_key_are_listed_and_no_key_is_shown(
+    evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    _, out, _ = evergreen("judges")
+    assert "GEMINI_API_KEY not set: gemini-3.8-flash, " in out
+    assert "OPENAI_API_KEY" not in out
+    code, listed, _ = evergreen("judges", "--format", "json")
+    keys = {row["judge"]: row["key"] for row in json.loads(listed)}
+    assert (code, "sk-secret" in out + listed) == (0, False)
+    assert keys["offline (default)"] is None
+    assert keys["gpt-5.5"] == "OPENAI_API_KEY set"
+    assert keys["gemini-3.8-flash"] == "GEMINI_API_KEY not set"
+
+
+@pytest.mark.parametrize(
+    "words", [("sql", "SELECT 1"), ("sql", "SELECT 1", "--format", "json"), ("edition", "list")]
+)
+def test_a_full_disk_is_one_line(warehouse: Path, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "flows", *words, "--warehouse", str(warehouse)],
+            cwd=ROOT,
+            env=dict(os.environ),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write: No space left on device.\n"
+
+
+def test_what_status_counts_and_evaluate_leaves_is_named(
+    warehouse: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(STDERR, "quiet", False)
+    with open_warehouse(warehouse) as store:
+        judged(store, "offline", {}, protocol="reader")
+        [left] = [
+            each.pending
+            for each in count_stages(store, "sample", load_judge("offline"))
+            if each.stage == "verdicts reader"
+        ]
+        assert left > 1
+        print_unchosen(store, "sample", "offline", ["reader"])
+        assert capfd.readouterr().err == ""
+        print_unchosen(store, "sample", "offline", choose_protocols(store, "sample"))
+    assert capfd.readouterr().err == (
+        f"reader has {left} pending cells, and judges sample only when it is named: "
+        "evergreen evaluate --edition sample --protocol reader\n"
+    )
