@@ -10,16 +10,14 @@ import warnings
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from tasks.base import Frozen
 
 TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 POLL_SECONDS = 0.25
 
 
-class StoredRuns(BaseModel):
+class StoredRuns(Frozen):
     """Counts of the runs that the server has stored for a run and its subflows."""
-
-    model_config = ConfigDict(frozen=True)
 
     flow_runs: int
     """The run itself and its subflows, at any depth."""
@@ -76,7 +74,7 @@ def flush_history(timeout: float = 60) -> None:
     EventsWorker.drain_all(timeout=timeout, at_exit=False)
 
 
-def count_stored_runs(api_url: str, flow_run_id: UUID, expected_task_runs: int = 0) -> StoredRuns:
+def count_stored_runs(api_url: str, flow_run_id: UUID, expected_task_runs: int) -> StoredRuns:
     """Count the stored runs of a run and its subflows."""
     from prefect.client.orchestration import get_client
 

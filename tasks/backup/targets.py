@@ -23,25 +23,22 @@ UNFINISHED_SUFFIX = ".making"
 class BackupWriter:
     """Writes into a folder of dated backups, or into one tar file."""
 
-    def __init__(self, to: Path) -> None:
-        self.is_tar = to.suffix == ".tar"
-        name = to.name if self.is_tar else utc_now().strftime(STAMP)
-        self.folder = to.parent if self.is_tar else to
-        self.place = self.folder / name
-        """The final path."""
-        self.scratch = self.folder / f".{name}.tables{UNFINISHED_SUFFIX}"
+    def __init__(self, place: Path, *, is_tar: bool) -> None:
+        """place: the final path."""
+        self.place, self.is_tar = place, is_tar
+        self.scratch = place.with_name(f".{place.name}.tables{UNFINISHED_SUFFIX}")
         """A folder for tables and lists, which becomes part of the backup."""
         (self.scratch / TABLES).mkdir(parents=True)
-        self._fresh = self.folder / f".{name}{UNFINISHED_SUFFIX}"
+        self._fresh = place.with_name(f".{place.name}{UNFINISHED_SUFFIX}")
         self._tar = (
             tarfile.open(self._fresh, "w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
-            if self.is_tar
+            if is_tar
             else None
         )
 
     def has(self, name: str, n_bytes: int) -> bool:
         """Return whether an earlier backup contains these bytes."""
-        path = self.folder / name
+        path = self.place.parent / name
         # The size differs if the machine failed while the file was written.
         return not self.is_tar and path.is_file() and path.stat().st_size == n_bytes
 
@@ -50,7 +47,7 @@ class BackupWriter:
         if self._tar:
             self._tar.add(path, name, recursive=False, filter=_drop_owner)
             return
-        target = self.folder / name
+        target = self.place.parent / name
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh = target.with_name(f".{target.name}{UNFINISHED_SUFFIX}")
         shutil.copyfile(path, fresh)
@@ -87,7 +84,8 @@ def open_writer(to: Path) -> Iterator[BackupWriter]:
     with FileLock(lock):
         for left in folder.glob(f".{to.name if is_tar else ''}*{UNFINISHED_SUFFIX}"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
-        yield BackupWriter(to)
+        place = to if is_tar else folder / utc_now().strftime(STAMP)
+        yield BackupWriter(place, is_tar=is_tar)
     if is_tar:
         lock.unlink(missing_ok=True)
 

@@ -7,7 +7,7 @@ change the scores of other pages, so that the order of results would depend on p
 
 import asyncio
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -40,6 +40,8 @@ BATCH_PAGES = 2_000
 BATCH_CHARACTERS = 20_000_000
 BATCH_EMBEDDED = 2_000_000
 """Characters per batch; fewer where they are embedded, so that little is lost in a kill."""
+BATCH_DELETED = 500
+"""Pages named in one condition."""
 MAX_TITLE_CHARS = 200
 """How much of a page's title is indexed with each passage."""
 
@@ -112,10 +114,10 @@ class IndexBuilder:
             await self._replace(pages, passages, batch, known)
             n_changed += len(batch)
             self._on_progress("indexing pages", len(seen))
-        removed = sorted(known.keys() - seen)
-        for part in _split(sorted({*removed, *orphans} - seen), 500):
-            await pages.delete(sql_in("url", part))
-            await passages.delete(sql_in("url", part))
+        removed = known.keys() - seen
+        gone = removed | (orphans - seen)
+        await _delete(pages, gone)
+        await _delete(passages, gone)
         if before and await _have_versions(pages, passages, before):
             return BuildResult(version=before, n_changed=0, n_removed=0)
         return BuildResult(
@@ -154,10 +156,9 @@ class IndexBuilder:
     ) -> None:
         """Replace pages. A page's row is deleted first and added last, so that every page in the
         table has its passages."""
-        for part in _split(sorted(page.url for page in batch if page.url in known), 500):
-            await pages.delete(sql_in("url", part))
-        for part in _split(sorted(page.url for page in batch), 500):
-            await passages.delete(sql_in("url", part))  # including those of a killed build
+        urls = [page.url for page in batch]
+        await _delete(pages, known.keys() & urls)
+        await _delete(passages, urls)  # including those of a killed build
         rows = [self._page_row(page) for page in batch]
         pairs = zip(batch, rows, strict=True)
         passage_rows = [passage for page, row in pairs for passage in self._split_page(page, row)]
@@ -279,6 +280,8 @@ async def _compact(table: Any, before: int | None) -> None:
     await table.optimize(cleanup_older_than=age, delete_unverified=True)
 
 
-def _split(values: list[str], size: int) -> Iterator[list[str]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
+async def _delete(table: Any, urls: Iterable[str]) -> None:
+    """Delete the rows of these pages."""
+    ordered = sorted(urls)
+    for start in range(0, len(ordered), BATCH_DELETED):
+        await table.delete(sql_in("url", ordered[start : start + BATCH_DELETED]))
