@@ -5,8 +5,9 @@ WORKDIR /opt/evergreen
 RUN python -m venv .venv
 ENV PATH=/opt/evergreen/.venv/bin:$PATH
 # The locks before the code, which changes more often. As in the Makefile: they are complete.
-COPY requirements.lock requirements-sandbox.lock ./
-RUN pip install --require-hashes --no-deps -r requirements.lock -r requirements-sandbox.lock
+COPY requirements.lock requirements-lake.lock requirements-sandbox.lock ./
+RUN pip install --require-hashes --no-deps -r requirements.lock -r requirements-lake.lock \
+    -r requirements-sandbox.lock
 COPY LICENSE README.md pyproject.toml ./
 COPY flows flows
 COPY tasks tasks

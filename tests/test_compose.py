@@ -354,7 +354,8 @@ def test_the_image_installs_only_what_the_lock_names_by_its_hash() -> None:
     assert len(installs) == 2
     locked, project = installs
     assert locked.endswith(
-        "--require-hashes --no-deps -r requirements.lock -r requirements-sandbox.lock"
+        "--require-hashes --no-deps -r requirements.lock -r requirements-lake.lock "
+        "-r requirements-sandbox.lock"
     )
     assert "--no-deps --no-build-isolation -e ." in project
 
@@ -407,13 +408,20 @@ def test_the_configuration_is_mounted_where_the_image_has_it() -> None:
         assert f"./configs:{place}/configs:ro" in SERVICES[name]["volumes"]
 
 
-def test_the_sandboxs_lock_holds_what_it_needs_beyond_the_lock() -> None:
-    ours, more = pins("requirements.lock"), pins("requirements-sandbox.lock")
-    assert {"lancedb", "mcp"} <= {*more}
+@pytest.mark.parametrize(
+    ("extra", "needed"),
+    [
+        ("sandbox", {"lancedb", "mcp"}),
+        ("lake", {"psycopg", "psycopg-binary", "duckdb-extension-ducklake"}),
+    ],
+)
+def test_an_extras_lock_holds_what_it_needs_beyond_the_lock(extra: str, needed: set[str]) -> None:
+    ours, more = pins("requirements.lock"), pins(f"requirements-{extra}.lock")
+    assert needed <= {*more}
     assert {*ours} & {*more} == set()
     # The same versions as the tests are run with.
     assert more.items() <= pins("requirements-dev.lock").items()
-    text = (ROOT / "requirements-sandbox.lock").read_text("utf-8")
+    text = (ROOT / f"requirements-{extra}.lock").read_text("utf-8")
     assert "://" not in text
     assert text.count("--hash=sha256:") >= len(more)
 

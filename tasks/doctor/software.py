@@ -18,9 +18,7 @@ PROJECT = "evergreen-bench"
 ROOT = Path(__file__).resolve().parents[2]
 ALWAYS_LISTED = ("prefect", "fastapi", "sqlalchemy", "duckdb", "polars")
 """Libraries whose versions are always listed."""
-INSTALL = (
-    "Reinstall the locked dependencies: pip install --require-hashes --no-deps -r requirements.lock"
-)
+INSTALL = "Reinstall the locked dependencies: pip install --require-hashes --no-deps -r {lock}."
 
 
 def check_software(root: Path = ROOT) -> Iterator[Finding]:
@@ -35,13 +33,18 @@ def check_software(root: Path = ROOT) -> Iterator[Finding]:
 
 
 def _load_requirements(root: Path) -> tuple[str, list[Requirement]]:
-    """Return the required versions of Python and of the libraries."""
+    """Return the required versions of Python and of the libraries; those of lakes only if they are
+    installed."""
     try:
         project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     except FileNotFoundError:
         listed = [Requirement(line) for line in requires(PROJECT) or ()]
         return "", [each for each in listed if not each.marker or "extra" not in str(each.marker)]
-    return project["requires-python"], [Requirement(line) for line in project["dependencies"]]
+    extra = map(Requirement, project.get("optional-dependencies", {}).get("lake", ()))
+    return project["requires-python"], [
+        *map(Requirement, project["dependencies"]),
+        *(each for each in extra if _find_version(each.name)),
+    ]
 
 
 def _check_python(required: str) -> Finding:
@@ -68,7 +71,9 @@ def _check_libraries(required: Sequence[Requirement]) -> Finding:
             is_failure |= found is None or "==" in str(requirement.specifier)
     if wrong:
         status: Status = "fail" if is_failure else "warn"
-        return GROUP.finding(status, "libraries", f"{'; '.join(wrong)}.", INSTALL)
+        return GROUP.finding(
+            status, "libraries", f"{'; '.join(wrong)}.", INSTALL.format(lock="requirements.lock")
+        )
     named = ", ".join(f"{name} {_find_version(name)}" for name in ALWAYS_LISTED)
     return GROUP.ok("libraries", f"{named}; all {len(required)} match pyproject.toml.")
 
@@ -81,10 +86,16 @@ def _find_version(name: str) -> str | None:
 
 
 def _check_extensions() -> Finding:
+    if _find_version("psycopg") is None:
+        return GROUP.skipped(
+            "extensions",
+            "The extra `lake` is not installed; only a lake needs them.",
+        )
     try:
         loaded = load_extensions()
     except WarehouseError as error:
-        advice = f"{INSTALL} Without them, a lake cannot be used; file warehouses can."
+        reinstall = INSTALL.format(lock="requirements-lake.lock")
+        advice = f"{reinstall} Without them, a lake cannot be used; file warehouses can."
         return GROUP.fail("extensions", first_line(error), advice)
     named = ", ".join(f"{name} {number}" for name, number in loaded.items())
     return GROUP.ok("extensions", f"DuckDB loads {named} from wheels.")

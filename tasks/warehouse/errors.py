@@ -14,6 +14,19 @@ class WarehouseError(ExpectedError):
     """The warehouse cannot be used as requested."""
 
 
+class LakeNotInstalled(WarehouseError):
+    """A library that lakes need is not installed.
+
+    Args:
+        what: the library.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"A lake needs {what}, which is not installed: pip install 'evergreen-bench[lake]'."
+        )
+
+
 class DamagedWarehouse(WarehouseError):
     """The file is not a readable DuckDB database."""
 

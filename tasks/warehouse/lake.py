@@ -13,7 +13,12 @@ from urllib.parse import urlsplit
 
 import duckdb
 
-from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError, first_line
+from tasks.warehouse.errors import (
+    LakeNotInstalled,
+    UnwritableWarehouse,
+    WarehouseError,
+    first_line,
+)
 from tasks.warehouse.location import DuckLake
 from tasks.warehouse.sql import quote_literal
 
@@ -88,9 +93,9 @@ def connect_catalog(lake: DuckLake) -> Iterator["psycopg.Connection"]:
     """Connect to the catalog's database in autocommit mode.
 
     Raises:
-        WarehouseError: it does not answer, or refuses the connection.
+        WarehouseError: it does not answer, or refuses the connection or a query in the block.
     """
-    import psycopg  # loads libpq, which only lakes need
+    import psycopg  # libpq, which only lakes need
 
     try:
         connection = psycopg.connect(lake.catalog, autocommit=True, connect_timeout=CONNECT_SECONDS)
@@ -99,8 +104,14 @@ def connect_catalog(lake: DuckLake) -> Iterator["psycopg.Connection"]:
             f"{lake}: the catalog does not answer ({first_line(error)}). Start its Postgres, "
             "correct the address, or give the password in PGPASSWORD."
         ) from error
-    with connection:
-        yield connection
+    try:
+        with connection:
+            yield connection
+    except psycopg.Error as error:
+        raise WarehouseError(
+            f"{lake}: its catalog cannot be read ({first_line(error)}). Check that the "
+            "warehouse exists and that the schema is right."
+        ) from error
 
 
 @contextmanager
@@ -112,15 +123,18 @@ def schema_lock(lake: DuckLake) -> Iterator[None]:
 
 
 def extension_path(name: str) -> Path:
-    """Return the file of a DuckDB extension inside its wheel."""
+    """Return the file of a DuckDB extension inside its wheel.
+
+    Raises:
+        LakeNotInstalled: it is not there, or for another version of DuckDB.
+    """
     spec = importlib.util.find_spec(f"duckdb_extension_{name}")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         file = Path(folder) / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
         if file.exists():
             return file
-    raise WarehouseError(
-        f"DuckDB's extension {name} is not installed for version {duckdb.__version__}. Install "
-        f"the locked dependencies again (duckdb-extension-{name.replace('_', '-')})."
+    raise LakeNotInstalled(
+        f"duckdb-extension-{name.replace('_', '-')} for DuckDB {duckdb.__version__}"
     )
 
 

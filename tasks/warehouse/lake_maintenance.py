@@ -12,19 +12,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import psycopg
-from psycopg import sql
 
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.lake import ALIAS, connect_catalog, connect_lake, extension_path
-from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckLake
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.schema import read_warehouse_id
 from tasks.warehouse.sql import quote_literal, table_names
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tasks.warehouse.lake_locks import LakeLocks
 
 KEPT_DAYS = 7.0
 """How long a lake's earlier snapshots are kept."""
@@ -51,7 +53,7 @@ SELECT (SELECT count(*) FROM ducklake_delete_file WHERE end_snapshot IS NULL),
     (SELECT count(*) FROM ducklake_files_scheduled_for_deletion)
 """
 INLINED_TABLES = "SELECT table_name FROM ducklake_inlined_data_tables"
-INLINED = sql.SQL("SELECT count(*) FROM {} WHERE end_snapshot IS NULL")
+INLINED = "SELECT count(*) FROM {} WHERE end_snapshot IS NULL"
 
 
 @dataclass(frozen=True)
@@ -93,21 +95,17 @@ def measure_lake(lake: DuckLake) -> LakeSize:
     Raises:
         WarehouseError: the catalog does not answer, or has no lake.
     """
+    from psycopg import sql  # libpq, which only lakes need
+
     with connect_catalog(lake) as connection:
-        try:
-            path = sql.SQL("SET search_path TO {}").format(sql.Identifier(lake.schema))
-            connection.execute(path)
-            files, small, n_bytes, old, old_bytes = _row(connection, DATA_FILES, [SMALL_BYTES])
-            deleting, snapshots, waiting = _row(connection, OTHERS)
-            inlined = sum(
-                _row(connection, INLINED.format(sql.Identifier(name)))[0]
-                for (name,) in connection.execute(INLINED_TABLES).fetchall()
-            )
-        except psycopg.Error as error:
-            raise WarehouseError(
-                f"{lake}: its catalog cannot be read ({first_line(error)}). Check that the "
-                "warehouse exists and that the schema is right."
-            ) from error
+        path = sql.SQL("SET search_path TO {}").format(sql.Identifier(lake.schema))
+        connection.execute(path)
+        files, small, n_bytes, old, old_bytes = _row(connection, DATA_FILES, [SMALL_BYTES])
+        deleting, snapshots, waiting = _row(connection, OTHERS)
+        inlined = sum(
+            _row(connection, sql.SQL(INLINED).format(sql.Identifier(name)))[0]
+            for (name,) in connection.execute(INLINED_TABLES).fetchall()
+        )
     return LakeSize(files, small, n_bytes, deleting, inlined, snapshots, old + waiting, old_bytes)
 
 
@@ -127,6 +125,8 @@ def compact_lake(
     Raises:
         WarehouseError: the lake cannot be opened.
     """
+    from tasks.warehouse.lake_locks import LakeLocks  # libpq, which only lakes need
+
     steps = []
     with (
         connect_lake(lake) as connection,
@@ -161,7 +161,7 @@ def load_extensions() -> dict[str, str]:
 
 
 def _run_steps(
-    locks: LakeLocks,
+    locks: "LakeLocks",
     connection: duckdb.DuckDBPyConnection,
     kept: timedelta,
     min_unused: timedelta,
@@ -193,7 +193,7 @@ def _run_steps(
 
 
 def _run_step(
-    locks: LakeLocks,
+    locks: "LakeLocks",
     connection: duckdb.DuckDBPyConnection,
     what: str,
     call: str,
@@ -214,7 +214,9 @@ def _run_step(
     return CompactionStep(what, table, 0, error)
 
 
-def _row(connection: psycopg.Connection, query: Any, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+def _row(
+    connection: "psycopg.Connection", query: Any, values: Sequence[Any] = ()
+) -> tuple[Any, ...]:
     row = connection.execute(query, values).fetchone()
     assert row is not None, "an aggregate returns a row"
     return row

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.errors import LakeNotInstalled, WarehouseError
 
 DEFAULT_LOCATION: Any = "data/warehouse.duckdb"
 """The default of `--warehouse`."""
@@ -104,7 +104,10 @@ def _parse_file_url(url: str) -> Path:
 
 
 def _parse_lake(url: str) -> DuckLake:
-    from psycopg.conninfo import make_conninfo  # loads libpq, which only lakes need
+    try:
+        from psycopg.conninfo import make_conninfo  # libpq, which only lakes need
+    except ImportError:
+        raise LakeNotInstalled("psycopg") from None
 
     rest = url.removeprefix(LAKE)
     if not rest.startswith(POSTGRES):

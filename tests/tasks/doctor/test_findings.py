@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -115,6 +116,14 @@ class TestSoftware:
         )  # fmt: skip
         monkeypatch.setattr(lake_maintenance, "extension_path", lambda name: Path(__file__))
         assert "cannot be loaded" in by_check(check_software())["extensions"].finding
+
+    def test_without_the_extra_nothing_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def find(name: str) -> str | None:
+            return None if name == "psycopg" or name.startswith("duckdb-ext") else version(name)
+
+        monkeypatch.setattr(checkup_software, "_find_version", find)
+        found = by_check(check_software())
+        assert (found["libraries"].status, found["extensions"].status) == ("ok", "skipped")
 
     def test_without_the_project_file_what_was_installed_counts(self, tmp_path: Path) -> None:
         python, wanted = checkup_software._load_requirements(tmp_path)

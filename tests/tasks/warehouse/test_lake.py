@@ -1,5 +1,8 @@
 """What a lake needs before it is one."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -20,9 +23,36 @@ def test_every_extension_is_there_for_the_duckdb_that_is_installed(name: str) ->
         connection.execute(f"LOAD '{lake.extension_path(name)}'")
 
 
-def test_an_extension_of_another_version_is_named() -> None:
-    with pytest.raises(WarehouseError, match="duckdb-extension-no-such"):
+def test_an_extension_that_is_missing_is_named_with_the_extra() -> None:
+    with pytest.raises(WarehouseError, match=r"duckdb-extension-no-such .*evergreen-bench\[lake\]"):
         lake.extension_path("no_such")
+
+
+def test_without_the_extra_a_lake_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "psycopg.conninfo", raising=False)
+    with pytest.raises(WarehouseError) as error:
+        parse_location("ducklake:postgres:host=db dbname=e?files=/srv/e")
+    assert str(error.value) == (
+        "A lake needs psycopg, which is not installed: pip install 'evergreen-bench[lake]'."
+    )
+
+
+def test_what_works_on_files_needs_nothing_of_the_extra(tmp_path: Path) -> None:
+    file = tmp_path / "warehouse.duckdb"
+    with open_warehouse(file):
+        pass
+    code = """
+import sys
+sys.modules["psycopg"] = None
+from flows.__main__ import main
+main()"""
+    for words in (["sql", "SELECT 1"], ["compact"], ["status"]):
+        subprocess.run(
+            [sys.executable, "-c", code, *words],
+            env={**os.environ, "EVERGREEN_WAREHOUSE": str(file)},
+            check=True,
+        )
 
 
 def test_an_object_store_is_reached_by_the_variables_its_clients_have() -> None:
