@@ -15,8 +15,8 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 from htmldate import find_date
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from tasks.base import Frozen
 from tasks.web.embedded_json import find_article_bodies, find_publication_dates, find_script_texts
+from tasks.web.page import ExtractedText
 
 BOILERPLATE = (
     "head, script, style, template, svg, canvas, object, embed, iframe, audio, video, [hidden], "
@@ -61,18 +61,7 @@ _OPTIONS = ConversionOptions(
 )
 
 
-class HtmlPage(Frozen):
-    """The text and metadata of an HTML page."""
-
-    text: str
-    title: str | None = None
-    window_title: str | None = None
-    """The browser tab's title, in which walls name themselves."""
-    language: str | None = None
-    published_on: date | None = None
-
-
-def read_html(html: str) -> HtmlPage:
+def read_html(html: str) -> ExtractedText:
     """Extract a page's text, and its title, language and publication date if it states them.
 
     Raises:
@@ -83,11 +72,9 @@ def read_html(html: str) -> HtmlPage:
     except SelectolaxError:
         raise MemoryError from None
     window = _node_text(tree.css_first("head > title") or tree.css_first("body > title"))
-    title, language, day = (
-        _find_title(tree, window),
-        _find_language(tree),
-        _find_publication_day(tree),
-    )
+    # All of these come before the body's text, which takes the tree apart.
+    title, language = _find_title(tree, window), _find_language(tree)
+    published_on = _find_publication_day(tree)
     bodies, drawn = find_article_bodies(tree), find_script_texts(tree)
     text = _body_text(tree)
     if bodies and _count_letters(bodies[-1]) > _count_letters(text):  # the body is only a teaser
@@ -96,8 +83,13 @@ def read_html(html: str) -> HtmlPage:
         text = _join_blocks([text, *drawn])
     if _is_short(text):
         text = _join_blocks([text, _noscript_text(html)])
-    return HtmlPage(
-        text=text, title=title, window_title=window, language=language, published_on=day
+    return ExtractedText(
+        text=text,
+        title=title,
+        window_title=window,
+        language=language,
+        published_on=published_on,
+        markup=html,
     )
 
 

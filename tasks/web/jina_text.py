@@ -11,29 +11,20 @@ from typing import Any
 
 import orjson
 
-from tasks.base import Frozen
 from tasks.web.html_text import parse_day
+from tasks.web.page import ExtractedText, UnreadablePage
 
 _HEAD = re.compile(r"(?m)^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$")
 _CONTENT = "Markdown Content:"
 _STATUS = re.compile(r"returned error (\d{3})")
 
 
-class JinaText(Frozen):
-    """A page as Jina Reader returned it."""
+def parse_jina(text: str) -> ExtractedText:
+    """Parse either form of answer; JSON of another shape counts as an answer without a page.
 
-    text: str
-    title: str | None = None
-    published_on: date | None = None
-    page_status: int | None = None
-    """The HTTP status of the page's own server, if it was an error."""
-    warnings: tuple[str, ...] = ()
-    error: str | None = None
-    """Jina's reason why there is no page."""
-
-
-def parse_jina(text: str) -> JinaText:
-    """Parse either form of answer; JSON of another shape counts as an answer without a page."""
+    Raises:
+        UnreadablePage: there is no page; says Jina's reason.
+    """
     if not text.lstrip().startswith("{"):
         return _parse_text(text)
     try:
@@ -43,13 +34,14 @@ def parse_jina(text: str) -> JinaText:
     data = answer.get("data")
     if not isinstance(data, dict) or not isinstance(data.get("content"), str):
         message = answer.get("readableMessage") or answer.get("message") or answer.get("name")
-        return JinaText(text="", error=_clean(message) or "it answered without a page")
+        reason = _clean(message) or "it answered without a page"
+        raise UnreadablePage(f"Jina Reader: {reason}", "unfetchable")
     return _build_text(
         data["content"], data.get("title"), data.get("publishedTime"), data.get("warning")
     )
 
 
-def _parse_text(text: str) -> JinaText:
+def _parse_text(text: str) -> ExtractedText:
     head, mark, content = text.partition(_CONTENT)
     if not mark:
         return _build_text(text, None, None, None)
@@ -59,15 +51,15 @@ def _parse_text(text: str) -> JinaText:
     )
 
 
-def _build_text(content: str, title: Any, published: Any, warning: Any) -> JinaText:
-    warnings = tuple(line for line in _clean(warning, "\n").split("\n") if line)
+def _build_text(content: str, title: Any, published: Any, warning: Any) -> ExtractedText:
+    warnings = [line for line in _clean(warning, "\n").split("\n") if line]
     status = next((int(m[1]) for line in warnings if (m := _STATUS.search(line))), None)
-    return JinaText(
+    return ExtractedText(
         text=content.strip(),
         title=_clean(title) or None,
         published_on=_parse_day(_clean(published)),
-        page_status=status,
-        warnings=warnings,
+        http_status=status,
+        remarks=tuple(f"Jina Reader: {line}" for line in warnings),
     )
 
 

@@ -100,6 +100,33 @@ class FetchedContent(Frozen):
     content: bytes
 
 
+class ExtractedText(Frozen):
+    """What a reader extracted from a page's bytes."""
+
+    text: str
+    title: str | None = None
+    window_title: str | None = None
+    """The browser tab's title, in which walls name themselves."""
+    language: str | None = None
+    published_on: date | None = None
+    markup: str = ""
+    http_status: int | None = None
+    """The page's own status, if it differs from the answer's."""
+    remarks: tuple[str, ...] = ()
+
+
+class UnreadablePage(Exception):
+    """A page cannot be read; the message says why.
+
+    Args:
+        status: the page's status.
+    """
+
+    def __init__(self, reason: str, status: PageStatus = "unreadable") -> None:
+        super().__init__(reason)
+        self.status: PageStatus = status
+
+
 class ReadPage(Frozen):
     """A page's text and metadata, or why it does not count."""
 

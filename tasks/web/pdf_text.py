@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from pypdfium2 import PdfDocument, PdfiumError
 
-from tasks.base import Frozen
+from tasks.web.page import ExtractedText, UnreadablePage
 from tasks.web.plain_text import read_text
 
 LOCKED = "it is locked with a password"
@@ -22,47 +22,36 @@ _NO_TITLE = re.compile(
 """Placeholders that programs write as titles, and file names."""
 
 
-class UnreadablePdf(Exception):
-    """A PDF cannot be read; the message says why."""
-
-
-class PdfText(Frozen):
-    """The text and metadata of a PDF."""
-
-    text: str
-    title: str | None = None
-    published_on: date | None = None
-    """The file's own creation date."""
-    n_pages: int
-    n_read: int
-    n_without_text: int
-    """Pages read that hold no text: scanned or drawn."""
-
-
-def read_pdf(content: bytes, most_pages: int) -> PdfText:
+def read_pdf(content: bytes, most_pages: int) -> ExtractedText:
     """Read the first pages of a PDF.
 
     Raises:
-        UnreadablePdf: it is damaged or locked.
+        UnreadablePage: it is damaged or locked, or holds no text.
     """
     try:
         pdf = PdfDocument(content)
     except PdfiumError as error:
         reason = LOCKED if "password" in str(error).lower() else f"it is damaged ({error})"
-        raise UnreadablePdf(reason) from None
+        raise UnreadablePage(reason) from None
     try:
         n_pages = len(pdf)
         pages = [read_text(page) for page in _read_pages(pdf, min(n_pages, most_pages))]
         metadata = pdf.get_metadata_dict()
     finally:
         pdf.close()
-    return PdfText(
-        text="\n\n".join(page for page in pages if page),
+    filled = [page for page in pages if page]
+    if not filled:
+        raise UnreadablePage(f"its {n_pages} pages hold no text: scanned or drawn")
+    remarks = []
+    if len(pages) < n_pages:
+        remarks.append(f"cut: {n_pages:,} pages, {len(pages):,} were read")
+    if len(filled) < len(pages):
+        remarks.append(f"{len(pages) - len(filled):,} of {len(pages):,} pages hold no text")
+    return ExtractedText(
+        text="\n\n".join(filled),
         title=_clean_title(metadata.get("Title", "")),
         published_on=_parse_day(metadata.get("CreationDate", "")),
-        n_pages=n_pages,
-        n_read=len(pages),
-        n_without_text=sum(not page for page in pages),
+        remarks=tuple(remarks),
     )
 
 

@@ -1,13 +1,13 @@
 """Read text pages other than HTML: plain text, JSON, XML and feeds."""
 
 import re
-from typing import NamedTuple
 
 import orjson
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from tasks.warehouse.rows import replace_surrogates
+from tasks.web.page import ExtractedText
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -30,16 +30,7 @@ def read_json(text: str) -> str:
     return replace_surrogates(pretty)
 
 
-class XmlText(NamedTuple):
-    """The title and text of an XML document."""
-
-    title: str | None
-    text: str
-    damage: str | None
-    """The parser's first error, if any: some of the text may be missing."""
-
-
-def read_xml(text: str) -> XmlText:
+def read_xml(text: str) -> ExtractedText:
     """Read an XML document's title and texts, one line for each element with text.
 
     Blank lines separate the items of a feed; HTML within them becomes text. Entities that the
@@ -54,7 +45,7 @@ def read_xml(text: str) -> XmlText:
     except (etree.XMLSyntaxError, ValueError):
         root = None
     if root is None:
-        return XmlText(None, read_text(text), None)
+        return ExtractedText(text=read_text(text))
     lines: list[str] = []
     title: str | None = None
     for element in root.iter():
@@ -70,8 +61,11 @@ def read_xml(text: str) -> XmlText:
         if after := _element_text(element.tail):
             lines.append(after)
     errors = parser.error_log.filter_from_errors()
-    damage = " ".join(errors[0].message.split())[:200] if len(errors) else None
-    return XmlText(title, read_text("\n".join(lines)), damage)
+    remarks: tuple[str, ...] = ()
+    if len(errors):
+        damage = replace_surrogates(" ".join(errors[0].message.split())[:200])
+        remarks = (f"damaged XML, some of it may be missing: {damage}",)
+    return ExtractedText(text=read_text("\n".join(lines)), title=title, remarks=remarks)
 
 
 def _element_text(text: str | None) -> str:

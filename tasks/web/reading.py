@@ -4,11 +4,9 @@ A pure function of what was fetched, so a better reader can read a page again wi
 again.
 """
 
-from datetime import date
 from functools import cache
 from importlib.metadata import version
 
-from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
 from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.rows import replace_surrogates
@@ -16,36 +14,14 @@ from tasks.web.charsets import decode_page
 from tasks.web.html_text import parse_language, read_html
 from tasks.web.jina_text import parse_jina
 from tasks.web.kinds import ContentKind, detect_kind
-from tasks.web.page import FetchedContent, ReadPage
-from tasks.web.pdf_text import UnreadablePdf, read_pdf
+from tasks.web.page import ExtractedText, FetchedContent, ReadPage, UnreadablePage
+from tasks.web.pdf_text import read_pdf
 from tasks.web.plain_text import read_json, read_text, read_xml
 from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signals
 
 READER_VERSION = 1
 """Increase it when the same bytes may give another result; pages are then read again."""
 _LIBRARIES = ("html-to-markdown", "selectolax", "htmldate", "pypdfium2")
-
-
-class _ExtractedText(Frozen):
-    """What a reader extracted from the bytes."""
-
-    text: str
-    title: str | None = None
-    titles: tuple[str, ...] = ()
-    language: str | None = None
-    published_on: date | None = None
-    markup: str = ""
-    http_status: int | None = None
-    """The page's own status, if it differs from the answer's."""
-    remarks: tuple[str, ...] = ()
-
-
-class _Unreadable(Exception):
-    """The page cannot be read; the message says why, `status` is the page's status."""
-
-    def __init__(self, reason: str, status: PageStatus = "unreadable") -> None:
-        super().__init__(reason)
-        self.status: PageStatus = status
 
 
 @cache
@@ -62,7 +38,7 @@ def read_page(material: FetchedContent, bounds: ReadingBounds) -> ReadPage:
         kind = "jina"
     try:
         return _classify(material, _extract(kind, material, bounds, media_type), bounds, media_type)
-    except _Unreadable as error:
+    except UnreadablePage as error:
         return _build_failure(material, error.status, str(error), media_type)
     except MemoryError:
         return _build_failure(material, "unreadable", "reading it took too much memory", media_type)
@@ -74,74 +50,37 @@ def read_page(material: FetchedContent, bounds: ReadingBounds) -> ReadPage:
 
 def _extract(
     kind: ContentKind, material: FetchedContent, bounds: ReadingBounds, media_type: str | None
-) -> _ExtractedText:
-    if not material.content:
-        raise _Unreadable("it has no content (0 bytes)", "empty")
-    if kind == "other":
-        raise _Unreadable(f"it is {media_type or 'of an unknown kind'}, which is not read as text")
-    if kind == "pdf":
-        return _extract_pdf(material.content, bounds.most_pdf_pages)
+) -> ExtractedText:
     content = material.content
-    remarks: tuple[str, ...] = ()
-    if kind == "html" and len(content) > bounds.most_html_bytes:
-        remarks = (f"cut: {len(content):,} bytes of HTML, {bounds.most_html_bytes:,} were read",)
-        content = content[: bounds.most_html_bytes]
-    text = decode_page(
-        content, material.headers.get("content-type"), is_html=kind in ("html", "xml")
-    )
+    if not content:
+        raise UnreadablePage("it has no content (0 bytes)", "empty")
+    if kind == "other":
+        raise UnreadablePage(
+            f"it is {media_type or 'of an unknown kind'}, which is not read as text"
+        )
+    if kind == "pdf":
+        return read_pdf(content, bounds.most_pdf_pages)
+    kept = content[: bounds.most_html_bytes] if kind == "html" else content
+    text = decode_page(kept, material.headers.get("content-type"), is_html=kind in ("html", "xml"))
     if kind == "html":
         page = read_html(text)
-        titles = tuple(dict.fromkeys(t for t in (page.window_title, page.title) if t))
-        return _ExtractedText(
-            text=page.text, title=page.title, titles=titles, language=page.language,
-            published_on=page.published_on, markup=text, remarks=remarks,
-        )  # fmt: skip
+        if len(kept) == len(content):
+            return page
+        cut = f"cut: {len(content):,} bytes of HTML, {bounds.most_html_bytes:,} were read"
+        return page.model_copy(update={"remarks": (cut,)})
     if kind == "jina":
-        return _extract_jina(text)
+        return parse_jina(text)
     if kind == "xml":
-        xml = read_xml(text)
-        if xml.damage:
-            remarks = (f"damaged XML, some of it may be missing: {replace_surrogates(xml.damage)}",)
-        return _ExtractedText(text=xml.text, title=xml.title, remarks=remarks)
-    return _ExtractedText(text=read_json(text) if kind == "json" else read_text(text))
-
-
-def _extract_pdf(content: bytes, most_pages: int) -> _ExtractedText:
-    try:
-        pdf = read_pdf(content, most_pages)
-    except UnreadablePdf as error:
-        raise _Unreadable(str(error)) from None
-    if not pdf.text:
-        raise _Unreadable(f"its {pdf.n_pages} pages hold no text: scanned or drawn")
-    remarks = []
-    if pdf.n_read < pdf.n_pages:
-        remarks.append(f"cut: {pdf.n_pages:,} pages, {pdf.n_read:,} were read")
-    if pdf.n_without_text:
-        remarks.append(f"{pdf.n_without_text:,} of {pdf.n_read:,} pages hold no text")
-    return _ExtractedText(
-        text=pdf.text, title=pdf.title, published_on=pdf.published_on, remarks=tuple(remarks)
-    )
-
-
-def _extract_jina(text: str) -> _ExtractedText:
-    page = parse_jina(text)
-    if page.error:
-        raise _Unreadable(f"Jina Reader: {page.error}", "unfetchable")
-    return _ExtractedText(
-        text=page.text,
-        title=page.title,
-        published_on=page.published_on,
-        http_status=page.page_status,
-        remarks=tuple(f"Jina Reader: {warning}" for warning in page.warnings),
-    )
+        return read_xml(text)
+    return ExtractedText(text=read_json(text) if kind == "json" else read_text(text))
 
 
 def _classify(
-    material: FetchedContent, found: _ExtractedText, bounds: ReadingBounds, media_type: str | None
+    material: FetchedContent, found: ExtractedText, bounds: ReadingBounds, media_type: str | None
 ) -> ReadPage:
     """Determine the page's status from its HTTP status and the signals of a wall."""
     status = found.http_status or material.http_status
-    titles = found.titles or ((found.title,) if found.title else ())
+    titles = tuple(dict.fromkeys(name for name in (found.window_title, found.title) if name))
     signals = find_signals(
         PageEvidence(
             url=material.url,
