@@ -6,7 +6,7 @@ from tasks.archive.fetch import OnProgress, archive_pages, read_archived_pages
 from tasks.configuration.web import load_web
 from tasks.pending.pages import find_pending_pages, find_unread_pages
 from tasks.stage import stage_task
-from tasks.warehouse.page_store import PageStore, pages_folder
+from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.store import Warehouse
 from tasks.web.fetcher import open_fetcher

@@ -24,8 +24,8 @@ from tasks.extraction.urls import normalise_url
 from tasks.imports.walls import mark_walls
 from tasks.judges.registry import load_judge as check_judge
 from tasks.planning.outcomes import fetch_outcome, read_outcome
+from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
-from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import Readable

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.store import Readable
 from tasks.web.page import WARC_PAGE_HEADERS
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tasks.extraction.urls import normalise_url
 from tasks.pending.pages import PageToRead, find_reachable_url
+from tasks.warehouse.contents import pages_folder
 from tasks.warehouse.errors import DamagedWarehouse
-from tasks.warehouse.page_store import pages_folder
 from tasks.warehouse.pages import Fetch, FetchOutcome, Page, PageStatus
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse

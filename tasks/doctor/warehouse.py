@@ -8,13 +8,12 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from tasks.doctor.finding import CheckGroup, Finding
+from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError, first_line
 from tasks.warehouse.file_lock import lock_path, lock_warehouse, read_holder
-from tasks.warehouse.files import FileStore, files_folder
 from tasks.warehouse.lake import lake_exists
 from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
-from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import load_latest_manifests

@@ -16,7 +16,7 @@ from tasks.documents.document import ParsedDocument, UnreadableDocument
 from tasks.documents.kinds import parse_kind
 from tasks.documents.reading import check_size, read_document
 from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
-from tasks.warehouse.files import FileStore, files_folder
+from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.rows import Agent, Report, content_sha, replace_surrogates
 from tasks.warehouse.snapshot import export_edition

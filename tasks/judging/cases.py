@@ -13,8 +13,8 @@ from tasks.judging.cells import CellPlan
 from tasks.judging.inputs import load_scans, load_usage
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
+from tasks.warehouse.contents import files_folder
 from tasks.warehouse.errors import DamagedWarehouse
-from tasks.warehouse.files import files_folder
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report, Row
 from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle

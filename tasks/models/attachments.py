@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from tasks.base import Frozen
-from tasks.warehouse.files import FileStore
+from tasks.warehouse.contents import FileStore
 
 Medium = Literal["image", "pdf"]
 PDF = "application/pdf"

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from tasks.warehouse.page_store import PageStore, PageWriter
+from tasks.warehouse.contents import ContentWriter, PageStore
 
 BUFFER_BYTES = 262_144
 ParamsT = ParamSpec("ParamsT")
@@ -22,7 +22,7 @@ class BodyWriter:
     def __init__(self, store: PageStore) -> None:
         self._store = store
         self._buffer = bytearray()
-        self._receiving: PageWriter | None = None
+        self._receiving: ContentWriter | None = None
 
     async def add(self, pieces: AsyncIterator[bytes]) -> None:
         """Add pieces as they come.

@@ -4,7 +4,7 @@ from functools import partial
 
 from tasks.configuration.web import RequestPolicy
 from tasks.models.client import parse_retry_after
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.errors import (
     AddressRefused,
     BodyTooLarge,

@@ -15,7 +15,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from tasks.configuration.web import WebSettings
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.connections import GuardedClient
 from tasks.web.direct import DirectSource

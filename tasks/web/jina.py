@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from tasks.configuration.web import JinaReader, RequestPolicy
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.errors import FetchFailed, ServiceUnusable, printable
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower

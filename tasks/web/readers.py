@@ -21,7 +21,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from tasks.configuration.web import ReadingBounds
 from tasks.processes.pool import exit_with_parent
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.page import FetchedContent, ReadPage
 from tasks.web.reading import get_reader_version, read_page
 

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import ClassVar
 
 from tasks.configuration.web import RequestPolicy
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.bodies import BodyWriter
 from tasks.web.errors import FetchingStopped
 from tasks.web.page import FetchResult, PageRequest

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from pydantic import BaseModel, Field, ValidationError
 
 from tasks.configuration.web import RequestPolicy, WaybackMachine
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.errors import AddressRefused, FetchFailed, printable
 from tasks.web.guard import CheckedUrl
 from tasks.web.page import FetchResult

@@ -26,7 +26,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tasks.configuration.web import AllowedAddresses, WebSettings, load_web
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.fetcher import open_fetcher
 from tasks.web.page import FetchResult, PageRequest
 from tests.servers.http import Request, Response

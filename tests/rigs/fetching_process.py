@@ -10,7 +10,7 @@ from pathlib import Path
 from tasks.archive.fetch import archive_pages, read_archived_pages
 from tasks.configuration.web import load_web
 from tasks.pending.pages import find_pending_pages, find_unread_pages
-from tasks.warehouse.page_store import PageStore, pages_folder
+from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.store import open_warehouse
 from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders

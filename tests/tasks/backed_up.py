@@ -8,10 +8,9 @@ from typing import Any
 
 from tasks.backup.manifest import BackupManifest, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
-from tasks.warehouse.files import FileStore, files_folder
+from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.location import LocationLike, parse_location
-from tasks.warehouse.page_store import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse

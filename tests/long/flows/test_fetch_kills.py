@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from tasks.planning.outcomes import fetch_outcome
-from tasks.warehouse.page_store import PageStore, page_path, pages_folder
+from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.fetched_runs import FURNITURE, PageServer, page, serving_pages
@@ -79,7 +79,7 @@ def test_a_killed_run_goes_on_with_the_pages_that_have_not_come(tmp_path: Path) 
     store = PageStore(folder)
     assert all(store.get(sha) for sha in found.values())
     kept = {p for p in folder.rglob("*") if p.is_file()}
-    assert {page_path(folder, sha) for sha in found.values()} <= kept
+    assert {PageStore(folder).path(sha) for sha in found.values()} <= kept
     assert not [p for p in kept if p.name.startswith(".")]
     assert rows(path, "SELECT status, count(*) FROM pages GROUP BY ALL") == [("ok", N_PAGES)]
     with open_warehouse(path) as warehouse:

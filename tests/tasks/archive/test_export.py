@@ -9,7 +9,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from tasks.archive.export import export_texts, export_warc, write_export
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse

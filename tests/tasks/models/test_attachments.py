@@ -20,8 +20,8 @@ from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gemini_batch import GeminiBatchClient
 from tasks.models.openai_batch import OpenAiBatchClient
 from tasks.models.prices import BYTES_PER_TOKEN
+from tasks.warehouse.contents import FileStore
 from tasks.warehouse.errors import DamagedWarehouse
-from tasks.warehouse.files import FileStore
 from tasks.warehouse.store import open_warehouse
 from tests.servers.asked import File
 from tests.servers.base import ModelServer

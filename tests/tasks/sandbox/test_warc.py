@@ -11,7 +11,7 @@ from warcio.warcwriter import WARCWriter
 
 from tasks.archive.export import write_export
 from tasks.imports.wlc import import_edition
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.store import open_warehouse
 from tests.tasks.archive.test_export import archived
 from tests.tasks.cited_pages import EDITION

@@ -38,6 +38,7 @@ def test_without_the_extra_a_lake_says_how_to_install_it(monkeypatch: pytest.Mon
     )
 
 
+@pytest.mark.file_only
 def test_what_works_on_files_needs_nothing_of_the_extra(tmp_path: Path) -> None:
     file = tmp_path / "warehouse.duckdb"
     with open_warehouse(file):

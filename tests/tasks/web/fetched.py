@@ -17,7 +17,7 @@ from tasks.configuration.web import (
     WaybackMachine,
     WebSettings,
 )
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.fetcher import open_fetcher
 from tasks.web.page import FetchResult, PageRequest

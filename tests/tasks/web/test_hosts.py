@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from tasks.warehouse.page_store import PageStore
+from tasks.warehouse.contents import PageStore
 from tasks.web.errors import HostsBusy
 from tasks.web.fetcher import open_fetcher
 from tasks.web.page import FetchResult, PageRequest

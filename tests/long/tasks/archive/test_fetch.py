@@ -13,7 +13,7 @@ from tasks.configuration.web import ReadingBounds
 from tasks.imports.walls import mark_walls
 from tasks.imports.wlc import import_edition
 from tasks.pending.pages import find_pending_pages, find_unread_pages
-from tasks.warehouse.page_store import PageStore, page_path, pages_folder
+from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -116,7 +116,7 @@ def test_a_page_whose_bytes_are_lost_keeps_no_other_from_being_read(tmp_path: Pa
             for number, sha in enumerate(shas)
         ]
         warehouse.write(Change(Fetch, fetches))
-        page_path(pages_folder(warehouse.location), shas[3]).unlink()
+        PageStore(pages_folder(warehouse.location)).path(shas[3]).unlink()
         with pytest.raises(LostBytes, match=r"The bytes of 1 pages are lost; the first: .*missing"):
             read(warehouse)
         assert len(warehouse.rows(Page, "status = 'ok'")) == 29

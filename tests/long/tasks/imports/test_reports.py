@@ -16,7 +16,7 @@ from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
 from tasks.judges.registry import load_judge
 from tasks.pending.status import count_stages
-from tasks.warehouse.files import FileStore, files_folder
+from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.rows import Agent, Assignment, Edition, Report, content_sha
 from tasks.warehouse.snapshot import exports_folder

@@ -18,7 +18,7 @@ from tasks.pending.status import count_stages
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scores import compute_scores
 from tasks.scoring.rows import build_leaderboard_rows
-from tasks.warehouse.files import FileStore, files_folder
+from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Assignment, Report, content_sha

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from tasks.configuration.web import ReadingBounds
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.errors import DamagedWarehouse
-from tasks.warehouse.page_store import PageStore
 from tasks.web.page import ReadPage
 from tasks.web.readers import PageReaders
 from tasks.web.reading import read_page

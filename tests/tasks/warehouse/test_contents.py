@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.warehouse.contents import PageStore
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
-from tasks.warehouse.page_store import PageStore, page_path
 
 
 def kept(store: PageStore, *pieces: bytes) -> str:
@@ -32,9 +32,9 @@ def test_what_comes_in_pieces_is_given_back_whole(
 def test_the_same_bytes_are_one_file_and_the_same_bytes_of_it(tmp_path: Path) -> None:
     store = PageStore(tmp_path)
     first = kept(store, b"a page")
-    before = page_path(tmp_path, first).read_bytes()
+    before = PageStore(tmp_path).path(first).read_bytes()
     assert kept(store, b"a ", b"page") == first
-    assert page_path(tmp_path, first).read_bytes() == before
+    assert PageStore(tmp_path).path(first).read_bytes() == before
     assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 1
 
 
@@ -56,7 +56,7 @@ def test_what_a_killed_run_left_is_swept_and_nothing_else(tmp_path: Path) -> Non
 def test_missing_cut_and_changed_bytes_are_told_apart_and_name_the_file(tmp_path: Path) -> None:
     store = PageStore(tmp_path)
     sha = kept(store, b"a page of some length" * 50)
-    path = page_path(tmp_path, sha)
+    path = PageStore(tmp_path).path(sha)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DamagedWarehouse, match=f"{sha}.gz cannot be unpacked"):
