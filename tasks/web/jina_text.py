@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from tasks.web.html_text import parse_day
-from tasks.web.page import ExtractedText, UnreadablePage
+from tasks.web.page import ExtractedText, PageUnreadable
 
 _HEAD = re.compile(r"(?m)^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$")
 _CONTENT = "Markdown Content:"
@@ -23,7 +23,7 @@ def parse_jina(text: str) -> ExtractedText:
     """Parse either form of answer; JSON of another shape counts as an answer without a page.
 
     Raises:
-        UnreadablePage: there is no page; says Jina's reason.
+        PageUnreadable: there is no page; says Jina's reason.
     """
     if not text.lstrip().startswith("{"):
         return _parse_text(text)
@@ -35,7 +35,7 @@ def parse_jina(text: str) -> ExtractedText:
     if not isinstance(data, dict) or not isinstance(data.get("content"), str):
         message = answer.get("readableMessage") or answer.get("message") or answer.get("name")
         reason = _clean(message) or "it answered without a page"
-        raise UnreadablePage(f"Jina Reader: {reason}", "unfetchable")
+        raise PageUnreadable(f"Jina Reader: {reason}", "unfetchable")
     return _build_text(
         data["content"], data.get("title"), data.get("publishedTime"), data.get("warning")
     )

@@ -115,7 +115,7 @@ class ExtractedText(Frozen):
     remarks: tuple[str, ...] = ()
 
 
-class UnreadablePage(Exception):
+class PageUnreadable(Exception):
     """A page cannot be read; the message says why.
 
     Args:

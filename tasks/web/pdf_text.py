@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from pypdfium2 import PdfDocument, PdfiumError
 
-from tasks.web.page import ExtractedText, UnreadablePage
+from tasks.web.page import ExtractedText, PageUnreadable
 from tasks.web.plain_text import read_text
 
 LOCKED = "it is locked with a password"
@@ -26,13 +26,13 @@ def read_pdf(content: bytes, most_pages: int) -> ExtractedText:
     """Read the first pages of a PDF.
 
     Raises:
-        UnreadablePage: it is damaged or locked, or holds no text.
+        PageUnreadable: it is damaged or locked, or holds no text.
     """
     try:
         pdf = PdfDocument(content)
     except PdfiumError as error:
         reason = LOCKED if "password" in str(error).lower() else f"it is damaged ({error})"
-        raise UnreadablePage(reason) from None
+        raise PageUnreadable(reason) from None
     try:
         n_pages = len(pdf)
         pages = [read_text(page) for page in _read_pages(pdf, min(n_pages, most_pages))]
@@ -41,7 +41,7 @@ def read_pdf(content: bytes, most_pages: int) -> ExtractedText:
         pdf.close()
     filled = [page for page in pages if page]
     if not filled:
-        raise UnreadablePage(f"its {n_pages} pages hold no text: scanned or drawn")
+        raise PageUnreadable(f"its {n_pages} pages hold no text: scanned or drawn")
     remarks = []
     if len(pages) < n_pages:
         remarks.append(f"cut: {n_pages:,} pages, {len(pages):,} were read")

@@ -14,7 +14,7 @@ from tasks.web.charsets import decode_page
 from tasks.web.html_text import parse_language, read_html
 from tasks.web.jina_text import parse_jina
 from tasks.web.kinds import ContentKind, detect_kind
-from tasks.web.page import ExtractedText, FetchedContent, ReadPage, UnreadablePage
+from tasks.web.page import ExtractedText, FetchedContent, PageUnreadable, ReadPage
 from tasks.web.pdf_text import read_pdf
 from tasks.web.plain_text import read_json, read_text, read_xml
 from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signals
@@ -38,7 +38,7 @@ def read_page(material: FetchedContent, bounds: ReadingBounds) -> ReadPage:
         kind = "jina"
     try:
         return _classify(material, _extract(kind, material, bounds, media_type), bounds, media_type)
-    except UnreadablePage as error:
+    except PageUnreadable as error:
         return _build_failure(material, error.status, str(error), media_type)
     except MemoryError:
         return _build_failure(material, "unreadable", "reading it took too much memory", media_type)
@@ -53,9 +53,9 @@ def _extract(
 ) -> ExtractedText:
     content = material.content
     if not content:
-        raise UnreadablePage("it has no content (0 bytes)", "empty")
+        raise PageUnreadable("it has no content (0 bytes)", "empty")
     if kind == "other":
-        raise UnreadablePage(
+        raise PageUnreadable(
             f"it is {media_type or 'of an unknown kind'}, which is not read as text"
         )
     if kind == "pdf":
