@@ -54,6 +54,8 @@ def print_leaderboard(
 ) -> None:
     """Print the leaderboard as JSON, as CSV, or as tables per judge with the style figures below.
 
+    Boards of a judge that gave no usable answer come last, each as a line that says so.
+
     protocols, judge: only these; all if not given.
     """
     frame = load_leaderboard(source, edition)
@@ -65,10 +67,13 @@ def print_leaderboard(
     if form is not Format.TABLE:
         print_frame(frame.select(ENTRY_COLUMNS), form)
         return
-    for (judge,), rows in frame.group_by("judge", maintain_order=True):
-        for board in select_boards(rows):
-            of_board = rows.filter(pl.col("protocol").is_in(board.protocols))
-            _print_judge_table(edition, str(judge), of_board, board)
+    boards = [
+        (str(name), rows.filter(pl.col("protocol").is_in(board.protocols)), board)
+        for (name,), rows in frame.group_by("judge", maintain_order=True)
+        for board in select_boards(rows)
+    ]
+    for name, rows, board in sorted(boards, key=lambda one: one[1]["value"].is_null().all()):
+        _print_judge_table(edition, name, rows, board)
     _print_style_table(source, edition)
 
 

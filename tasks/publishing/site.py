@@ -174,6 +174,11 @@ def _write_index(material: SiteMaterial, pages: SitePages, views: Sequence[Board
             **counted.row(0, named=True),
         },
         boards=views,
+        without_figures=[
+            material.judge_title(judge)
+            for judge in material.judges
+            if not any(view.judge == judge for view in views)
+        ],
         protocols=list(dict.fromkeys((view.title, view.title) for view in views)),
         judges=list({view.judge: view.judge_title for view in views}.items()),
         categories=list_categories(material),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from flows.display import leaderboard as show
 from flows.display.formats import Format
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.reader import open_for_reading
+from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import SAMPLE
 from tests.flows.plain_evaluation import evaluate_plainly
@@ -95,6 +98,25 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
             "position_bias"} == metrics  # fmt: skip
     values = [entry["value"] for entry in entries if entry["value"] is not None]
     assert all(0 <= value <= 1 for value in values)
+
+
+def test_a_judge_that_never_answered_comes_after_those_with_figures(
+    evaluated: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path = Path(shutil.copy(evaluated, tmp_path / "w.duckdb"))
+    with open_warehouse(path) as warehouse:
+        asked = LeaderboardRow(
+            edition="sample", protocol="wiki_fact", agent="sample_blogger", metric="coverage_wiki",
+            judge="local", value=None, macro=None, micro=None, n_items=0, n_reports=0, n_open=9,
+            provisional=True,
+        )  # fmt: skip
+        warehouse.write(Change(LeaderboardRow, [asked]))
+    show = ("leaderboard", "--edition", "sample", "--warehouse", path)
+    _, both, _ = evergreen(*show)
+    nothing = "no figures, as nothing could be judged so far"
+    assert 0 < both.index("offline lexical judge") < both.index(nothing)
+    _, alone, _ = evergreen(*show, "--judge", "local")
+    assert nothing in " ".join(alone.split())
 
 
 def test_the_table_fits_a_terminal_and_says_no_llm_was_used(

@@ -17,6 +17,8 @@ from tasks.site import folder as folders
 from tasks.site.folder import SiteFolder, safe_file_name
 from tasks.site.mark import MARK, UnwritableSite, check_target
 
+ROOT = Path(__file__).resolve().parents[3]
+
 
 def write(target: Path, **files: str) -> None:
     with SiteFolder(target) as folder:
@@ -28,6 +30,11 @@ def write(target: Path, **files: str) -> None:
 def contents(folder: Path) -> dict[str, str]:
     return {p.relative_to(folder).as_posix(): p.read_text("utf-8")
             for p in sorted(folder.rglob("*")) if p.is_file()}  # fmt: skip
+
+
+def test_a_site_where_the_readme_has_it_written_is_left_out_of_git() -> None:
+    assert "publish --edition 2025_Mar_Nov --to site" in (ROOT / "README.md").read_text("utf-8")
+    assert "/site/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
 
 @given(st.text(max_size=100))

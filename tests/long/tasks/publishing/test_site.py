@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 from lxml import html
 
+from tasks.configuration.models import get_judge_title
 from tasks.editions.names import UnknownName
 from tasks.protocols.registry import get_protocol
 from tasks.publishing import site as publishing
@@ -21,7 +23,7 @@ from tasks.scoring.standings import compute_standings
 from tasks.site.mark import MARK, UnwritableSite
 from tasks.site.wording import format_figure
 from tasks.warehouse.reader import open_for_reading
-from tasks.warehouse.results import Verdict
+from tasks.warehouse.results import LeaderboardRow, Verdict
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.rigs.made_edition import BEGAN, EDITION, TINY, make
@@ -91,6 +93,24 @@ def test_every_page_names_the_judge_and_says_that_figures_are_provisional(
         notices = [" ".join(p.itertext()) for p in page.xpath("//p[@role='note']")]
         assert any("offline lexical judge, no LLM used" in said for said in notices), path
         assert any("Provisional" in said for said in notices), path
+
+
+def test_a_judge_that_never_answered_is_named_below_the_boards(
+    warehouse: Path, tmp_path: Path, published: SiteSummary
+) -> None:
+    asked = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
+    with open_warehouse(asked) as opened:
+        row = LeaderboardRow(
+            edition=EDITION, protocol="wiki_fact", agent=BEGAN, metric="coverage_wiki",
+            judge="local", value=None, macro=None, micro=None, n_items=0, n_reports=0, n_open=9,
+            provisional=True,
+        )  # fmt: skip
+        opened.write(Change(LeaderboardRow, [row]))
+    publish(asked, tmp_path / "site", judges=["local", "offline"])
+    index = (tmp_path / "site" / "index.html").read_text("utf-8")
+    silent = f"No figures by {get_judge_title('local')}"
+    assert index.index('class="board"') < index.index(silent)
+    assert silent not in (published.folder / "index.html").read_text("utf-8")
 
 
 def test_every_page_has_the_policy_a_title_one_main_heading_and_a_language(
