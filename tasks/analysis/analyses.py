@@ -3,7 +3,7 @@ categories, leakage, conflict, cost, and figures over time. Nothing is stored.""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from tasks.analysis.difficulty import (
     measure_difficulty,
     run_anova,
 )
-from tasks.analysis.leakage import explain_missing, load_conflict, load_leakage
+from tasks.analysis.leakage import CONFLICT, LEAKAGE, explain_missing, load_figures
 from tasks.analysis.protocols import Metric, find_headline_metrics
 from tasks.analysis.trends import load_ages, load_trend, measure_contamination
 from tasks.base import format_count
@@ -37,14 +37,8 @@ ORDER BY ALL
 Analysis = Literal[
     "difficulty", "correlation", "anova", "leakage", "conflict", "cost", "trend", "contamination"
 ]
-TABLES: dict[Analysis, tuple[str, ...]] = {
-    "difficulty": ("difficulty",),
-    "correlation": ("correlation",),
-    "anova": ("anova",),
-    "leakage": ("leakage",),
-    "conflict": ("conflict",),
+TABLES: dict[Analysis, tuple[str, ...]] = {name: (name,) for name in get_args(Analysis)} | {
     "cost": ("cost", "judging"),
-    "trend": ("trend",),
     "contamination": ("contamination", "ages"),
 }
 """The frames of `Analyses` that each analysis consists of."""
@@ -114,8 +108,8 @@ def run_analyses(
         difficulty=categories,
         correlation=correlate_difficulty(categories),
         anova=run_anova(of),
-        leakage=load_leakage(source, edition, judge),
-        conflict=load_conflict(source, edition, judge),
+        leakage=load_figures(source, edition, judge, LEAKAGE),
+        conflict=load_figures(source, edition, judge, CONFLICT),
         cost=load_agent_costs(source, edition, judge, judging_costs),
         judging=judging_costs,
         trend=load_trend(source, edition, judge, _choose_trend_metrics(known, taken)),
@@ -242,14 +236,6 @@ def _explain_anova(_: Analyses, of: ArticleScores) -> Iterator[str]:
         )
 
 
-def _explain_leakage(found: Analyses, _: ArticleScores) -> Iterator[str]:
-    yield from explain_missing(found.leakage, "leakage")
-
-
-def _explain_conflict(found: Analyses, _: ArticleScores) -> Iterator[str]:
-    yield from explain_missing(found.conflict, "conflict")
-
-
 def _explain_cost(found: Analyses, _: ArticleScores) -> Iterator[str]:
     yield (
         "In US dollars. Unknown costs are left empty and never count as 0; “free” means known to "
@@ -285,8 +271,8 @@ REMARKS: dict[Analysis, Callable[[Analyses, ArticleScores], Iterator[str]]] = {
     "difficulty": _explain_difficulty,
     "correlation": _explain_correlation,
     "anova": _explain_anova,
-    "leakage": _explain_leakage,
-    "conflict": _explain_conflict,
+    "leakage": lambda found, _: explain_missing(found.leakage, "leakage"),
+    "conflict": lambda found, _: explain_missing(found.conflict, "conflict"),
     "cost": _explain_cost,
     "trend": _explain_trend,
     "contamination": _explain_contamination,

@@ -7,26 +7,22 @@ import polars as pl
 from tasks.warehouse.store import Readable
 
 LEAKAGE = (
-    ("wiki_fact", "leakage_rate"),
-    ("wiki_fact", "leakage_rate_by_article"),
-    ("claim_discovery", "claim_leakage"),
-    ("rubric_bench", "rubric_blocked"),
+    "wiki_fact/leakage_rate",
+    "wiki_fact/leakage_rate_by_article",
+    "claim_discovery/claim_leakage",
+    "rubric_bench/rubric_blocked",
 )
 """Metrics that measure how much rests on a source that agents must not use."""
-CONFLICT = (
-    ("wiki_fact", "wiki_conflict"),
-    ("wiki_fact", "ref_conflict"),
-    ("research_gym", "kpc"),
-)
+CONFLICT = ("wiki_fact/wiki_conflict", "wiki_fact/ref_conflict", "research_gym/kpc")
 """Metrics that measure how much is contradicted."""
 FIGURES_SQL = """
 SELECT l.protocol, l.metric, l.agent, l.value,
     sum(s.numerator ORDER BY s.assignment) FILTER (s.value IS NOT NULL) AS numerator,
-    l.n_items, l.n_reports, l.n_open, l.provisional, l.reason
+    l.n_items, l.n_reports, l.n_open, l.provisional, l.reason,
+    list_position($3, l.protocol || '/' || l.metric) AS place
 FROM leaderboard AS l LEFT JOIN scores AS s USING (edition, protocol, metric, agent, judge)
-WHERE l.edition = $1 AND l.judge = $2
-    AND (l.protocol, l.metric) IN (SELECT unnest($3), unnest($4))
-GROUP BY ALL
+WHERE l.edition = $1 AND l.judge = $2 AND list_contains($3, l.protocol || '/' || l.metric)
+GROUP BY ALL ORDER BY place, l.agent
 """
 FIGURES = {
     "protocol": pl.String, "metric": pl.String, "agent": pl.String, "value": pl.Float64,
@@ -37,14 +33,12 @@ FIGURES = {
 `n_items` it counts (`numerator`, pooled), the number of reports, and why the value is null."""
 
 
-def load_leakage(source: Readable, edition: str, judge: str) -> pl.DataFrame:
-    """Return a frame of FIGURES: the metrics of LEAKAGE."""
-    return _load_figures(source, edition, judge, LEAKAGE)
-
-
-def load_conflict(source: Readable, edition: str, judge: str) -> pl.DataFrame:
-    """Return a frame of FIGURES: the metrics of CONFLICT."""
-    return _load_figures(source, edition, judge, CONFLICT)
+def load_figures(
+    source: Readable, edition: str, judge: str, metrics: Sequence[str]
+) -> pl.DataFrame:
+    """Return a frame of FIGURES: the metrics of LEAKAGE or CONFLICT, in that order."""
+    frame = source.frame(FIGURES_SQL, [edition, judge, list(metrics)])
+    return frame.select(pl.col(name).cast(kind) for name, kind in FIGURES.items())
 
 
 def explain_missing(figures: pl.DataFrame, what: str) -> Iterator[str]:
@@ -58,16 +52,3 @@ def explain_missing(figures: pl.DataFrame, what: str) -> Iterator[str]:
     for metric, reason, n in counted.sort("metric", "reason", nulls_last=True).iter_rows():
         agents = "one agent" if n == 1 else f"{n} agents"
         yield f"{metric}: no value for {agents}: {reason or 'nothing was judged'}."
-
-
-def _load_figures(
-    source: Readable, edition: str, judge: str, metrics: Sequence[tuple[str, str]]
-) -> pl.DataFrame:
-    protocols, names = zip(*metrics, strict=True)
-    frame = source.frame(FIGURES_SQL, [edition, judge, list(protocols), list(names)])
-    place = {f"{protocol} {name}": n for n, (protocol, name) in enumerate(metrics)}
-    key = pl.concat_str("protocol", "metric", separator=" ").replace_strict(
-        place, return_dtype=pl.Int64
-    )
-    ordered = frame.sort(key, "agent") if frame.height else frame
-    return ordered.select(pl.col(name).cast(kind) for name, kind in FIGURES.items())

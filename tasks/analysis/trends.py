@@ -18,12 +18,17 @@ FIGURES = """
 WITH dated AS (
     SELECT edition, max(created_at) AS newest_article FROM articles GROUP BY edition
 )
-SELECT l.protocol, l.metric, l.agent, l.edition, d.newest_article,
-    l.n_articles, l.value, l.n_reports, l.n_items, l.provisional
+SELECT l.protocol, l.metric, l.agent, l.edition, d.newest_article, l.n_articles, l.value,
+    l.value - lag(l.value) OVER (
+        PARTITION BY l.protocol, l.metric, l.agent
+        ORDER BY d.newest_article NULLS LAST, l.edition
+    ) AS change,
+    l.n_reports, l.n_items, l.provisional
 FROM leaderboard AS l LEFT JOIN dated AS d USING (edition)
-WHERE l.judge = $2 AND l.value IS NOT NULL
+WHERE l.judge = $2 AND l.value IS NOT NULL AND list_contains($3, l.protocol || '/' || l.metric)
     AND l.agent IN (SELECT agent FROM leaderboard WHERE edition = $1 AND judge = $2)
-ORDER BY l.protocol, l.metric, l.agent, d.newest_article NULLS LAST, l.edition
+ORDER BY list_position($3, l.protocol || '/' || l.metric), l.agent,
+    d.newest_article NULLS LAST, l.edition
 """
 EDITION_END = """
 SELECT coalesce(
@@ -65,19 +70,8 @@ def load_trend(
     source: Readable, edition: str, judge: str, metrics: Sequence[Metric]
 ) -> pl.DataFrame:
     """Return a frame of TREND: these metrics of the edition's agents over all editions."""
-    found = source.frame(FIGURES, [edition, judge])
-    wanted = pl.DataFrame(
-        [(*metric.key, place) for place, metric in enumerate(metrics)],
-        schema={"protocol": pl.String, "metric": pl.String, "place": pl.Int64},
-        orient="row",
-    )
-    ordered = found.join(wanted, on=["protocol", "metric"]).sort(
-        "place", "agent", "newest_article", "edition", nulls_last=True
-    )
-    change = pl.col("value").diff().over("protocol", "metric", "agent")
-    return ordered.with_columns(change=change).select(
-        pl.col(name).cast(kind) for name, kind in TREND.items()
-    )
+    frame = source.frame(FIGURES, [edition, judge, ["/".join(metric.key) for metric in metrics]])
+    return frame.select(pl.col(name).cast(kind) for name, kind in TREND.items())
 
 
 def load_ages(source: Readable, edition: str, of: ArticleScores) -> pl.DataFrame:

@@ -18,6 +18,11 @@ FROM scores
 WHERE edition = $1
 ORDER BY ALL
 """
+PEOPLE = {"person_a": pl.String, "person_b": pl.String, "n_items": pl.Int64,
+          "alike": pl.Float64, "kappa": pl.Float64}  # fmt: skip
+AGENTS = {"agent": pl.String, "n_choices": pl.Int64, "wins": pl.Int64, "win_rate": pl.Float64}
+METRICS = {"protocol": pl.String, "metric": pl.String, "judge": pl.String, "n_items": pl.Int64,
+           "n_left_out": pl.Int64, "alike": pl.Float64, "kappa": pl.Float64}  # fmt: skip
 QuestionKey = tuple[str, str]
 """Sheet and item id of a question."""
 
@@ -52,22 +57,15 @@ def make_preference_tables(
     return PreferenceTables(
         people=pl.DataFrame(
             [
-                (one, other, found.n_items, found.alike, found.kappa)
+                {"person_a": one, "person_b": other, **found.as_row()}
                 for one, other, found in measure_pairwise(raters)
             ],
-            schema={"person_a": pl.String, "person_b": pl.String, "n_items": pl.Int64,
-                    "alike": pl.Float64, "kappa": pl.Float64},
-            orient="row",
+            schema=PEOPLE,
         ),
-        agents=pl.DataFrame(
-            [(rate.agent, rate.n_choices, rate.wins, rate.rate) for rate in win_rates(wins)],
-            schema={"agent": pl.String, "n_choices": pl.Int64, "wins": pl.Int64,
-                    "win_rate": pl.Float64},
-            orient="row",
-        ),
+        agents=pl.DataFrame(win_rates(wins), schema=AGENTS, orient="row"),
         metrics=_tabulate_metrics(source, edition, questions, clear),
         n_tied=len(tied),
-    )  # fmt: skip
+    )
 
 
 def _tabulate_metrics(
@@ -109,15 +107,8 @@ def _tabulate_metrics(
                 "protocol": protocol,
                 "metric": metric,
                 "judge": judge,
-                "n_items": found.n_items,
                 "n_left_out": len(clear) - found.n_items,
-                "alike": found.alike,
-                "kappa": found.kappa,
+                **found.as_row(),
             }
         )
-    return pl.DataFrame(
-        rows,
-        schema={"protocol": pl.String, "metric": pl.String, "judge": pl.String,
-                "n_items": pl.Int64, "n_left_out": pl.Int64, "alike": pl.Float64,
-                "kappa": pl.Float64},
-    )  # fmt: skip
+    return pl.DataFrame(rows, schema=METRICS)

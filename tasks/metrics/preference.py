@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Side = Literal["first", "second"]
 
 
-@dataclass(frozen=True, slots=True)
-class WinRate:
+class WinRate(NamedTuple):
     """How often one agent was preferred."""
 
     agent: str
