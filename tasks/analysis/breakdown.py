@@ -6,8 +6,7 @@ from typing import Literal
 import polars as pl
 
 from tasks.benchmarks.errors import EditionError
-from tasks.configuration.models import MetricEntry
-from tasks.metrics.aggregates import aggregate
+from tasks.metrics.aggregates import summarize_scores
 from tasks.protocols.case import Protocol
 from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable
@@ -47,11 +46,12 @@ def compute_breakdown(
     groups = [group_of.get(assignment) for assignment in scores["assignment"]]
     grouped = scores.with_columns(group=pl.Series(groups, dtype=pl.String))
     metrics = {metric.name: metric for metric in protocol.metrics}
-    rows = [
-        (agent, group, name, *_compute_figure(metrics[name], of_group))
-        for (agent, group, name), of_group in grouped.group_by("agent", "group", "metric")
-        if name in metrics
-    ]
+    rows = []
+    for (agent, group, name), of_group in grouped.group_by("agent", "group", "metric"):
+        if entry := metrics.get(str(name)):
+            value, n_reports, n_items = summarize_scores(entry.aggregate, of_group, {})
+            n_without = of_group.height - n_reports
+            rows.append((agent, group, name, value, n_reports, n_items, n_without))
     order = {name: place for place, name in enumerate(metrics)}
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     return frame.sort("agent", "group", pl.col("metric").replace_strict(order), nulls_last=True)
@@ -84,12 +84,3 @@ def _describe_nothing_scored(source: Readable, edition: str, protocol: str, judg
         f"The judge {judge!r} has scored nothing of {edition} under {protocol}; judges that have: "
         f"{', '.join(judges) or 'none'}."
     )
-
-
-def _compute_figure(
-    metric: MetricEntry, scores: pl.DataFrame
-) -> tuple[float | None, int, int, int]:
-    """Return the value, the reports and items it rests on, and the reports without a value."""
-    valued = scores.filter(pl.col("value").is_not_null())
-    value = aggregate(metric.aggregate, valued, {})
-    return value, valued.height, int(valued["n_items"].sum()), scores.height - valued.height

@@ -5,8 +5,9 @@ The unit is an article: an agent's value for it is the mean over its assignments
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -117,7 +118,7 @@ def load_article_scores(
     records = source.frame(ARTICLES, [edition]).to_dicts()
     return ArticleScores(
         values={
-            agent: {article: _mean(values) for article, values in of_agent.items()}
+            agent: {article: fmean(values) for article, values in of_agent.items()}
             for agent, of_agent in found.items()
         },
         n_reports={
@@ -151,7 +152,7 @@ def correlate_difficulty(categories: pl.DataFrame) -> pl.DataFrame:
 
 def run_anova(of: ArticleScores) -> pl.DataFrame:
     """Return a frame of ANOVA."""
-    baseline = _load_baseline(of)
+    baseline = dict(measure_difficulty(of).select("category", "value").iter_rows())
     tested = [
         (agent, name, _test_agent(of, groups))
         for agent in sorted(of.values)
@@ -175,31 +176,20 @@ def find_single_categories(of: ArticleScores) -> list[str]:
 def _summarize_category(of: ArticleScores, name: str, articles: Sequence[str]) -> tuple[Any, ...]:
     agents = {article: of.values_by_agent(article) for article in articles}
     complete = [article for article in articles if len(agents[article]) == len(of.values)]
-    covariates = [
-        figure
-        for covariate in COVARIATES
-        for figure in _mean_and_count([of.articles[article][covariate] for article in articles])
-    ]
+    covariates: list[float | None] = []
+    for covariate in COVARIATES:
+        values = [of.articles[article][covariate] for article in articles]
+        covariates += (mean(values), sum(value is not None for value in values))
     return (
         name,
-        _mean(_mean(agents[article].values()) for article in articles),
+        fmean(fmean(agents[article].values()) for article in articles),
         len(articles),
         sum(of.n_reports[agent, article] for article in articles for agent in agents[article]),
         sum(len(of.values) - len(agents[article]) for article in articles),
-        mean(_mean(agents[article].values()) for article in complete),
+        mean(fmean(agents[article].values()) for article in complete),
         len(complete),
         *covariates,
     )
-
-
-def _mean_and_count(values: Sequence[float | None]) -> tuple[float | None, int]:
-    """Return the mean of the known values, and their number."""
-    return mean(values), sum(value is not None for value in values)
-
-
-def _load_baseline(of: ArticleScores) -> dict[str, float]:
-    """Return the difficulty of each category."""
-    return dict(measure_difficulty(of).select("category", "value").iter_rows())
 
 
 def _compute_deviations(
@@ -233,9 +223,3 @@ def _make_row(agent: str, name: str, one: OneWayAnova, p_adjusted: float | None)
     return (agent, name, one.f, one.df_between, one.df_within, one.p, p_adjusted, one.eta_squared,
             one.eta_squared_by_chance, one.n, one.n_groups, one.n_single,
             one.reason)  # fmt: skip
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = mean(values)
-    assert found is not None  # only of what has values
-    return found

@@ -11,7 +11,7 @@ from tasks.analysis.protocols import CATEGORIES
 from tasks.configuration.models import MetricEntry, load_judges
 from tasks.editions.names import UnknownName, check_selection
 from tasks.judging.protocols import choose_protocols
-from tasks.metrics.aggregates import aggregate
+from tasks.metrics.aggregates import summarize_scores
 from tasks.metrics.agreement import measure_agreement
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable, Warehouse
@@ -228,18 +228,14 @@ def _compare_figure(
     after: str,
 ) -> tuple[float | int | None, ...]:
     """Return the columns of FIGURES after the key."""
-
-    def figure(of: pl.DataFrame) -> tuple[float | None, int, int]:
-        valued = of.drop_nulls("value")
-        value = aggregate(metric.aggregate, valued, category_of)
-        return value, valued.height, int(valued["n_items"].sum())
-
     ours, theirs = (scores.filter(pl.col("judge") == judge) for judge in (before, after))
     done = theirs.filter(pl.col("state") == "done")
     kept = ours.join(done, on="assignment", how="anti")
-    old, new = figure(ours), figure(theirs)
-    exchanged, *_ = figure(pl.concat([kept, done]).sort("assignment"))
-    if not new[1]:
+    mixed = pl.concat([kept, done]).sort("assignment")
+    old, new, (exchanged, *_) = (
+        summarize_scores(metric.aggregate, some, category_of) for some in (ours, theirs, mixed)
+    )
+    if new[0] is None:
         exchanged = None
     change = None if old[0] is None or exchanged is None else exchanged - old[0]
     return (*old, *new, exchanged, change)

@@ -110,9 +110,14 @@ def find_outdated(source: Readable, items: Iterable[AnnotationItem]) -> set[tupl
     """Return (sheet, item id) of items whose texts have changed or gone meanwhile."""
     asked = list(items)
     now = {
-        (edition, kind, *_item_key(subject, decision.step, decision.item)): subject.content_sha(
-            decision
-        )
+        (
+            edition,
+            kind,
+            subject.assignment,
+            subject.agent,
+            decision.step,
+            decision.item,
+        ): subject.content_sha(decision)
         for edition, kind in {(item.edition, item.kind) for item in asked}
         for subject in KINDS[kind].find(source, edition)
         for decision in subject.decisions
@@ -195,7 +200,3 @@ def _store_labels(
     warehouse.write(Change(HumanLabel, rows))
     changed = sum(row.item_id in known for row in rows)
     return ImportedLabels(sheet, len(items), len(answers), len(rows) - changed, changed)
-
-
-def _item_key(subject: SheetSubject, step: str, item: str) -> tuple[str, str, str, str]:
-    return (subject.assignment, subject.agent, step, item)

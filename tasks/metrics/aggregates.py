@@ -28,3 +28,14 @@ def aggregate(how: Aggregate, valued: pl.DataFrame, category_of: Mapping[str, st
     for assignment, value in valued.select("assignment", "value").iter_rows():
         by_category.setdefault(category_of.get(assignment, ""), []).append(value)
     return mean(mean(values) for _, values in sorted(by_category.items()))
+
+
+def summarize_scores(
+    how: Aggregate, scores: pl.DataFrame, category_of: Mapping[str, str]
+) -> tuple[float | None, int, int]:
+    """Return the figure of one agent and metric, and the reports and items that it rests on.
+
+    scores: as for `aggregate`, also of reports without a value.
+    """
+    valued = scores.drop_nulls("value")
+    return aggregate(how, valued, category_of), valued.height, int(valued["n_items"].sum())

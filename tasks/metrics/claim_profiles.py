@@ -87,9 +87,7 @@ def score_graded_rows(
                     if key not in ignored
                 )
     n_answered = sum(len(row.keys - set(ignored)) for row in rows)
-    precision = right / n_answered if n_answered else 0.0
-    recall = right / n_true
-    return ClaimScores(precision, recall, f1_score(precision, recall))
+    return score_lists(right, n_answered, n_true)
 
 
 def _has_wrong_main_claim(row: GradedRow, main_claims: Collection[str]) -> bool:

@@ -1,4 +1,5 @@
-"""Correlations of two figures by rank (Spearman, Kendall) and by value (Pearson)."""
+"""Correlations of two figures by rank (Spearman, Kendall) and by value (Pearson), and by how much
+one changes with the other (linear regression)."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -8,6 +9,8 @@ from tasks.metrics.variance import are_equal
 
 MIN_PAIRS = 3
 """Fewer pairs have no meaningful order."""
+LEVEL = 0.95
+"""Confidence level of intervals."""
 
 
 class RankCorrelation(Frozen):
@@ -72,9 +75,44 @@ def pearson(pairs: Sequence[tuple[float, float]]) -> Pearson:
     from scipy.stats import pearsonr
 
     found = pearsonr(first, second)
-    ends = found.confidence_interval(0.95) if n > MIN_PAIRS else (float("nan"),) * 2
+    ends = found.confidence_interval(LEVEL) if n > MIN_PAIRS else (float("nan"),) * 2
     low, high = (_clamp(end) for end in ends)
     return Pearson(n=n, r=_clamp(found.statistic), low=low, high=high, p=float(found.pvalue))
+
+
+class RegressionLine(Frozen):
+    """The least-squares line; null, with the reason, where there is none."""
+
+    n: int
+    """Pairs."""
+    slope: float | None = None
+    """Change of the second value per unit of the first."""
+    low: float | None = None
+    """Lower end of the slope's 95 % interval (Student's t)."""
+    high: float | None = None
+    p: float | None = None
+    """Two-sided p of a slope of 0, 0-1."""
+    reason: str | None = None
+
+
+def fit_line(pairs: Sequence[tuple[float, float]]) -> RegressionLine:
+    """Fit a line to the pairs, in any order. Its interval and p hold where the residuals are
+    homoscedastic, independent and nearly normal."""
+    n = len(pairs)
+    if n < MIN_PAIRS:
+        return RegressionLine(n=n, reason=f"fewer than {MIN_PAIRS} pairs of values")
+    first, second = zip(*sorted(pairs), strict=True)
+    if are_equal(first) or are_equal(second):
+        return RegressionLine(n=n, reason="one of the two is the same everywhere")
+    # SciPy takes a second to import, and most commands fit no line.
+    from scipy.stats import linregress, t
+
+    found = linregress(first, second)
+    reach = float(t.ppf((1 + LEVEL) / 2, n - 2) * found.stderr)
+    slope = float(found.slope)
+    return RegressionLine(
+        n=n, slope=slope, low=slope - reach, high=slope + reach, p=float(found.pvalue)
+    )
 
 
 def _clamp(value: float) -> float | None:

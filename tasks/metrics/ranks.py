@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+import polars as pl
+
 SIGNIFICANCE_LEVEL = 0.05
 """Corrected p below which a difference counts as real."""
 
@@ -33,8 +35,5 @@ def rank_ranges(
 
 def competition_ranks(values: Sequence[float], *, higher_is_better: bool) -> list[int]:
     """Return the rank of each value, 1 is best; equal values share a rank."""
-    order = sorted(values, reverse=higher_is_better)
-    first: dict[float, int] = {}
-    for place, value in enumerate(order, start=1):
-        first.setdefault(value, place)
-    return [first[value] for value in values]
+    ranked = pl.Series(values, dtype=pl.Float64).rank("min", descending=higher_is_better)
+    return ranked.to_list()

@@ -25,6 +25,21 @@ def mean(values: Iterable[float | None]) -> float | None:
     return share(fsum(present), len(present))
 
 
+def weighted_mean(pairs: Iterable[tuple[float | None, float]]) -> float | None:
+    """Return the weighted mean of the values that are not None; summed exactly, so order is
+    irrelevant.
+
+    Args:
+        pairs: Value and weight; weights are not negative.
+
+    Returns:
+        None without values or if all their weights are 0.
+    """
+    present = [(value, weight) for value, weight in pairs if value is not None]
+    total = fsum(weight for _, weight in present)
+    return fsum(value * weight for value, weight in present) / total if total else None
+
+
 def compute_shares(verdicts: pl.DataFrame, hit: pl.Expr) -> pl.DataFrame:
     """Return, per report, the share of its decided items for which `hit` holds.
 

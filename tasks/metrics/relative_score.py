@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tasks.base import Frozen
-from tasks.metrics.weighted_means import weighted_mean
+from tasks.metrics.ratios import weighted_mean
 
 
 class ScoredPair(Frozen):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from math import fsum
+from statistics import fmean
 
 from tasks.base import Frozen
-from tasks.metrics.ratios import mean
 
 ROUNDING = 1e-12
 """Relative difference below which values count as equal, to ignore rounding errors of sums."""
@@ -96,13 +96,7 @@ def _with_reason(found: OneWayAnova, reason: str) -> OneWayAnova:
 
 
 def _eta_squared(groups: Sequence[Sequence[float]], every: Sequence[float]) -> float:
-    overall = mean(every)
-    between = fsum(len(group) * _squared_difference(mean(group), overall) for group in groups)
-    total = fsum(_squared_difference(value, overall) for value in every)
+    overall = fmean(every)
+    between = fsum(len(group) * (fmean(group) - overall) ** 2 for group in groups)
+    total = fsum((value - overall) ** 2 for value in every)
     return min(1.0, between / total)
-
-
-def _squared_difference(value: float | None, other: float | None) -> float:
-    assert value is not None  # the group has values, so it has a mean
-    assert other is not None
-    return (value - other) ** 2

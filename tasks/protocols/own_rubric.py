@@ -19,8 +19,7 @@ from tasks.configuration.words import load_words_to_watch
 from tasks.judges.batches import ask_first_alone, split_batches
 from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer, explain_cannot
 from tasks.judges.research import SUPPORTED, CheckPoints, GradeItems, RubricItem
-from tasks.metrics.ratios import SHARE_SCHEMA
-from tasks.metrics.weighted_means import weighted_mean
+from tasks.metrics.ratios import SHARE_SCHEMA, weighted_mean
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import build_figures, build_share
 from tasks.protocols.versions import build_version

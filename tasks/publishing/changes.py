@@ -105,22 +105,22 @@ def compare_figures(before: pl.DataFrame, after: pl.DataFrame) -> tuple[FigureCh
     before, after: frames of `load_figures`.
     """
     joined = before.join(after, on=BOARD_KEY, how="full", coalesce=True, suffix="_after")
-    rows = []
-    for row in joined.sort(BOARD_KEY).iter_rows(named=True):
-        change = FigureChange(
-            **{name: row[name] for name in BOARD_KEY},
-            before=row["value"],
-            after=row["value_after"],
-            items_before=row["n_items"] or 0,
-            items_after=row["n_items_after"] or 0,
-            reports_before=row["n_reports"] or 0,
-            reports_after=row["n_reports_after"] or 0,
-            provisional=bool(row["provisional_after"]),
-        )
-        was = (change.before, change.items_before, change.reports_before)
-        if was != (change.after, change.items_after, change.reports_after):
-            rows.append(change)
-    return tuple(rows)
+    changes = joined.sort(BOARD_KEY).select(
+        *BOARD_KEY,
+        before="value",
+        after="value_after",
+        items_before=pl.col("n_items").fill_null(0),
+        items_after=pl.col("n_items_after").fill_null(0),
+        reports_before=pl.col("n_reports").fill_null(0),
+        reports_after=pl.col("n_reports_after").fill_null(0),
+        provisional=pl.col("provisional_after").fill_null(False),
+    )
+    differs = (
+        pl.col("before").ne_missing(pl.col("after"))
+        | (pl.col("items_before") != pl.col("items_after"))
+        | (pl.col("reports_before") != pl.col("reports_after"))
+    )
+    return tuple(FigureChange(**row) for row in changes.filter(differs).iter_rows(named=True))
 
 
 def compare_files(before: Path, after: Path) -> tuple[tuple[FileChange, ...], int]:

@@ -1,10 +1,11 @@
 """The site's downloads: tables as Parquet, small ones also as CSV and JSON, a data card, and the
 edition's manifest."""
 
+from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 
 import orjson
-import polars as pl
 
 from tasks.publishing.material import SiteMaterial
 from tasks.site.content import Download
@@ -53,35 +54,27 @@ def write_data_files(material: SiteMaterial, pages: SitePages) -> None:
     folder = pages.folder
     files = [file for name in TABLES for file in _write_table(material, folder, name)]
     what = "the edition's manifest: its contents by sha-256"
-    files.append(_add_file(folder, "manifest.json", _make_manifest(material), what, None))
+    files.append(_add_file(folder, "manifest.json", _make_manifest(material), what))
     card = render_page("card.md", site=pages.info, material=material, tables=TABLES)
-    files.append(_add_file(folder, "README.md", card.encode(), "the data card", None))
+    files.append(_add_file(folder, "README.md", card.encode(), "the data card"))
     pages.add("data.html", files=files, card=card)
 
 
-def _write_table(material: SiteMaterial, folder: SiteFolder, name: str) -> list[Download]:
+def _write_table(material: SiteMaterial, folder: SiteFolder, name: str) -> Iterator[Download]:
     what, query = TABLES[name]
     parameters: list[Any] = [material.edition]
     if "$2" in query:
         parameters.append(list(material.judges))
     frame = material.source.frame(query, parameters)
-    file = folder.path(f"data/{name}.parquet")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    frame.write_parquet(file, compression="zstd")
-    folder.adopt(f"data/{name}.parquet")
-    found = [_describe_download(folder, f"{name}.parquet", what, frame.height)]
+    parquet = BytesIO()
+    frame.write_parquet(parquet, compression="zstd")
+    yield _add_file(folder, f"{name}.parquet", parquet.getvalue(), what, frame.height)
     if name in SMALL:
         csv = frame.write_csv().encode()
-        found.append(_add_file(folder, f"{name}.csv", csv, f"{what}, as CSV", frame.height))
+        yield _add_file(folder, f"{name}.csv", csv, f"{what}, as CSV", frame.height)
     if name == SMALL[0]:
-        found.append(
-            _add_file(folder, f"{name}.json", _format_json(frame), f"{what}, as JSON", frame.height)
-        )
-    return found
-
-
-def _format_json(frame: pl.DataFrame) -> bytes:
-    return orjson.dumps(frame.to_dicts(), option=orjson.OPT_INDENT_2)
+        json = orjson.dumps(frame.to_dicts(), option=orjson.OPT_INDENT_2)
+        yield _add_file(folder, f"{name}.json", json, f"{what}, as JSON", frame.height)
 
 
 def _make_manifest(material: SiteMaterial) -> bytes:
@@ -101,11 +94,9 @@ def _make_manifest(material: SiteMaterial) -> bytes:
     return orjson.dumps(about | contents, option=orjson.OPT_INDENT_2)
 
 
-def _add_file(folder: SiteFolder, name: str, data: bytes, what: str, rows: int | None) -> Download:
+def _add_file(
+    folder: SiteFolder, name: str, data: bytes, what: str, rows: int | None = None
+) -> Download:
     folder.add(f"data/{name}", data)
-    return _describe_download(folder, name, what, rows)
-
-
-def _describe_download(folder: SiteFolder, name: str, what: str, rows: int | None) -> Download:
     n_bytes, sha = folder.files[f"data/{name}"]
     return Download(name, what, n_bytes, sha, rows)

@@ -106,11 +106,6 @@ class SiteFolder:
                 "before is untouched; free some space, then publish again."
             ) from error
 
-    def adopt(self, path: str) -> None:
-        """Add a file that was written to `path` by other means."""
-        data = self.path(path).read_bytes()
-        self.files[path] = (len(data), sha256(data).hexdigest())
-
     def path(self, path: str) -> Path:
         """Return where a file of the site is until `finish`."""
         if self._work is None:

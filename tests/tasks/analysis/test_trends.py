@@ -9,7 +9,7 @@ import pytest
 from tasks.analysis.difficulty import load_article_scores as values_of
 from tasks.analysis.protocols import Metric
 from tasks.analysis.trends import LESS_OTHERS, VALUE, load_ages, load_trend, measure_contamination
-from tasks.metrics.regression import fit_line
+from tasks.metrics.correlation import fit_line
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.regression import fit_line
+from tasks.metrics.correlation import fit_line
 
 PAIRS = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 100)), max_size=9)
 
