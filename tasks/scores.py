@@ -5,7 +5,6 @@ from typing import Any
 
 import polars as pl
 
-from tasks.extraction.urls import is_same_page
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import CellPlan, build_plan_frame
@@ -17,7 +16,7 @@ from tasks.protocols.case import (
     Protocol,
 )
 from tasks.protocols.cell import get_protocol_version
-from tasks.protocols.redirects import Redirects, redirect_chain
+from tasks.protocols.redirects import Redirects, cites_page
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
@@ -139,11 +138,7 @@ def _load_claims(
         [first.edition, first.agent, list(urls)],
     )
     leaked = [
-        any(
-            is_same_page(each, urls[row["assignment"]])
-            for url in row["urls"] or ()
-            for each in redirect_chain(url, redirects)
-        )
+        cites_page(row["urls"] or (), urls[row["assignment"]], redirects)
         for row in frame.iter_rows(named=True)
     ]
     return frame.select(

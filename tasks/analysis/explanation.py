@@ -17,8 +17,7 @@ from tasks.analysis.outcomes import (
     determine_outcome,
     find_markings,
 )
-from tasks.extraction.urls import is_same_page
-from tasks.protocols.redirects import Redirects, redirect_chain
+from tasks.protocols.redirects import Redirects, cites_page
 from tasks.warehouse.explanations import (
     ExplainedCitation,
     ExplainedClaim,
@@ -217,11 +216,7 @@ class _ReportIndex:
         """Return whether a cited page is the article, by the rule of `leakage_rate`."""
         if not article:
             return None
-        return any(
-            is_same_page(each, article)
-            for citation in citations
-            for each in redirect_chain(citation.url, self.redirects)
-        )
+        return cites_page((citation.url for citation in citations), article, self.redirects)
 
 
 def _group_rows(rows: Iterable[tuple[Any, ...]], n_keys: int) -> GroupedRows:

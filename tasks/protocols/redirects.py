@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from tasks.extraction.urls import normalise_url
+from tasks.extraction.urls import is_same_page, normalise_url
 from tasks.warehouse.pages import Page
 
 Redirects = Mapping[str, str]
@@ -24,3 +24,9 @@ def redirect_chain(url: str, redirects: Redirects) -> tuple[str, ...]:
     while (key := redirects.get(key, "")) and key not in chain:
         chain[key] = key
     return tuple(chain.values())
+
+
+def cites_page(urls: Iterable[str], page: str, redirects: Redirects) -> bool:
+    """Whether any of the addresses is a page, or redirects to it: a claim that cites the target
+    article is leaked."""
+    return any(is_same_page(each, page) for url in urls for each in redirect_chain(url, redirects))

@@ -14,7 +14,6 @@ from pydantic import PositiveInt
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.extraction.urls import is_same_page
 from tasks.judges.decisions import (
     CONSISTENT,
     INCONSISTENT,
@@ -36,7 +35,7 @@ from tasks.protocols.figures import (
     build_share,
     find_unreliable,
 )
-from tasks.protocols.redirects import Redirects, collect_redirects, redirect_chain
+from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Citation, Status, canonical_values
@@ -131,7 +130,7 @@ def find_leaked_claims(
     return frozenset(
         citation.number
         for citation in citations
-        if any(is_same_page(each, article_url) for each in redirect_chain(citation.url, redirects))
+        if cites_page([citation.url], article_url, redirects)
     )
 
 
