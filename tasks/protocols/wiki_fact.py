@@ -209,14 +209,13 @@ def _compute_references(judged: JudgedReports, judge: Judge) -> list[pl.DataFram
         "ref_acc_strict": (strict, supported),
         "ref_acc_pairs": (pairs, supported),
         "evaluated_share": (claims, pl.col("label").is_not_null()),
-        "ref_conflict": (evaluated, pl.col("label") == "conflict"),
     }
     blind = []
-    if not judge.sees_conflict:
-        del figures["ref_conflict"]
-        blind = build_not_assessed(
-            judged, explain_cannot(judge, "see contradiction"), "ref_conflict"
-        )
+    if judge.sees_conflict:
+        figures["ref_conflict"] = (evaluated, pl.col("label") == "conflict")
+    else:
+        reason = explain_cannot(judge, "see contradiction")
+        blind = build_not_assessed(judged, reason, "ref_conflict")
     rows = pl.concat(
         [build_share(metric, *shares, judged, NO_PAGES) for metric, shares in figures.items()]
     )
