@@ -10,7 +10,7 @@ import typer
 
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
-from flows.display.console import STDOUT, print_message
+from flows.display.console import print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.agents.kinds import AgentFolders
@@ -41,7 +41,7 @@ def list_agents(context: typer.Context, form: FormatOption = Format.TABLE) -> No
     asked = frame.filter(pl.col("asked") != IMPORTED)
     print_frame(asked.select("agent", "asked", "model", "usd", "at_most", "key"), form)
     others = frame.filter(pl.col("asked") == IMPORTED)["agent"]
-    STDOUT.print(f"Imported: {', '.join(others)}", markup=False, highlight=False)
+    print_result(f"Imported: {', '.join(others)}")
 
 
 def check(agent: AgentArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
@@ -50,7 +50,7 @@ def check(agent: AgentArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -
     if isinstance(ask, FileDropAsk):
         folder = Path(ask.folder)
         state = "exists" if folder.is_dir() else "does not exist yet; `evergreen ask` creates it"
-        STDOUT.print(f"{agent}: reports are put into {folder} ({state}).", markup=False)
+        print_result(f"{agent}: reports are put into {folder} ({state}).")
         return
     check_agents([agent], None)
     exported = [folder for folder, _ in load_latest_manifests(warehouse)]
@@ -64,7 +64,7 @@ def check(agent: AgentArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -
             finally:
                 await client.close()
 
-    STDOUT.print(f"{agent}: {asyncio.run(checked())}", markup=False, highlight=False)
+    print_result(f"{agent}: {asyncio.run(checked())}")
 
 
 def jobs(

@@ -10,7 +10,7 @@ import typer
 from flows.cli.options import EditionOption, WarehouseOption
 from flows.cli.output import write_tables
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.annotation.agreement import JudgeAgreement, compare_judges_and_people
@@ -176,7 +176,7 @@ def _print_tables(tables: dict[str, pl.DataFrame]) -> None:
             STDOUT.print(HEADINGS[name], style="bold")
             rounded = _append_intervals(frame.with_columns(cs.float().round(3).cast(pl.String)))
             print_frame(rounded.with_columns(pl.all().cast(pl.String).fill_null("–")), Format.TABLE)
-            STDOUT.print(NOTES[name] + "\n", style="dim")
+            print_result(NOTES[name] + "\n", style="dim")
     if not any(frame.height for frame in tables.values()):
         print_message("Nothing is judged or labelled yet: run evergreen evaluate, or annotate.")
 

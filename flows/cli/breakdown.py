@@ -13,7 +13,7 @@ from flows.cli.options import (
     WarehouseOption,
 )
 from flows.cli.warehouse import open_to_read
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.leaderboard import warn_about_drafts
@@ -129,7 +129,7 @@ def _print_groups(frame: pl.DataFrame, protocol: Protocol, by: str) -> None:
         columns,
         sections=[n for n, new in enumerate(first) if new and n],
     )
-    STDOUT.print(
+    print_result(
         "Percent. Rep.: reports that figures rest on; a different number follows its figure. "
         f"{NO_VALUE}: not assessed, or nothing to assess. The leaderboard explains the headings.",
         style="dim",

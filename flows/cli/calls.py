@@ -10,7 +10,7 @@ import typer
 
 from flows.cli.options import CallJudgeOption, FormatOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.base import format_count
@@ -86,7 +86,7 @@ def _show_call(source: Any, start: str) -> None:
         )
     for name, value in found.row(0, named=True).items():
         STDOUT.print(f"[bold]{name}[/bold]", end="  ")
-        STDOUT.print("" if value is None else str(value), markup=False, highlight=False)
+        print_result("" if value is None else str(value))
 
 
 def _export_calls(source: Any, filters: dict[str, str], path: Path) -> None:

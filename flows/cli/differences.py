@@ -13,7 +13,7 @@ from flows.cli.options import (
     WarehouseOption,
 )
 from flows.cli.warehouse import open_to_read
-from flows.display.console import STDOUT
+from flows.display.console import STDOUT, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.leaderboard import warn_about_drafts
@@ -72,7 +72,7 @@ def print_differences(
     entries = {(p, entry.name): entry for p, of in known.items() for entry in of.metrics}
     for key, rows in found.group_by("protocol", "metric", maintain_order=True):
         _print_metric(rows, str(key[0]), entries.get((str(key[0]), str(key[1]))))
-    STDOUT.print(NOTE, style="dim")
+    print_result(NOTE, style="dim")
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:
@@ -94,7 +94,7 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
     unit = "In the metric's own numbers" if number else "Percentage points"
     pairs_in_all = format_count(first["n_pairs"], "pair")
     note = f"{unit}. Corrected for {pairs_in_all}, shown or not.{_format_reasons(rows)}"
-    STDOUT.print(f"{note}\n", style="dim")
+    print_result(f"{note}\n", style="dim")
 
 
 def _format_pair(row: dict[str, Any], times: int) -> dict[str, str]:

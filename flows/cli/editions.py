@@ -9,8 +9,8 @@ import typer
 from flows.cli.options import DAYS, BatchOption, BudgetOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
-from flows.display.console import STDOUT, print_message
-from flows.display.formats import Format
+from flows.display.console import print_message, print_result
+from flows.display.formats import Format, format_json
 from flows.display.frame import print_frame
 from flows.run import run_flow
 from tasks.base import format_count
@@ -204,12 +204,10 @@ def verify_edition(name: EditionArgument, warehouse: WarehouseOption = DEFAULT_L
     if problems:
         listed = "\n  ".join(problems)
         raise EditionError(f"{name} has changed since it was frozen:\n  {listed}")
-    STDOUT.print(
+    print_result(
         f"{name} is unchanged since it was frozen: "
         f"{format_count(len(document['articles']), 'article')}, manifest "
-        f"{hash_manifest(json.dumps(document))}",
-        markup=False,
-        highlight=False,
+        f"{hash_manifest(json.dumps(document))}"
     )
 
 
@@ -217,7 +215,7 @@ def drop(name: EditionArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -
     """Drop a collection that is not frozen, so that its name is free again."""
     with open_existing_warehouse(warehouse) as store:
         forget_collection(store, name)
-    STDOUT.print(f"{name} is dropped with all that was collected for it.", markup=False)
+    print_result(f"{name} is dropped with all that was collected for it.")
 
 
 def diff(
@@ -231,17 +229,17 @@ def diff(
             load_edition_manifest(source, first), load_edition_manifest(source, second)
         )
     for line in found:
-        STDOUT.print(line, markup=False, highlight=False)
+        print_result(line)
     if found:
         raise typer.Exit(1)
-    STDOUT.print(f"{first} and {second} have the same content.", markup=False)
+    print_result(f"{first} and {second} have the same content.")
 
 
 def _print_edition(source: Any, name: str, form: Format) -> None:
     """Print the articles with the numbers they were chosen by, and the decisions on the others."""
     document = load_edition_manifest(source, name)
     if form is Format.JSON:
-        print(json.dumps(document, ensure_ascii=False, indent=1))
+        print(format_json(document))
         return
     articles = source.frame(
         "SELECT r.place, r.title, strftime(r.created_at, '%Y-%m-%d') AS created, r.category, "
@@ -259,11 +257,9 @@ def _print_edition(source: Any, name: str, form: Format) -> None:
         [name],
     )
     counts = ", ".join(f"{n:,} {decision}" for decision, n in decided.iter_rows())
-    STDOUT.print(
+    print_result(
         f"Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
         f"{document[MADE]['snapshot_at'][:16].replace('T', ' ')} UTC, created "
         f"{document['created'][0][:10]} to before {document['created'][1][:10]}. "
-        f"Manifest {hash_manifest(json.dumps(document))}",
-        markup=False,
-        highlight=False,
+        f"Manifest {hash_manifest(json.dumps(document))}"
     )

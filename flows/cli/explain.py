@@ -1,6 +1,5 @@
 """`evergreen explain`: one report with all its verdicts, as its page on the site shows it."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -12,6 +11,7 @@ from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
 from flows.display.explanation import print_report
+from flows.display.formats import format_json
 from tasks.analysis.explanation import explain_reports
 from tasks.editions.names import UnknownName
 from tasks.editions.report_names import find_report
@@ -76,14 +76,14 @@ def explain(
         if not (found.scores or found.claims or found.facts or found.others):
             print_message("No item of the report is open.")
     if form == "json":
-        print(format_json(found))
+        print(format_report(found))
     else:
         print_report(found, whole=claim is not None or fact is not None, brief=not protocols)
 
 
-def format_json(report: ExplainedReport) -> str:
+def format_report(report: ExplainedReport) -> str:
     """Format a report as JSON, with invisible control characters escaped."""
-    text = json.dumps(asdict(report), ensure_ascii=False, default=str, indent=1)
+    text = format_json(asdict(report))
     return _INVISIBLE_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

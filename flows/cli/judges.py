@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from flows.cli.options import FormatOption
-from flows.display.console import STDOUT
+from flows.display.console import print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
@@ -32,19 +32,19 @@ def list_judges(context: typer.Context, form: FormatOption = Format.TABLE) -> No
     print_frame(frame.drop("key"), form)
     without = frame.filter(pl.col("key").str.contains(" not set"))
     for (key,), judges in without.group_by("key", maintain_order=True):
-        STDOUT.print(f"{key}: {', '.join(judges['judge'])}", markup=False, highlight=False)
+        print_result(f"{key}: {', '.join(judges['judge'])}")
 
 
 def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.yaml.")]) -> None:
     """Ask a judge one cheap question, and report what is wrong if it fails."""
     found, entry = load_judge_entry(name)
     if not isinstance(entry, LlmJudgeEntry):
-        STDOUT.print(f"{found}: ready (it needs no model).", markup=False)
+        print_result(f"{found}: ready (it needs no model).")
         return
     from tasks.judging.check import check_judge_live  # slow: loads HTTP clients
 
     checked = asyncio.run(check_judge_live(found, entry))
-    STDOUT.print(f"{found}: {checked}", markup=False, highlight=False)
+    print_result(f"{found}: {checked}")
 
 
 def _format_judge(name: str, entry: JudgeEntry, is_default: bool) -> dict[str, object]:

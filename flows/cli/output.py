@@ -1,6 +1,5 @@
 """Write results to the terminal or a file, and print the outcome of a flow's run."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 from rich.console import Console
 
 from flows.display.console import STDOUT, print_message
-from flows.display.formats import Format
+from flows.display.formats import Format, format_json
 
 
 def print_outcome(
@@ -30,7 +29,7 @@ def print_outcome(
     if form is Format.JSON:
         record = {"complete": complete, "outcome": outcome}
         listed = {name: frame.to_dicts() for name, frame in answers.items()}
-        print(json.dumps(record | listed, ensure_ascii=False, default=str, indent=1))
+        print(format_json(record | listed))
     print_message(outcome)
     if not complete:
         raise typer.Exit(1)
@@ -82,7 +81,7 @@ def write_tables(
     table whose first column names the part."""
     if form is Format.JSON:
         rows = record | {name: frame.to_dicts() for name, frame in tables.items()}
-        to.file.write(json.dumps(rows, ensure_ascii=False, default=str, indent=1) + "\n")
+        to.file.write(format_json(rows) + "\n")
     else:
         every = [f.select(pl.lit(name).alias("table"), pl.all()) for name, f in tables.items()]
         to.file.write(pl.concat(every, how="diagonal").write_csv())

@@ -11,7 +11,7 @@ from flows.cli.hints import PAGE_COUNTS
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome, refuse_unwritable
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
-from flows.display.console import STDERR, STDOUT, print_message
+from flows.display.console import STDERR, STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.references import print_references
@@ -157,7 +157,7 @@ def show(
         _print_record(record)
     if text:
         shown = text if whole else text[:MAX_CHARACTERS]
-        STDOUT.print(shown, markup=False, highlight=False, soft_wrap=True)
+        print_result(shown, wrap=False)
         if len(shown) < len(text):
             print_message(f"({format_count(len(text) - len(shown), 'character')} more: --whole)")
 
@@ -248,7 +248,7 @@ def _parse_fallbacks(named: Sequence[str]) -> list[FetchSource]:
 def _print_record(record: dict[str, Any]) -> None:
     for name, value in record.items():
         if value not in (None, "", "[]", "{}") and name not in ("edition", "text_sha"):
-            STDOUT.print(f"{name:<13} {value}", markup=False, highlight=False, soft_wrap=True)
+            print_result(f"{name:<13} {value}", wrap=False)
     STDOUT.print()
 
 

@@ -18,7 +18,7 @@ from flows.cli.options import (
 from flows.cli.output import print_outcome
 from flows.cli.protocol_option import ProtocolsOption
 from flows.cli.warehouse import open_existing_warehouse
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.rejudge import (
     agreement_rows,
@@ -210,7 +210,7 @@ def _print_changes(changes: SiteChanges, folder: Path) -> None:
 
 def _print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:
     if not rows:
-        STDOUT.print(f"{title} – nothing to show.", markup=False, highlight=False)
+        print_result(f"{title} – nothing to show.")
         return
     names = list(rows[0])
     print_wide_table(

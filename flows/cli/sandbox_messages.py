@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from flows.display.console import STDOUT, print_message
+from flows.display.console import print_message, print_result
 from tasks.sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -61,11 +61,10 @@ def check_served(sandbox: "Sandbox") -> None:
 def print_addresses(address: str, served: "AccessRules") -> None:
     query = urlencode({"query": "history", "k": 3, "format": "json"})
     key = ' -H "x-api-key: $KEY"' if served.keys else ""
-    STDOUT.print(f"Search     {address}/search?query=&k=", markup=False, highlight=False)
-    STDOUT.print(f"Fetch      {address}/fetch?url=", markup=False, highlight=False)
-    STDOUT.print(f"MCP        {address}/mcp", markup=False, highlight=False)
-    STDOUT.print(f"Try        curl{key} '{address}/search?{query}'", markup=False,
-                  highlight=False, soft_wrap=True)  # fmt: skip
+    print_result(f"Search     {address}/search?query=&k=")
+    print_result(f"Fetch      {address}/fetch?url=")
+    print_result(f"MCP        {address}/mcp")
+    print_result(f"Try        curl{key} '{address}/search?{query}'", wrap=False)
     print_message("Press Ctrl-C to stop.")
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from flows.cli.options import FormatOption, WarehouseOption
 from flows.cli.warehouse import open_to_read
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import list_editions
@@ -52,7 +52,7 @@ def _print_counts(counts: list[StageCounts], judge: str, form: Format) -> None:
         numbers = [f"{getattr(row, name):,}" for name in StageCounts.order]
         table.add_row(row.edition, row.stage, *numbers)
     STDOUT.print(table)
-    STDOUT.print(
+    print_result(
         f"Verdicts and scores are those of the judge {judge}; choose another with --judge. Final: "
         "can never be done (empty reports, unfetchable pages, queries without key points, cells "
         "that the judge cannot assess).",

@@ -35,6 +35,11 @@ def mute_messages() -> None:
     os.environ[QUIET_VARIABLE] = "1"
 
 
+def print_result(text: str, style: str | None = None, *, wrap: bool = True) -> None:
+    """Print text verbatim, without markup, to stdout. wrap: between words, to the width."""
+    STDOUT.print(text, style=style, markup=False, highlight=False, soft_wrap=not wrap)
+
+
 def print_always(text: str, style: str | None = None) -> None:
     """Print text verbatim, without markup, to stderr, even if messages are muted."""
     UNMUTED_STDERR.print(text, style=style, markup=False, highlight=False)

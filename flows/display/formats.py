@@ -1,5 +1,6 @@
 """The output formats."""
 
+import json
 from enum import StrEnum
 
 
@@ -9,3 +10,8 @@ class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+
+
+def format_json(value: object) -> str:
+    """Format as JSON for people and programs; what JSON has no form for becomes text."""
+    return json.dumps(value, ensure_ascii=False, default=str, indent=1)

@@ -1,6 +1,5 @@
 """Print a data frame as a table, JSON or CSV."""
 
-import json
 from typing import Any
 
 import polars as pl
@@ -9,14 +8,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.display.console import STDOUT
-from flows.display.formats import Format
+from flows.display.formats import Format, format_json
 from tasks.base import format_count
 
 
 def print_frame(frame: pl.DataFrame, form: Format) -> None:
     """Print a frame in the given format."""
     if form is Format.JSON:
-        print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=str, indent=1))
+        print(format_json(frame.to_dicts()))
     elif form is Format.CSV:
         print(frame.write_csv(), end="")
     else:

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.wide_table import WideColumn, print_wide_table
@@ -93,7 +93,7 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
     if rows["value"].is_null().all():
         waits = " so far" if provisional else ""
         nothing = f"{named}: no figures, as nothing could be judged{waits}."
-        STDOUT.print(nothing, markup=False, highlight=False)
+        print_result(nothing)
         return
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*rank_agents(rows, board), strict=True)
@@ -111,7 +111,7 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
         [WideColumn("#", ranks), WideColumn("Agent", agents, "left")],
         [*columns, WideColumn(board.last, reports, style="dim")],
     )
-    STDOUT.print(f"{board.note}{describe_ranges(rows, board)}\n", style="dim")
+    print_result(f"{board.note}{describe_ranges(rows, board)}\n", style="dim")
 
 
 Figures = dict[tuple[str, str], dict[str, Any]]
@@ -228,7 +228,7 @@ def _print_style_table(source: Readable, edition: str) -> None:
         columns.append(WideColumn(STYLE_COLUMNS[name], cells))
     names = [agent or "(reference articles)" for agent in agents]
     print_wide_table(STDOUT, STYLE_TITLE, [WideColumn("Agent", names, "left")], columns)
-    STDOUT.print(
+    print_result(
         "Means over texts. Words to watch per 1,000 words, citations per 100 words (published "
         "reference articles come without their markers), Flesch reading ease.",
         style="dim",

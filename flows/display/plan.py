@@ -1,6 +1,5 @@
 """Print what a month would take before it runs: its steps and its account."""
 
-import json
 from typing import Any
 
 import typer
@@ -8,6 +7,7 @@ from rich import box
 from rich.table import Table
 
 from flows.display.console import STDOUT, print_always, print_message, transient_progress
+from flows.display.formats import format_json
 from tasks.planning.month import Month, sum_spent
 from tasks.planning.plan import find_refusals, plan_month
 from tasks.planning.step import PlanCosts, PlannedStep, sum_costs
@@ -28,7 +28,7 @@ def print_plan(store: Warehouse, month: Month, form: str) -> None:
         plan = plan_month(store, month, lambda n: bars.advance(bar, n))
     account = sum_costs(plan, month.budget_usd, sum_spent(store, month))
     if form == "json":
-        print(json.dumps(_plan_record(month, plan, account, why_not), ensure_ascii=False, indent=1))
+        print(format_json(_plan_record(month, plan, account, why_not)))
     else:
         _print_steps(month, plan)
         _print_account(account, begins=not why_not)

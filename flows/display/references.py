@@ -7,7 +7,7 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import get_judge_title, load_judges
@@ -83,11 +83,11 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
     came_to = {name: head for name, head in STATUSES.items() if any(row[name] for row in rows)}
     if came_to:
         _print_table("Claims with no page, by what their pages were", came_to, rows)
-    STDOUT.print(NOTE, style="dim")
+    print_result(NOTE, style="dim")
 
 
 def _print_table(title: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:
-    STDOUT.print(title, style="italic", markup=False, highlight=False)
+    print_result(title, style="italic")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("Agent", no_wrap=True)
     for heading in columns.values():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.cli.explain import format_json
+from flows.cli.explain import format_report
 from tasks.warehouse.explanations import ExplainedReport
 from tests.flows.conftest import Evergreen
 
@@ -145,7 +145,7 @@ def test_json_says_what_the_report_says_without_a_character_that_acts(text: str)
         source_path="p", usd=None, seconds=None, model_version=None, claims=(),
         pairs_reliable=True, pairs_reason=None, facts=(), others=(), scores=(),
     )  # fmt: skip
-    written = format_json(report)
+    written = format_report(report)
     assert json.loads(written)["text"] == text
     assert not UNSEEN.search(written)
 
