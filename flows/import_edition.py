@@ -10,7 +10,7 @@ from prefect.states import Completed
 from flows.evaluate import evaluate
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
 from flows.runtime.warehouse import hold_warehouse
-from tasks.configuration.editions import find_edition_folder
+from tasks.configuration.models import find_edition_folder
 from tasks.reports import import_published
 from tasks.warehouse.rows import utc_now
 

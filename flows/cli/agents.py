@@ -16,7 +16,7 @@ from flows.display.frame import print_frame
 from tasks.agents.kinds import AgentFolders
 from tasks.base import format_count
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
-from tasks.configuration.secrets import describe_key_state
+from tasks.configuration.secrets import KeySettings
 from tasks.jobs.resolve import ask_again, record_cost, set_remote_id
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_agent_client
 from tasks.pending.reports import load_job_fields, load_jobs
@@ -160,7 +160,7 @@ def _format_agent(name: str, entry: AgentEntry) -> dict[str, Any]:
         "model": getattr(ask, "model", None),
         "usd": price.typical_usd if price else None,
         "at_most": price.most_usd if price else None,
-        "key": describe_key_state(getattr(ask, "key_env", None)),
+        "key": ask.describe_state() if isinstance(ask, KeySettings) else None,
         "notes": entry.notes,
     }
 

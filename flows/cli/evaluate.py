@@ -23,8 +23,7 @@ from flows.display.formats import Format
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
 from flows.run import run_flow
 from flows.runtime.settings import prefect_home
-from tasks.configuration.editions import find_edition_folder
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import find_edition_folder, load_judges
 from tasks.editions.names import check_selection, list_editions
 from tasks.imports.wlc import import_edition
 from tasks.judging.preconditions import check_judges

@@ -11,7 +11,6 @@ from flows.display.console import print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
-from tasks.configuration.secrets import describe_key_state
 from tasks.judges.registry import load_judge_entry
 from tasks.judging.preconditions import find_current_price
 from tasks.warehouse.rows import utc_now
@@ -61,5 +60,5 @@ def _format_judge(name: str, entry: JudgeEntry, is_default: bool) -> dict[str, o
         "in": price.live.input if price else None,
         "out": price.live.output if price else None,
         "state": state if entry.retires else f"settings of {entry.checked}",
-        "key": describe_key_state(entry.key_env, required=entry.key_required),
+        "key": entry.describe_state(),
     }

@@ -1,6 +1,5 @@
 """`configs/agents.yaml`: the systems under test, their names and how they are called."""
 
-import os
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -9,6 +8,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.secrets import KeySettings, read_variable
 
 
 class AgentLimits(ConfigModel):
@@ -71,7 +71,7 @@ class Ask(ConfigModel):
     """Requests are free, so lost jobs are simply repeated."""
 
 
-class ApiAsk(Ask):
+class ApiAsk(Ask, KeySettings):
     """An HTTP API with a key."""
 
     provider_url: ClassVar[str]
@@ -81,11 +81,6 @@ class ApiAsk(Ask):
     """Null: the provider's address."""
     base_url_env: str | None = None
     """The environment variable that, if set, replaces `base_url`."""
-    key_env: str | None = None
-    """The environment variable with the key; null if none is needed."""
-    key_block: str | None = None
-    """The Prefect Secret block with the key, if the variable is not set."""
-    key_required: bool = True
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Added to the request's body unchanged; overrides what this kind sends by default."""
 
@@ -158,16 +153,13 @@ class CommandAsk(Ask):
     """Whether it may read the edition's archive (`EVERGREEN_ARCHIVE`)."""
 
 
-class HttpAsk(Ask):
+class HttpAsk(Ask, KeySettings):
     kind: Literal["http"]
-    """Your own service: POST the assignment, then poll the job."""
+    """Your own service: POST the assignment, then poll the job; a key is sent as `Authorization:
+    Bearer …`."""
     url: str
     url_env: str | None = None
     """The environment variable that, if set, replaces `url`."""
-    key_env: str | None = None
-    """The environment variable with the key, sent as `Authorization: Bearer …`; null: no key."""
-    key_block: str | None = None
-    key_required: bool = True
 
     def find_base_url(self) -> str:
         """Return the URL: from `url_env`, or `url`."""
@@ -205,11 +197,6 @@ class Agents(ConfigModel):
     clarification_reply: str = Field(min_length=1)
     """The reply to an agent's question, sent once."""
     agents: dict[str, AgentEntry]
-
-
-def read_variable(name: str | None) -> str:
-    """Return the value of an environment variable; empty if it is unset, or none is named."""
-    return os.environ.get(name, "").strip() if name else ""
 
 
 def load_agents(configs: Path = CONFIGS) -> Agents:

@@ -8,6 +8,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.secrets import KeySettings
 
 
 class EditionEntry(ConfigModel):
@@ -57,7 +58,7 @@ class Retries(ConfigModel):
     """If a server asks for a longer wait, the stage stops."""
 
 
-class LlmJudgeEntry(ConfigModel):
+class LlmJudgeEntry(KeySettings):
     """A model behind an API."""
 
     kind: Literal["gemini", "openai_chat"]
@@ -71,12 +72,6 @@ class LlmJudgeEntry(ConfigModel):
     """Null: the provider's address."""
     base_url_env: str | None = None
     """The environment variable that, if set, replaces `base_url`."""
-    key_env: str | None = None
-    """The environment variable with the key; null if none is needed."""
-    key_required: bool = True
-    """False: if there is no key, requests are sent without one."""
-    key_block: str | None = None
-    """The Prefect Secret block with the key, if the variable is not set."""
     temperature: float | None = None
     seed: int | None = None
     thinking_budget: int | None = None
@@ -160,6 +155,21 @@ class ProtocolEntry(ConfigModel):
 
 def load_editions(configs: Path = CONFIGS) -> Editions:
     return load_config(configs / "editions.yaml", Editions)
+
+
+def find_edition_folder(edition: str, configs: Path = CONFIGS) -> Path:
+    """Return the folder of an edition.
+
+    Raises:
+        ConfigurationError: `configs/editions.yaml` does not list it.
+    """
+    listed = load_editions(configs).editions
+    if edition not in listed:
+        raise ConfigurationError(
+            f"{configs / 'editions.yaml'} has no edition {edition!r}; it has: "
+            f"{', '.join(sorted(listed))}. Add an entry, or give its folder."
+        )
+    return configs.parent / listed[edition].path
 
 
 def load_judges(configs: Path = CONFIGS) -> Judges:

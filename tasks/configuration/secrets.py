@@ -3,33 +3,55 @@
 import os
 from typing import Any
 
+from tasks.configuration.loading import ConfigModel
 
-async def load_secret(variable: str | None, block: str | None) -> str | None:
-    """Return the key from the environment variable, else from the block, else None."""
-    if variable and (key := os.environ.get(variable, "").strip()):
-        return key
-    if block and os.environ.get("PREFECT_API_URL"):
-        from prefect.blocks.system import Secret  # takes seconds to load
 
-        try:
-            found: Any = await Secret.aload(block)
-        except ValueError:  # no such block
+def read_variable(name: str | None) -> str:
+    """Return the value of an environment variable; empty if it is unset, or none is named."""
+    return os.environ.get(name, "").strip() if name else ""
+
+
+class KeySettings(ConfigModel):
+    """How a service gets its key."""
+
+    key_env: str | None = None
+    """The environment variable with the key; null if none is needed."""
+    key_block: str | None = None
+    """The Prefect Secret block with the key, if the variable is not set."""
+    key_required: bool = True
+    """False: if there is no key, requests are sent without one."""
+
+    @property
+    def unset_variable(self) -> str | None:
+        """The variable that must be set before anything starts, and is not."""
+        if not self.key_required or self.key_block or read_variable(self.key_env):
             return None
-        return str(found.get()).strip() or None
-    return None
+        return self.key_env
 
+    async def load_key(self) -> str | None:
+        """Return the key from the environment variable, else from the block, else None."""
+        if key := read_variable(self.key_env):
+            return key
+        if self.key_block and os.environ.get("PREFECT_API_URL"):
+            from prefect.blocks.system import Secret  # takes seconds to load
 
-def describe_key_state(variable: str | None, *, required: bool = True) -> str | None:
-    """Say whether a key's variable is set, never its value; None if there is no such variable."""
-    if variable is None:
+            try:
+                found: Any = await Secret.aload(self.key_block)
+            except ValueError:  # no such block
+                return None
+            return str(found.get()).strip() or None
         return None
-    if os.environ.get(variable, "").strip():
-        return f"{variable} set"
-    return f"{variable} not set" if required else f"{variable} not set (optional)"
 
+    def describe_setup(self) -> str:
+        """Say how to provide the key; empty if none is required."""
+        if not self.key_required:
+            return ""
+        ways = [f"set the variable {self.key_env}"] if self.key_env else []
+        ways += [f"create a Prefect Secret block {self.key_block!r}"] if self.key_block else []
+        return " or ".join(ways)
 
-def describe_key_setup(variable: str | None, block: str | None) -> str:
-    """Describe how to provide a missing key."""
-    ways = [f"set the variable {variable}"] if variable else []
-    ways += [f"create a Prefect Secret block {block!r}"] if block else []
-    return " or ".join(ways)
+    def describe_state(self) -> str | None:
+        """Say whether the key's variable is set, never its value; None if there is none."""
+        if self.key_env is None or read_variable(self.key_env):
+            return self.key_env and f"{self.key_env} set"
+        return f"{self.key_env} not set{'' if self.key_required else ' (optional)'}"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tasks.configuration.agents import load_agents, read_variable
+from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
@@ -22,7 +22,7 @@ from tasks.configuration.models import (
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.rubrics import list_rubric_files, load_rubric
 from tasks.configuration.sandbox import load_sandbox
-from tasks.configuration.secrets import describe_key_setup
+from tasks.configuration.secrets import KeySettings, read_variable
 from tasks.configuration.templates import StrictTemplate
 from tasks.configuration.topics import Topics
 from tasks.configuration.web import load_web
@@ -158,7 +158,7 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
 
 
 def _describe_how_to_set(variable: str | None, block: str | None) -> str:
-    how = describe_key_setup(variable, block)
+    how = KeySettings(key_env=variable, key_block=block).describe_setup()
     return f"{how[0].upper()}{how[1:]} for every process that sends requests"
 
 

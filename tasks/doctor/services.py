@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents, read_variable
+from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.refresh import load_refresh
+from tasks.configuration.secrets import KeySettings, read_variable
 from tasks.judging.clients import OPENAI_URL
 from tasks.warehouse.store import Readable
 
@@ -81,9 +82,7 @@ def find_services(configs: Path = CONFIGS) -> Iterator[HttpService]:
             yield _make_service(name, ask, ask.url, ask.url_env)
 
 
-def _make_service(
-    name: str, entry: LlmJudgeEntry | ApiAsk | HttpAsk, url: str, url_env: str | None
-) -> HttpService:
+def _make_service(name: str, entry: KeySettings, url: str, url_env: str | None) -> HttpService:
     moved = read_variable(url_env)
     key = (entry.key_env, entry.key_block) if entry.key_required else (None, None)
     return HttpService(name, (moved or url).rstrip("/"), bool(moved), *key)

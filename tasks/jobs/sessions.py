@@ -1,6 +1,5 @@
 """Open job runners: agents with their keys, working folders and the run's budget."""
 
-import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,15 +8,13 @@ from typing import Any
 from tasks.agents.agent import AgentClient
 from tasks.agents.kinds import AgentFolders, open_agent
 from tasks.configuration.agents import (
-    ApiAsk,
     AskEntry,
     FileDropAsk,
-    HttpAsk,
     get_agent_entry,
     load_agents,
 )
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.secrets import describe_key_setup, load_secret
+from tasks.configuration.secrets import KeySettings
 from tasks.costs.budget import get_budget
 from tasks.jobs.run import JobRunner
 from tasks.models.errors import Misconfigured, UnknownPrice
@@ -52,10 +49,8 @@ def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
     """
     for agent in agents:
         ask = load_ask_entry(agent)
-        if isinstance(ask, ApiAsk | HttpAsk):
-            needed = ask.key_env if ask.key_required and not ask.key_block else None
-            if needed and not os.environ.get(needed, "").strip():
-                raise Misconfigured(f"The agent {agent} has no key: set the variable {needed}.")
+        if isinstance(ask, KeySettings) and (unset := ask.unset_variable):
+            raise Misconfigured(f"The agent {agent} has no key: set the variable {unset}.")
         free = ask.repeatable or isinstance(ask, FileDropAsk)
         if budget_usd is not None and ask.price is None and not free:
             raise UnknownPrice(
@@ -107,11 +102,9 @@ async def open_agent_client(agent: str, ask: Any, place: AgentFolders) -> AgentC
         Misconfigured: the key is missing.
     """
     key: str | None = None
-    if isinstance(ask, ApiAsk | HttpAsk):
-        key = await load_secret(ask.key_env, ask.key_block)
-        wanted = ask.key_required and (ask.key_env or ask.key_block)
-        if key is None and wanted:
-            how = describe_key_setup(ask.key_env, ask.key_block)
+    if isinstance(ask, KeySettings):
+        key = await ask.load_key()
+        if key is None and (how := ask.describe_setup()):
             raise Misconfigured(f"The agent {agent} has no key: {how}.")
     return open_agent(agent, ask, key, place)
 

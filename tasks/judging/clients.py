@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.configuration.secrets import describe_key_setup, load_secret
 from tasks.models.batch_client import BatchClient
 from tasks.models.client import ModelClient
 from tasks.models.errors import Misconfigured
@@ -67,12 +66,10 @@ def _build_chat_endpoint(entry: LlmJudgeEntry) -> dict[str, Any]:
 
 async def _load_key(name: str, entry: LlmJudgeEntry) -> str | None:
     """Load the key from the environment or a Prefect Secret block, never from a file."""
-    if key := await load_secret(entry.key_env, entry.key_block):
-        return key
-    if not entry.key_required or (entry.key_env is None and entry.key_block is None):
-        return None
-    how = describe_key_setup(entry.key_env, entry.key_block)
-    raise Misconfigured(f"The judge {name} has no key: {how}.")
+    key = await entry.load_key()
+    if key is None and (how := entry.describe_setup()):
+        raise Misconfigured(f"The judge {name} has no key: {how}.")
+    return key
 
 
 class WarehouseBatchStore:

@@ -1,6 +1,5 @@
 """Check judges and look up their prices before any call."""
 
-import os
 from collections.abc import Sequence
 from datetime import date
 
@@ -36,9 +35,8 @@ def check_judge(
             f"The judge {name} cannot be asked in batches. Run without --batch, or set "
             "`batch_api: true` in configs/judges.yaml if its endpoint has OpenAI's Batch API."
         )
-    needed = entry.key_env if entry.key_required and not entry.key_block else None
-    if needed and not os.environ.get(needed, "").strip():
-        raise Misconfigured(f"The judge {name} has no key: set the variable {entry.key_env}.")
+    if unset := entry.unset_variable:
+        raise Misconfigured(f"The judge {name} has no key: set the variable {unset}.")
     if budget_usd is not None and find_current_price(entry) is None:
         raise UnknownPrice(
             f"configs/prices.yaml has no price for {entry.model} of {entry.provider} on {today}, "

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.agents import load_agents
-from tasks.configuration.editions import find_edition_folder
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import load_config
 from tasks.configuration.models import (
     Judges,
     ProtocolEntry,
+    find_edition_folder,
     load_editions,
     load_judges,
     load_protocol,
