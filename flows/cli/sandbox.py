@@ -169,7 +169,7 @@ async def _build_index(
     from tasks.sandbox.source import build_index, sandbox_folder
 
     began = time.monotonic()
-    left_out, no_day = LimitedWarnings("left out"), LimitedWarnings("date not read")
+    left_out, no_day = LimitedWarnings("left out", 5), LimitedWarnings("date not read", 1)
     try:
         with transient_progress() as bars:
             bar = bars.add_task("reading pages", total=source.count_pages())
@@ -185,8 +185,8 @@ async def _build_index(
                 on_wait=lambda: print_message("Another process builds this index; waiting for it."),
             )
     finally:
-        left_out.print(limit=5)
-        no_day.print(limit=1)
+        left_out.print()
+        no_day.print()
     now = built.version
     done = (
         f"{built.n_changed:,} new or changed, {built.n_removed:,} gone, "

@@ -12,24 +12,25 @@ if TYPE_CHECKING:
 
 
 class LimitedWarnings:
-    """Collects warnings of one kind: the first ten, and their number."""
+    """Collects warnings of one kind: the first few, and their number."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, limit: int) -> None:
         self._kind = kind
+        self._limit = limit
         self._first: list[str] = []
         self._n = 0
 
     def __call__(self, line: str) -> None:
         self._n += 1
-        if self._n <= 10:
+        if self._n <= self._limit:
             self._first.append(line)
 
-    def print(self, limit: int) -> None:
-        """Print the first `limit` warnings, at most ten, and count the others."""
-        for line in self._first[:limit]:
+    def print(self) -> None:
+        """Print the first warnings, and count the others."""
+        for line in self._first:
             _print_warning(f"{self._kind}: {line}")
-        if self._n > limit:
-            _print_warning(f"{self._kind}: {self._n - limit:,} more")
+        if self._n > self._limit:
+            _print_warning(f"{self._kind}: {self._n - self._limit:,} more")
 
 
 def check_served(sandbox: "Sandbox") -> None:

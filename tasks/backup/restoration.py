@@ -146,14 +146,13 @@ def _check_version(backup: Backup) -> None:
 
 def _check_empty_file(where: DuckDBFile) -> None:
     try:
-        with connect(where.path, read_only=True) as connection:
-            _check_empty(connection, where)
-    except BackupError:
-        raise
+        connection = connect(where.path, read_only=True)
     except WarehouseError as error:
         raise BackupError(
             f"{error} Use --replace to restore anyway; the old file is kept next to the new one."
         ) from error
+    with connection:
+        _check_empty(connection, where)
 
 
 def _check_empty(connection: Any, where: Location) -> None:

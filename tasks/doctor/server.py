@@ -65,16 +65,12 @@ class PrefectServer:
             transport=transport,
         )
 
-    def get(self, path: str) -> Any:
-        response = self._http.get(f"{self.api_url}{path}")
+    def ask(self, path: str, **filters: object) -> Any:
+        """Return what is at a path, or what filters find there."""
+        method = "POST" if filters else "GET"
+        response = self._http.request(method, f"{self.api_url}{path}", json=filters or None)
         response.raise_for_status()
         return response.json()
-
-    def find(self, path: str, **filters: object) -> list[dict[str, Any]]:
-        response = self._http.post(f"{self.api_url}{path}", json=filters)
-        response.raise_for_status()
-        found: list[dict[str, Any]] = response.json()
-        return found
 
     def has_block(self, name: str) -> bool | None:
         """Return whether there is a Secret block of this name; None if the server does not say."""
@@ -94,8 +90,8 @@ class PrefectServer:
 def check_server(server: PrefectServer) -> Iterator[Finding]:
     """Check the server, its runs and its schedules."""
     try:
-        server.get("/ready")
-        theirs, ours = server.get("/admin/version"), version("prefect")
+        server.ask("/ready")
+        theirs, ours = server.ask("/admin/version"), version("prefect")
     except httpx.HTTPStatusError as error:
         code = error.response.status_code
         advice = REFUSED.get(code, "Look at the server's log.")
@@ -126,7 +122,7 @@ def _check_runs(server: PrefectServer) -> Iterator[Finding]:
     found = _find_open_runs(server)
     for run in found:
         kind = "LATE" if run["state_name"] == "Late" else run["state_type"]
-        since = _parse_time(run["state"]["timestamp"])
+        since = datetime.fromisoformat(run["state"]["timestamp"]).astimezone(UTC)
         if kind in LONG and utc_now() - since < LONG[kind]:
             continue
         reported += 1
@@ -146,14 +142,14 @@ def _find_open_runs(server: PrefectServer) -> list[dict[str, Any]]:
     late = {"state": {"name": {"any_": ["Late"]}}}
     path = "/flow_runs/filter"
     return [
-        *server.find(path, limit=MOST, sort="START_TIME_ASC", flow_runs=started),
-        *server.find(path, limit=MOST, flow_runs=late),
+        *server.ask(path, limit=MOST, sort="START_TIME_ASC", flow_runs=started),
+        *server.ask(path, limit=MOST, flow_runs=late),
     ]
 
 
 def _check_deployments(server: PrefectServer) -> Iterator[Finding]:
     ours = {"tags": {"all_": ["evergreen"]}}
-    served = server.find("/deployments/filter", limit=MOST, deployments=ours)
+    served = server.ask("/deployments/filter", limit=MOST, deployments=ours)
     ready = [each for each in served if each["status"] == "READY"]
     if served and not ready:
         text = f"no worker serves the {len(served)} deployments: no run starts."
@@ -181,12 +177,8 @@ def _check_schedule(server: PrefectServer, deployment: dict[str, Any]) -> Findin
         "expected_start_time": {"after_": utc_now().isoformat()},
     }
     by = "EXPECTED_START_TIME_ASC"
-    runs = server.find("/flow_runs/filter", limit=1, sort=by, flow_runs=coming)
+    runs = server.ask("/flow_runs/filter", limit=1, sort=by, flow_runs=coming)
     if not runs:
         return GROUP.warn("schedule", f"{name}, but no run is planned.", NOT_PLANNED)
-    when = _parse_time(runs[0]["expected_start_time"])
+    when = datetime.fromisoformat(runs[0]["expected_start_time"]).astimezone(UTC)
     return GROUP.ok("schedule", f"{name}; next {when:%Y-%m-%d %H:%M} UTC.")
-
-
-def _parse_time(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
