@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.agents.baseline.article import render_article
-from tasks.agents.baseline.index import StatementSearch, UnreadableArchive, open_archive
+from tasks.agents.baseline.index import PageSearch, UnreadableArchive, open_archive
 from tasks.agents.baseline.questions import answer_question
 from tasks.agents.baseline.research import MIN_NAMED, MIN_NAMED_QUERY, choose_statements, research
 from tasks.agents.baseline.sandbox import SandboxPages
@@ -29,7 +29,7 @@ from tasks.extraction.bans import InvalidBan
 from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.traces import SearchStep
 
-VERSION = "baseline-1"
+VERSION = "baseline-2"
 ARTICLE_WORDS = 1800
 """The length of an article. A longer one covers more facts (1,000 words: 13.2 %, 1,500: 15.9,
 1,800: 17.3, 2,500: 19.7, 3,000: 21.0; soft coverage by the offline judge on the shared edition),
@@ -70,7 +70,7 @@ def main(environment: Mapping[str, str]) -> int:
 
 
 def write_report(
-    archive: StatementSearch, assignment: BaselineAssignment
+    archive: PageSearch, assignment: BaselineAssignment
 ) -> tuple[str, tuple[SearchStep, ...]]:
     """Return the report and the search trace.
 
@@ -92,10 +92,10 @@ def write_report(
             f"none of the {len(archive.pages)} usable archived pages is about {subject!r}; "
             "nothing was written"
         )
-    return render_article(archive, found, chosen), found.trace
+    return render_article(found, chosen), found.trace
 
 
-def _open_search(environment: Mapping[str, str], assignment: BaselineAssignment) -> StatementSearch:
+def _open_search(environment: Mapping[str, str], assignment: BaselineAssignment) -> PageSearch:
     if environment.get("EVERGREEN_SANDBOX"):
         key = environment.get("EVERGREEN_SANDBOX_KEY")
         return SandboxPages(environment["EVERGREEN_SANDBOX"], key, assignment.assignment)

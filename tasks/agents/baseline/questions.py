@@ -7,15 +7,18 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import fsum
 
-from tasks.agents.baseline.index import StatementSearch
-from tasks.agents.baseline.research import find_names
+from tasks.agents.baseline.index import PageSearch, ReadablePage
+from tasks.agents.baseline.research import PageStatement, find_names, read_statements, weigh_words
 from tasks.extraction.bans import parse_bans
-from tasks.judges.text import extract_numbers, extract_terms, split_sentences
+from tasks.judges.text import extract_terms, split_sentences
 from tasks.warehouse.traces import SearchStep
 
 HITS = 40
 """Statements considered for a query."""
+PAGES = 10
+"""Pages considered for a query."""
 MAX_QUERIES = 6
 """The question, then its sentences one by one, up to this many."""
 MAX_ANSWERS = 2
@@ -33,7 +36,7 @@ _ASKS_PERSON = re.compile(r"\b(?:who|whom|whose|person|name of the (?:man|woman)
 @dataclass
 class _Candidate:
     score: float = 0.0
-    pages: list[int] = field(default_factory=list)
+    urls: list[str] = field(default_factory=list)
     years: list[str] = field(default_factory=list)
 
 
@@ -45,44 +48,44 @@ def extract_question(prompt: str) -> str:
 
 
 def answer_question(
-    archive: StatementSearch, prompt: str, banned: Sequence[str]
+    search: PageSearch, prompt: str, banned: Sequence[str]
 ) -> tuple[str | None, tuple[SearchStep, ...]]:
     """Return the answer as JSON in Markdown, None if nothing was found, and the search trace.
 
     Raises:
         InvalidBan: `banned` holds neither a URL nor a host.
     """
-    question, named = extract_question(prompt), parse_bans(banned)
+    question, bans = extract_question(prompt), parse_bans(banned)
     queries = [question, *(q for q in split_sentences(question) if q != question)][:MAX_QUERIES]
     asked = set(extract_terms(question))
     found: dict[str, _Candidate] = {}
     steps = []
     for index, query in enumerate(queries):
-        hits = [hit for hit in archive.search(query, HITS)
-                if not named.matches(archive.pages[hit.page].url)]  # fmt: skip
-        opened = tuple(dict.fromkeys(archive.pages[hit.page].url for hit in hits[:MAX_SOURCES]))
+        pages = [page for page in search.search(query) if not bans.matches(page.url)][:PAGES]
+        opened = tuple(page.url for page in pages[:MAX_SOURCES])
         steps.append(SearchStep(query=query, opened=opened, parent=0 if index else None))
-        for rank, hit in enumerate(hits):
-            text = archive.text(hit.statement)
-            for name in dict.fromkeys(find_names(text)):
-                if (
-                    not asked & set(extract_terms(name))
-                    and extract_terms(name)
-                    and not extract_numbers(name)
-                ):
-                    one = found.setdefault(name, _Candidate())
-                    one.score += hit.score / (rank + 2)
-                    one.pages.append(hit.page)
-                    one.years += _YEAR.findall(text)
-    claims = [
-        _build_claim(archive, name, found[name], question)
-        for name in _choose_names(found, question)
-    ]
+        for rank, (score, statement) in enumerate(_rank_statements(pages, query)[:HITS]):
+            for name in dict.fromkeys(find_names(statement.text, asked)):
+                one = found.setdefault(name, _Candidate())
+                one.score += score / (rank + 2)
+                one.urls.append(statement.page.url)
+                one.years += _YEAR.findall(statement.text)
+    claims = [_build_claim(name, found[name], question) for name in _choose_names(found, question)]
     if not claims:
         return None, tuple(steps)
-    return f"```json\n{json.dumps({'claims': claims}, indent=2, ensure_ascii=False)}\n```\n", tuple(
-        steps
-    )
+    answer = json.dumps({"claims": claims}, indent=2, ensure_ascii=False)
+    return f"```json\n{answer}\n```\n", tuple(steps)
+
+
+def _rank_statements(
+    pages: Sequence[ReadablePage], query: str
+) -> list[tuple[float, PageStatement]]:
+    """Return score and statement of those that share words with the query, the best first."""
+    statements = [statement for page in pages for statement in read_statements(page)]
+    weights = weigh_words(statements)
+    asked = set(extract_terms(query))
+    scored = [(fsum(weights[word] for word in asked & s.words), s) for s in statements]
+    return sorted((one for one in scored if one[0] > 0), key=lambda one: -one[0])
 
 
 def _choose_names(found: dict[str, _Candidate], question: str) -> list[str]:
@@ -95,14 +98,11 @@ def _choose_names(found: dict[str, _Candidate], question: str) -> list[str]:
             if eligible[name].score >= MIN_SHARE_OF_BEST * eligible[ordered[0]].score]  # fmt: skip
 
 
-def _build_claim(
-    archive: StatementSearch, name: str, one: _Candidate, question: str
-) -> dict[str, object]:
-    pages = list(dict.fromkeys(one.pages))[:MAX_SOURCES]
+def _build_claim(name: str, one: _Candidate, question: str) -> dict[str, object]:
     year = max(sorted(set(one.years)), key=one.years.count, default=None)
     asked = year is not None and _ASKS_YEAR.search(question)
     return {
         "value": name,
         "sub_claims": [{"name": "year", "value": year}] if asked else [],
-        "sources": [archive.pages[page].url for page in pages],
+        "sources": list(dict.fromkeys(one.urls))[:MAX_SOURCES],
     }

@@ -1,45 +1,40 @@
 """The baseline's research: queries, the pages they find, and the most informative statements.
 
-It understands nothing: rare words that many pages on the subject use count as important. It is
-deterministic: ties go to what comes first in the archive.
+It understands nothing: words that many pages on the subject use, and few of their statements,
+count as important. It is deterministic: ties go to what was found first.
 """
 
 import heapq
 import re
 from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from math import fsum
+from functools import lru_cache
+from math import fsum, log
 
-from tasks.agents.baseline.index import StatementSearch
+from tasks.agents.baseline.index import PageSearch, ReadablePage
 from tasks.extraction.bans import parse_bans
 from tasks.judges.text import extract_numbers, extract_terms, load_stop_words
 from tasks.warehouse.traces import SearchStep
 
-HITS = 1000
-"""Statements considered for a query."""
-HITS_PER_PAGE = 25
-"""How many of a page's best statements count, so that length alone does not help a page."""
+MAX_RESULTS = 25
+"""The most pages considered for a query."""
 FIRST_PAGES = 14
 FOLLOW_UPS = 8
 FOLLOW_UP_PAGES = 3
 """The most new pages that a follow-up query opens."""
-MIN_SHARE_OF_BEST = 0.3
-"""A page is only opened if its score is at least this share of the best page's."""
-MIN_NAMED = 0.6
-"""Share of the title's words, weighted by rarity, that a page must contain."""
+MIN_NAMED = 0.7
+"""Share of the title's words that a page must contain."""
 MIN_NAMED_QUERY = 0.3
 """The same for a query, in which most words are not names."""
-MOST_WORDS_IN_A_ROW = 4
-AGREEMENT_POWER = 1.4
-"""The exponent of the number of pages that contain a word."""
-SUBJECT_BONUS = 1.3
-"""The factor for a statement that names the subject."""
 MAX_PAGE_SHARE = 1 / 3
 """The largest share of an article's words that comes from one of several pages."""
 FADING = 0.35
 """The factor on a word's weight for each time that it has been used."""
+SUBJECT_BONUS = 1.3
+"""The factor for a statement that names the subject."""
+BACK_REFERENCE_FACTOR = 0.8
 LENGTH_POWER = 0.7
 """The exponent of the length by which a score is divided; 1 would favour the shortest."""
 
@@ -57,9 +52,7 @@ _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*\Z")
 class PageStatement:
     """A statement of an opened page."""
 
-    number: int
-    """Its number in the archive."""
-    page: int
+    page: ReadablePage
     text: str
     n_terms: int
     words: frozenset[str]
@@ -72,19 +65,13 @@ class ResearchResult:
 
     statements: tuple[PageStatement, ...]
     """The statements of all opened pages, page by page, the best page first."""
-    weights: dict[str, float]
-    """Word weights, from a word's rarity and the number of pages that contain it."""
-    pages: tuple[int, ...]
-    """The opened pages, the best first."""
-    subject: dict[str, float]
-    """The title's words and their rarity."""
-    names: tuple[str, ...]
-    """Names related to the subject, the most important first."""
+    subject: frozenset[str]
+    """The title's words."""
     trace: tuple[SearchStep, ...]
 
 
 def research(
-    archive: StatementSearch, title: str, banned: Sequence[str], min_named: float = MIN_NAMED
+    search: PageSearch, title: str, banned: Sequence[str], min_named: float = MIN_NAMED
 ) -> ResearchResult:
     """Search for a title (or query), then for the names on the pages found.
 
@@ -93,26 +80,32 @@ def research(
     Raises:
         InvalidBan: `banned` holds neither a URL nor a host.
     """
-    scores = _score_pages(archive, title, banned)
-    subject = _weigh_terms(archive, title)  # the search may have added pages
-    opened = _choose_pages(archive, scores, subject, FIRST_PAGES, min_named)
-    trace = [_search_step(archive, title, opened, None)]
-    names = _choose_names(archive, opened, title)
-    for name in names:
-        query = f"{title} {name}"
-        further = _score_pages(archive, query, banned, opened)
-        new = _choose_pages(archive, further, subject, FOLLOW_UP_PAGES, min_named)
-        trace.append(_search_step(archive, query, new, 0))
-        opened += new
-    statements = tuple(_read_statements(archive, opened))
-    return ResearchResult(
-        statements=statements,
-        weights=_weigh_words(archive, statements),
-        pages=tuple(opened),
-        subject=subject,
-        names=tuple(names),
-        trace=tuple(trace),
-    )
+    bans = parse_bans(banned)
+    plain = _IN_BRACKETS.sub("", title)
+    subject = frozenset(extract_terms(plain) or extract_terms(title))
+    opened: dict[str, tuple[PageStatement, ...]] = {}
+    trace: list[SearchStep] = []
+
+    def open_pages(query: str, most: int, parent: int | None) -> None:
+        new: list[str] = []
+        for page in search.search(query)[:MAX_RESULTS]:
+            if len(new) == most:
+                break
+            if page.url in opened or bans.matches(page.url):
+                continue
+            statements = read_statements(page)
+            words = frozenset(extract_terms(page.title)).union(*(s.words for s in statements))
+            if share_named(subject, words) >= min_named:
+                opened[page.url] = statements
+                new.append(page.url)
+        trace.append(SearchStep(query=query, opened=tuple(new), parent=parent))
+
+    open_pages(title, FIRST_PAGES, None)
+    found = [statement for statements in opened.values() for statement in statements]
+    for name in _choose_names(found, subject):
+        open_pages(f"{title} {name}", FOLLOW_UP_PAGES, 0)
+    all_statements = tuple(one for statements in opened.values() for one in statements)
+    return ResearchResult(all_statements, subject, tuple(trace))
 
 
 def choose_statements(found: ResearchResult, n_words: int) -> list[PageStatement]:
@@ -120,37 +113,53 @@ def choose_statements(found: ResearchResult, n_words: int) -> list[PageStatement
 
     A statement's score is the weight of its words, which fades with each use, per length.
     """
-    used: Counter[str] = Counter()
-    waiting = [
-        (-_score_statement(statement, found, used), place, 0)
-        for place, statement in enumerate(found.statements)
-    ]
+    weights = weigh_words(found.statements)
+    n_pages = len({statement.page.url for statement in found.statements})
+    share = MAX_PAGE_SHARE * n_words if n_pages > 1 else n_words
+
+    def score(statement: PageStatement) -> float:
+        # math.fsum: the result must not depend on the order of a set.
+        weight = fsum(weights[word] for word in statement.words)
+        return weight * _rate_form(statement, found.subject)
+
+    waiting = [(-score(statement), place) for place, statement in enumerate(found.statements)]
     heapq.heapify(waiting)
+    taken: Counter[str] = Counter()
     chosen: list[PageStatement] = []
-    left = n_words
-    share = MAX_PAGE_SHARE * n_words if len(found.pages) > 1 else n_words
-    taken: Counter[int] = Counter()
-    while waiting and left > 0:
-        # Scores never rise, so only the best statement needs a new score.
-        _, place, at = heapq.heappop(waiting)
+    while waiting and taken.total() < n_words:
+        before, place = heapq.heappop(waiting)
         statement = found.statements[place]
-        if at < len(chosen):
-            score = _score_statement(statement, found, used)
-            heapq.heappush(waiting, (-score, place, len(chosen)))
+        if taken[statement.page.url] >= share:
             continue
-        if taken[statement.page] >= share or _is_repetition(statement, chosen):
+        now = -score(statement)
+        if now > before:  # scores only fall: a statement whose score is as it was is the best
+            heapq.heappush(waiting, (now, place))
             continue
         chosen.append(statement)
-        used.update(statement.words)
-        n = len(statement.text.split())
-        taken[statement.page] += n
-        left -= n
+        taken[statement.page.url] += len(statement.text.split())
+        for word in statement.words:
+            weights[word] *= FADING
     return chosen
 
 
-def names_subject(found: ResearchResult, words: Container[str]) -> bool:
-    """Whether the words of a statement contain most of the title."""
-    return _is_named(found.subject, words)
+def weigh_words(statements: Sequence[PageStatement]) -> dict[str, float]:
+    """Weigh words by their rarity among the statements and the number of pages that use them."""
+    times = Counter(word for statement in statements for word in statement.words)
+    pages = Counter(
+        word for _, word in {(s.page.url, word) for s in statements for word in s.words}
+    )
+    return {w: log((len(statements) + 1) / (n + 0.5)) * pages[w] for w, n in times.items()}
+
+
+@lru_cache(maxsize=1_000)
+def read_statements(page: ReadablePage) -> tuple[PageStatement, ...]:
+    read = ((text, extract_terms(text)) for text in page.statements)
+    return tuple(PageStatement(page, text, len(terms), frozenset(terms)) for text, terms in read)
+
+
+def share_named(subject: Collection[str], words: Collection[str]) -> float:
+    """Return the share of the subject's words that are among these."""
+    return sum(word in words for word in subject) / max(1, len(subject))
 
 
 def refers_back(sentence: str) -> bool:
@@ -158,141 +167,37 @@ def refers_back(sentence: str) -> bool:
     return _REFERS_BACK.match(sentence) is not None
 
 
-def _score_statement(statement: PageStatement, found: ResearchResult, used: Counter[str]) -> float:
-    # math.fsum: the result must not depend on the order of a set.
-    score = fsum(found.weights[word] * FADING ** used[word] for word in statement.words)
-    if refers_back(statement.text):
-        score *= 0.8
-    if names_subject(found, statement.words):
-        score *= SUBJECT_BONUS
-    return float(score / max(8, statement.n_terms) ** LENGTH_POWER)
+def _rate_form(statement: PageStatement, subject: frozenset[str]) -> float:
+    named = SUBJECT_BONUS if share_named(subject, statement.words) >= MIN_NAMED else 1.0
+    back = BACK_REFERENCE_FACTOR if refers_back(statement.text) else 1.0
+    return float(named * back / max(8, statement.n_terms) ** LENGTH_POWER)
 
 
-def _is_repetition(statement: PageStatement, chosen: Sequence[PageStatement]) -> bool:
-    words = statement.words
-    return any(
-        len(words & other.words) >= 0.75 * min(len(words), len(other.words)) for other in chosen
-    )
-
-
-def _weigh_terms(archive: StatementSearch, title: str) -> dict[str, float]:
-    plain = _IN_BRACKETS.sub("", title)
-    return {term: archive.rarity(term) for term in extract_terms(plain) or extract_terms(title)}
-
-
-def _score_pages(
-    archive: StatementSearch, query: str, banned: Sequence[str], opened: Sequence[int] = ()
-) -> dict[int, float]:
-    """Score pages by their best statements, with weights 1, 1/2, 1/3 ... in order.
-
-    opened: pages to leave out, like banned ones.
-    """
-    hits = archive.search(query, HITS)
-    urls = {page: archive.pages[page].url for page in {hit.page for hit in hits}}
-    named = parse_bans(banned)
-    left_out = {page for page, url in urls.items() if page in opened or named.matches(url)}
-    scores: dict[int, float] = {}
-    rank: Counter[int] = Counter()
-    for hit in hits:
-        if hit.page not in left_out and rank[hit.page] < HITS_PER_PAGE:
-            rank[hit.page] += 1
-            scores[hit.page] = scores.get(hit.page, 0.0) + hit.score / rank[hit.page]
-    return scores
-
-
-def _choose_pages(
-    archive: StatementSearch,
-    scores: dict[int, float],
-    subject: dict[str, float],
-    k: int,
-    min_named: float,
-) -> list[int]:
-    ordered = sorted(scores, key=lambda page: (-scores[page], page))
-    min_score = MIN_SHARE_OF_BEST * scores[ordered[0]] if ordered else 0.0
-    chosen: list[int] = []
-    for page in ordered:
-        if len(chosen) == k or scores[page] < min_score:
-            break
-        if _page_names_subject(archive, page, subject, min_named):
-            chosen.append(page)
-    return chosen
-
-
-def _page_names_subject(
-    archive: StatementSearch, page: int, subject: dict[str, float], min_named: float
-) -> bool:
-    there = set(extract_terms(archive.pages[page].title))
-    for number in range(archive.pages[page].first, archive.pages[page].end):
-        there.update(extract_terms(archive.text(number)))
-    return _is_named(subject, there, min_named)
-
-
-def _is_named(
-    subject: dict[str, float], there: Container[str], min_share: float = MIN_NAMED
-) -> bool:
-    named = sum(weight for term, weight in subject.items() if term in there)
-    return named >= min_share * sum(subject.values())
-
-
-def _read_statements(archive: StatementSearch, opened: Iterable[int]) -> Iterator[PageStatement]:
-    for page in opened:
-        for number in range(archive.pages[page].first, archive.pages[page].end):
-            text = archive.text(number)
-            found = extract_terms(text)
-            yield PageStatement(number, page, text, len(found), frozenset(found))
-
-
-def _weigh_words(archive: StatementSearch, statements: Sequence[PageStatement]) -> dict[str, float]:
-    pages: dict[str, set[int]] = {}
-    for statement in statements:
-        for term in statement.words:
-            pages.setdefault(term, set()).add(statement.page)
-    return {term: archive.rarity(term) * len(on) ** AGREEMENT_POWER for term, on in pages.items()}
-
-
-def _choose_names(archive: StatementSearch, opened: Sequence[int], title: str) -> list[str]:
-    """Choose names on the opened pages by the number of pages and by rarity."""
-    known = set(extract_terms(title))
-    pages: dict[str, set[int]] = {}
-    times: Counter[str] = Counter()
-    for statement in _read_statements(archive, opened):
-        for name in find_names(statement.text):
-            if not known.issuperset(extract_terms(name)) and not extract_numbers(name):
-                pages.setdefault(name, set()).add(statement.page)
-                times[name] += 1
-    ordered = sorted(
-        pages,
-        key=lambda name: (
-            -len(pages[name]) * sum(archive.rarity(t) for t in extract_terms(name)) ** 0.5,
-            -times[name],
-            name,
-        ),
-    )
+def _choose_names(statements: Sequence[PageStatement], subject: frozenset[str]) -> list[str]:
+    """Choose the names that most pages hold, and none that shares a word with a better one."""
+    found = [(name, s.page.url) for s in statements for name in find_names(s.text, subject)]
+    times = Counter(name for name, _ in found)
+    pages = Counter(name for name, _ in set(found))
     chosen: list[str] = []
-    for name in ordered:
-        if len(chosen) == FOLLOW_UPS:
+    for name in sorted(times, key=lambda name: (-pages[name], -times[name], name)):
+        if len(chosen) == FOLLOW_UPS or times[name] < 2:
             break
-        if times[name] >= 2 and not any(
-            set(extract_terms(name)) & set(extract_terms(c)) for c in chosen
-        ):
+        if not set(extract_terms(name)) & set(extract_terms(" ".join(chosen))):
             chosen.append(name)
     return chosen
 
 
-def find_names(sentence: str) -> Iterator[str]:
-    """Yield runs of capitalised words, except a word that is only capitalised as the first."""
+def find_names(sentence: str, subject: Collection[str] = ()) -> Iterator[str]:
+    """Yield runs of capitalised words, except a word that is only capitalised as the first.
+
+    subject: terms of which none may occur in a name.
+    """
     for match in _NAME.finditer(sentence):
         name = match.group()
         if match.start() == 0:
             first, _, rest = name.partition(" ")
             name = rest if first.lower() in load_stop_words() or not rest else name
-        if name and name not in _MONTHS_AND_DAYS:
+        terms = extract_terms(name)
+        is_name = terms and name not in _MONTHS_AND_DAYS and not extract_numbers(name)
+        if is_name and not any(term in subject for term in terms):
             yield name
-
-
-def _search_step(
-    archive: StatementSearch, query: str, opened: Sequence[int], parent: int | None
-) -> SearchStep:
-    return SearchStep(
-        query=query, opened=tuple(archive.pages[page].url for page in opened), parent=parent
-    )

@@ -168,7 +168,7 @@ def test_an_index_is_made_once_and_anew_for_other_pages(tmp_path: Path) -> None:
 def test_those_who_come_at_once_share_one_index(tmp_path: Path) -> None:
     archive, cache = write_archive(tmp_path / "archive"), tmp_path / "cache"
     with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(lambda _: len(open_archive(archive, cache)), range(4)))
+        opened = list(pool.map(lambda _: len(open_archive(archive, cache).pages), range(4)))
     assert len(set(opened)) == 1
     assert len([path for path in cache.iterdir() if path.is_dir()]) == 1
 
@@ -181,7 +181,7 @@ def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Pat
     pages = (*PAGES, page("https://logs.example/all", long, f"Logs of {TITLE}"))
     archive = open_archive(write_archive(tmp_path / "archive", pages), tmp_path / "cache")
     chosen = choose_statements(research(archive, TITLE, ()), 600)
-    urls = [archive.pages[statement.page].url for statement in chosen]
+    urls = [statement.page.url for statement in chosen]
     of_logs = sum(len(s.text.split()) for s, u in zip(chosen, urls, strict=True) if "logs" in u)
     assert of_logs <= 220
     assert len(set(urls)) == 4

@@ -1,9 +1,7 @@
 """The baseline's pages from a sandbox: fetched once each, and what a sandbox may do to it."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,11 @@ from tests.servers.serving import serving
 from tests.tasks.agents.archives import PAGES
 
 TEXTS = {page["url"]: page for page in PAGES}
+USABLE = {
+    "https://towers.example/harrow", "https://wrecks.example/calliope",
+    "https://keepers.example/dahl", "https://bread.example/tolmen",
+    "https://broken.example/harrow",
+}  # fmt: skip
 
 
 class SmallSandbox:
@@ -37,12 +40,12 @@ def over(handler: Callable[[Request], Response], key: str | None = None) -> Iter
         yield SandboxPages(address, key, "an assignment")
 
 
-def test_what_a_search_finds_is_fetched_once_and_ranked_by_its_words() -> None:
+def test_what_a_search_finds_is_fetched_once_and_keeps_its_order() -> None:
     with over(sandbox := SmallSandbox(), "a key") as pages:
-        first = pages.search("Who was the keeper Maren Dahl?", 3)
-        pages.search("bread of Tolmen", 10)
-    assert "Maren Dahl" in pages.text(first[0].statement)
-    assert pages.pages[first[0].page].url == "https://keepers.example/dahl"
+        first = pages.search("Who was the keeper Maren Dahl?")
+        assert pages.search("bread of Tolmen") == first
+    assert [page.url for page in first] == [url for url in TEXTS if url in USABLE]
+    assert "Maren Dahl" in first[2].statements[0]
     fetched = [request.query["url"] for request in sandbox.asked if request.path == "/fetch"]
     assert sorted(fetched) == sorted(TEXTS)
     assert {request.query["assignment"] for request in sandbox.asked} == {"an assignment"}
@@ -51,18 +54,7 @@ def test_what_a_search_finds_is_fetched_once_and_ranked_by_its_words() -> None:
 
 def test_encyclopedias_and_pages_of_errors_are_not_used() -> None:
     with over(SmallSandbox()) as pages:
-        pages.search("lighthouse", 100)
-    assert {page.url for page in pages.pages} == {
-        "https://towers.example/harrow", "https://wrecks.example/calliope",
-        "https://keepers.example/dahl", "https://bread.example/tolmen",
-        "https://broken.example/harrow",
-    }  # fmt: skip
-
-
-def test_rare_words_weigh_more_and_unknown_ones_most() -> None:
-    with over(SmallSandbox()) as pages:
-        pages.search("lighthouse", 100)
-    assert 0 < pages.rarity("harrow") < pages.rarity("calliop") <= pages.rarity("zebra")
+        assert {page.url for page in pages.search("lighthouse")} == USABLE
 
 
 def test_a_page_that_is_gone_between_search_and_fetch_is_done_without() -> None:
@@ -73,8 +65,9 @@ def test_a_page_that_is_gone_between_search_and_fetch_is_done_without() -> None:
         return json_response({"error": "gone"}, 404) if lost else sandbox(request)
 
     with over(losing) as pages:
-        pages.search("Maren Dahl", 10)
-    assert not [page for page in pages.pages if "dahl" in page.url]
+        assert {page.url for page in pages.search("Maren Dahl")} == {
+            url for url in USABLE if "dahl" not in url
+        }
 
 
 @pytest.mark.parametrize(
@@ -89,7 +82,7 @@ def test_a_sandbox_that_is_busy_or_garbles_its_answer_is_asked_again(answer: Res
         return answer if next(refused, False) else sandbox(request)
 
     with over(busy) as pages:
-        assert pages.search("lighthouse", 1)
+        assert pages.search("lighthouse")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +106,7 @@ def test_what_does_not_answer_as_a_sandbox_is_named(
     monkeypatch.setattr(baseline_sandbox, "TRIES", 1)
     monkeypatch.setattr(baseline_sandbox, "MAX_BYTES", 1000)
     with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
-        pages.search("lighthouse", 1)
+        pages.search("lighthouse")
     assert said in str(refused.value)
     assert "Is EVERGREEN_SANDBOX the address that `evergreen sandbox` printed?" in str(
         refused.value
@@ -123,7 +116,7 @@ def test_what_does_not_answer_as_a_sandbox_is_named(
 def test_a_refusal_for_want_of_a_key_names_the_variable() -> None:
     answer = json_response({"error": "A key is needed"}, 401)
     with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
-        pages.search("lighthouse", 1)
+        pages.search("lighthouse")
     assert "A key is needed" in str(refused.value)
     assert "Export it as EVERGREEN_SANDBOX_KEY" in str(refused.value)
 
@@ -134,13 +127,12 @@ def test_an_address_where_nothing_answers_is_named(
 ) -> None:
     monkeypatch.setattr(baseline_sandbox, "TRIES", 1)
     with pytest.raises(UnreadableArchive, match="does not answer"):
-        SandboxPages(address, None, "").search("lighthouse", 1)
+        SandboxPages(address, None, "").search("lighthouse")
 
 
-def test_the_same_question_twice_brings_the_same(tmp_path: Any) -> None:
+def test_the_same_question_twice_brings_the_same() -> None:
     found = []
     for _ in range(2):
         with over(SmallSandbox()) as pages:
-            found.append([(hit, pages.text(hit.statement)) for hit in pages.search("Harrow", 50)])
+            found.append(pages.search("Harrow"))
     assert found[0] == found[1]
-    assert json.dumps([text for _, text in found[0]])
