@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tasks.models.budget import Budget
+from tasks.models.call_rows import make_call, make_failed_call
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
-from tasks.models.exchange import ModelRequest, Reply, call_id
+from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
@@ -211,12 +212,11 @@ class Gateway:
             reply = await self._sender.send(asked, on_lost)
             cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
             maybe_billed = True
-            call = _make_call(request, asked, number, reply, cost)
+            call = make_call(request, asked, number, reply, cost)
         except (TransientError, RequestRejected) as error:
             maybe_billed = getattr(error, "maybe_billed", False)
-            call = _make_failed_call(
-                request, asked, number, error, "batch" if self._batch else "live"
-            )
+            delivery = "batch" if self._batch else "live"
+            call = make_failed_call(request, asked, number, error, delivery)
         finally:
             await self._budget.settle(held, cost, maybe_billed=maybe_billed)
         again = any(c.attempt == number and c.status == "failed" for c in known)
@@ -278,61 +278,3 @@ def _make_follow_up(
         except InvalidReply as problem:
             return request.with_correction(last.answer or "", str(problem))
     return request
-
-
-def _make_call(
-    request: ModelRequest, asked: ModelRequest, attempt: int, reply: Reply, cost: float | None
-) -> Call:
-    return Call(
-        **_request_fields(request, asked, attempt),
-        status=reply.finish,
-        answer=reply.text or None,
-        raw=reply.raw,
-        finish=reply.stop_reason,
-        model_version=reply.model_version,
-        response_id=reply.response_id,
-        delivery=reply.delivery,
-        prompt_tokens=reply.usage.prompt,
-        cached_tokens=reply.usage.cached,
-        output_tokens=reply.usage.output,
-        thinking_tokens=reply.usage.thinking,
-        cost_usd=cost,
-        latency_seconds=reply.latency_seconds,
-        tries=reply.tries,
-    )
-
-
-def _make_failed_call(
-    request: ModelRequest,
-    asked: ModelRequest,
-    attempt: int,
-    error: TransientError | RequestRejected,
-    delivery: str,
-) -> Call:
-    kind = error.kind if isinstance(error, TransientError) else "rejected"
-    return Call(
-        **_request_fields(request, asked, attempt),
-        status="failed",
-        error=f"{kind}: {error}"[:2000],
-        delivery=delivery,
-        tries=getattr(error, "tries", 1),
-    )
-
-
-def _request_fields(request: ModelRequest, asked: ModelRequest, attempt: int) -> dict[str, Any]:
-    purpose = request.purpose
-    return {
-        "call_id": call_id(request.request_id, attempt),
-        "request_id": request.request_id,
-        "attempt": attempt,
-        "provider": request.provider,
-        "model": request.model,
-        "parameters": asked.parameters.canonical(),
-        "reply_schema": request.reply_schema,
-        "system_prompt": request.system,
-        "prompt": asked.prompt,
-        "prompt_sha": purpose.prompt_sha,
-        "judge": purpose.judge,
-        "protocol": purpose.protocol,
-        "step": purpose.step,
-    }

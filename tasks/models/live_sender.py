@@ -9,8 +9,6 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
-
 from tasks.configuration.models import Limits, Retries
 from tasks.models.client import ModelClient
 from tasks.models.errors import Misconfigured, QuotaExhausted, StopStage, TransientError
@@ -62,41 +60,22 @@ class LiveSender:
             TransientError: all tries failed; `tries` is their number.
             RequestRejected, StopStage: at the first try.
         """
-        try:
-            return await self._send_once(request)
-        except TransientError as error:
-            return await self._retry(request, error, on_lost)
-
-    async def _retry(
-        self, request: ModelRequest, first: TransientError, on_lost: OnLostAnswer | None
-    ) -> Reply:
-        """Retry a request whose first try has failed."""
-        failed = first
         tries = 0
-        try:
-            async for attempt in AsyncRetrying(
-                retry=retry_if_exception_type(TransientError),
-                stop=self._is_last_try,
-                wait=self._wait_seconds,
-                sleep=self._sleep,
-                reraise=True,
-            ):
-                with attempt:
-                    tries += 1
-                    if tries == 1:
-                        raise first
-                    if failed.maybe_billed and on_lost:
-                        await on_lost()
-                    try:
-                        reply = await self._send_once(request)
-                    except TransientError as error:
-                        failed = error
-                        self._check_reached(request, error, tries)
-                        raise
-        except TransientError as error:
-            error.tries = tries
-            raise
-        return reply.model_copy(update={"tries": tries})
+        while True:
+            tries += 1
+            try:
+                reply = await self._send_once(request)
+            except TransientError as error:
+                error.tries = tries
+                if tries > 1:
+                    self._check_reached(request, error, tries)
+                if tries >= self._max_tries(error):
+                    raise
+                await self._sleep(self._wait_seconds(error, tries))
+                if error.maybe_billed and on_lost:
+                    await on_lost()
+            else:
+                return reply.model_copy(update={"tries": tries})
 
     async def close(self) -> None:
         await self._client.close()
@@ -164,18 +143,14 @@ class LiveSender:
         real = self._price.of(usage) if self._price else None
         return tokens, usd if real is None else real
 
-    def _is_last_try(self, state: RetryCallState) -> bool:
-        """Whether no further try is allowed."""
-        error = state.outcome.exception() if state.outcome else None
-        too_many = isinstance(error, TransientError) and error.kind == "rate_limit"
-        tries = self._retries.rate_limit_tries if too_many else self._retries.tries
-        return state.attempt_number >= tries
+    def _max_tries(self, error: TransientError) -> int:
+        too_many = error.kind == "rate_limit"
+        return self._retries.rate_limit_tries if too_many else self._retries.tries
 
-    def _wait_seconds(self, state: RetryCallState) -> float:
+    def _wait_seconds(self, error: TransientError, tries: int) -> float:
         """Return the longer of the server's hint and exponential backoff, with jitter."""
-        backoff = self._retries.first_wait_seconds * 2.0 ** (state.attempt_number - 1)
+        backoff = self._retries.first_wait_seconds * 2.0 ** (tries - 1)
         jitter = random.uniform(0.5, 1.0)
         wait = jitter * min(backoff, self._retries.longest_wait_seconds)
-        error = state.outcome.exception() if state.outcome else None
-        hint = error.hint_seconds if isinstance(error, TransientError) else None
+        hint = error.hint_seconds
         return max(hint * (1 + jitter / 10), wait) if hint else wait

@@ -1,4 +1,4 @@
-"""The output of a program, limited in size and without the secrets it was given.
+"""The files of a program's job; its output is limited in size and without the secrets it was given.
 
 Imports nothing of the project: it is part of the lightweight `supervisor`.
 """
@@ -119,3 +119,13 @@ def decode_text(content: bytes, name: str) -> str:
             f"{name} is not UTF-8 (byte {error.start} is {content[error.start]:#04x}); the "
             "program must write UTF-8"
         ) from None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file of a job's folder, which another process may be reading."""
+    fresh = path.with_name(f".{path.name}-{os.getpid()}")
+    with fresh.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

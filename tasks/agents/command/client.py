@@ -27,6 +27,7 @@ from filelock import FileLock, Timeout
 
 from tasks.agents.agent import Gone, JobRequest, JobStatus
 from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
+from tasks.agents.command.capture import write_atomically
 from tasks.agents.command.supervisor import ProgramSpec, kill_leftovers, write_spec
 from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.kinds import AgentFolders
@@ -166,8 +167,8 @@ class CommandClient:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "program" / "tmp").mkdir(parents=True, exist_ok=True)
-        _write_atomically(folder / "prompt.md", _render_prompt(request))
-        _write_atomically(
+        write_atomically(folder / "prompt.md", _render_prompt(request))
+        write_atomically(
             folder / "assignment.json", json.dumps(assignment_payload(request), ensure_ascii=False)
         )
         environment = {
@@ -257,13 +258,6 @@ def _read_text(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
         return None
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    """Write a file atomically: a supervisor may be reading it."""
-    fresh = path.with_name(f".{path.name}-{os.getpid()}")
-    fresh.write_text(text, "utf-8", "replace")
-    fresh.replace(path)
 
 
 def _link_or_copy(original: Path, name: Path) -> None:

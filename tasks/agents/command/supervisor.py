@@ -35,6 +35,7 @@ from tasks.agents.command.capture import (
     hide_secrets,
     read_program_file,
     select_secrets,
+    write_atomically,
 )
 
 ANSWER_FILE = "answer.json"
@@ -141,10 +142,8 @@ class _Supervision:
         program_exit = _describe_exit(
             reason, code, stderr.tail, time.monotonic() - began, self._spec
         )
-        _write_atomically(
-            self._folder / "ended.json",
-            {"exit": program_exit, **self._collect_output(stdout, stderr)},
-        )
+        ended = {"exit": program_exit, **self._collect_output(stdout, stderr)}
+        write_atomically(self._folder / "ended.json", json.dumps(ended))
 
     def _start(self) -> subprocess.Popen[bytes]:
         inherited = {name: os.environ[name] for name in self._spec.inherited}
@@ -280,16 +279,6 @@ def _describe_exit(
         "peak_memory_mb": round(peak_kb / 1024, 1),
         "memory_mb_allowed": spec.memory_mb,
     }
-
-
-def _write_atomically(path: Path, content: object) -> None:
-    """Write a JSON file atomically."""
-    fresh = path.with_name(f".{path.name}")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
 
 
 def _signal_parent(pipe: int) -> None:

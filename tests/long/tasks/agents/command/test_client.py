@@ -92,7 +92,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     ("step", "when"),
     [
         ("CommandClient._write_folder", "before"),
-        ("_write_atomically", "after"),
+        ("write_atomically", "after"),
         ("write_spec", "before"),
         ("write_spec", "after"),
         ("CommandClient._start_supervisor", "before"),
