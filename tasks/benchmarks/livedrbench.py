@@ -43,11 +43,6 @@ def read_livedrbench(path: Path) -> list[PublishedQuery]:
     return [_make_question(f"{path}: key {key!r}", row) for key, row in rows.items()]
 
 
-def obfuscate(text: str, canary: str) -> str:
-    """Obfuscate a text as published: XOR with the canary's SHA-256, then base64."""
-    return base64.b64encode(_xor(text.encode(), canary)).decode("ascii")
-
-
 def _make_question(where: str, row: _LiveRow) -> PublishedQuery:
     truths = _deobfuscate(where, "ground_truths", row.ground_truths, row.canary)
     if not isinstance(truths, list) or not all(isinstance(t, dict | list | str) for t in truths):
@@ -103,11 +98,9 @@ def _deobfuscate(where: str, column: str, text: object, canary: str) -> Any:
     if not isinstance(text, str):
         raise problem
     try:
-        return json.loads(_xor(base64.b64decode(text, validate=True), canary).decode())
+        hidden = base64.b64decode(text, validate=True)
+        key = sha256(canary.encode("utf-8", "surrogatepass")).digest()
+        shown = bytes(byte ^ mask for byte, mask in zip(hidden, cycle(key), strict=False))
+        return json.loads(shown.decode())
     except (binascii.Error, ValueError, RecursionError):
         raise problem from None
-
-
-def _xor(data: bytes, canary: str) -> bytes:
-    key = sha256(canary.encode("utf-8", "surrogatepass")).digest()
-    return bytes(byte ^ mask for byte, mask in zip(data, cycle(key), strict=False))

@@ -41,11 +41,6 @@ class PublishedEdition:
     issues: tuple[ImportIssue, ...]
 
 
-def list_agents(root: Path) -> list[str]:
-    """Return the ids of agents with reports, sorted; raise EditionError if it is no edition."""
-    return Layout.open(root).list_agents()
-
-
 def read_wlc(root: Path, edition: str, agents: Sequence[str] | None = None) -> PublishedEdition:
     """Read the articles, facts and agents under `root`. agents: None reads all.
 

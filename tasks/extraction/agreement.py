@@ -39,8 +39,6 @@ class ExtractionAgreement:
     """Published pairs whose claim was found offline with the same page."""
     n_confirmed_pairs: int = 0
     """Offline pairs confirmed by a published claim found in the same sentence."""
-    n_comparable_pairs: int = 0
-    """Offline pairs of sentences in which any published claim was found."""
 
     @property
     def recall(self) -> float | None:
@@ -51,11 +49,6 @@ class ExtractionAgreement:
     def precision(self) -> float | None:
         """Share of all offline pairs that are confirmed."""
         return share(self.n_confirmed_pairs, self.n_offline_pairs)
-
-    @property
-    def comparable_precision(self) -> float | None:
-        """Share of comparable offline pairs that are confirmed."""
-        return share(self.n_confirmed_pairs, self.n_comparable_pairs)
 
     @property
     def f1(self) -> float | None:
@@ -94,7 +87,6 @@ def compare_extraction(
         n_offline_pairs=sum(map(len, offline_urls)),
         n_found_pairs=n_found,
         n_confirmed_pairs=sum(len(offline_urls[n] & urls) for n, urls in confirming.items()),
-        n_comparable_pairs=sum(len(offline_urls[n]) for n in confirming),
     )
 
 

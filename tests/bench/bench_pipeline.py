@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tasks.benchmarks.wlc import list_agents, read_agent, read_wlc
+from tasks.benchmarks.wlc import read_agent, read_wlc
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.claims import extract_claims
 from tasks.extraction.shape import measure_styles
@@ -38,7 +38,7 @@ def main() -> int:
     print(f"on {source.name}, one process")
     edition = read_wlc(source, "bench")
     names = [article.article for article in edition.articles]
-    agents = {a: read_agent(source, "bench", a, names) for a in list_agents(source)}
+    agents = {a.agent: read_agent(source, "bench", a.agent, names) for a in edition.agents}
     texts = [report.text for read in agents.values() for report in read.reports]
     pages = [p.text for read in agents.values() for p in read.pages if p.text][:300]
     facts = [fact.text for fact in edition.facts]

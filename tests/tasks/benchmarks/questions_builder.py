@@ -1,11 +1,13 @@
 """Nine invented questions of the eight published categories, in the published format."""
 
+import base64
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.benchmarks.livedrbench import SET, obfuscate, read_livedrbench
+from tasks.benchmarks.livedrbench import SET, read_livedrbench
 from tasks.imports.queries import QueriesSummary, import_queries
 from tasks.warehouse.store import Warehouse
 
@@ -52,6 +54,13 @@ ERRING: dict[str, Any] = {
     "flight": [{"flight": "wrong", "date": "1999-01-02", "airline": "Air A"}],
 }  # fmt: skip
 """Predictions with errors; the one for `prior-2` is a text that cannot be read."""
+
+
+def obfuscate(text: str, canary: str) -> str:
+    """The disguise of published texts: XOR with the canary's SHA-256, then base64."""
+    data = text.encode()
+    mask = sha256(canary.encode()).digest() * (len(data) // 32 + 1)
+    return base64.b64encode(bytes(a ^ b for a, b in zip(data, mask, strict=False))).decode()
 
 
 def rows(canary: str = CANARY, questions: Sequence[Question] = QUESTIONS) -> list[dict[str, Any]]:

@@ -1,21 +1,26 @@
 """LiveDRBench's published format: read in all three kinds of file, and refused in plain words."""
 
-import base64
 import json
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.livedrbench import obfuscate, read_livedrbench
+from tasks.benchmarks.livedrbench import read_livedrbench
 from tasks.benchmarks.research import PublishedQuery, PublishedTruth
-from tests.tasks.benchmarks.questions_builder import CANARY, QUESTIONS, rows, write_questions
+from tests.tasks.benchmarks.questions_builder import (
+    CANARY,
+    QUESTIONS,
+    obfuscate,
+    rows,
+    write_questions,
+)
 
 
 def truth(question: PublishedQuery) -> PublishedTruth:
@@ -23,11 +28,16 @@ def truth(question: PublishedQuery) -> PublishedTruth:
     return question.truth
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40))
 def test_the_disguise_is_base64_over_xor_with_the_canary_s_sha(text: str, canary: str) -> None:
-    data = base64.b64decode(obfuscate(text, canary))
-    mask = sha256(canary.encode()).digest() * (len(data) // 32 + 1)
-    assert bytes(a ^ b for a, b in zip(data, mask, strict=False)) == text.encode()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "copy.json"
+        hidden = obfuscate(json.dumps([text]), canary)
+        path.write_text(json.dumps([rows()[0] | {"ground_truths": hidden, "misc": {},
+                                                 "canary": canary}]))  # fmt: skip
+        [question] = read_livedrbench(path)
+    assert truth(question).settings.published == (text,)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl", ".parquet"])

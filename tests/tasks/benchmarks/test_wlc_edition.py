@@ -8,7 +8,7 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.reports import AgentReports, report_status
-from tasks.benchmarks.wlc import PublishedEdition, list_agents, read_agent, read_wlc
+from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.rows import content_sha
 from tests.tasks.benchmarks.edition_builder import ARTICLE, LONG, REPORT, TEXT, EditionBuilder
@@ -137,7 +137,7 @@ def test_without_readable_facts_there_is_no_extraction_and_it_is_listed(
 
 def test_only_the_agents_asked_for_are_read(built: EditionBuilder) -> None:
     built.report("beta", ARTICLE)
-    assert list_agents(built.root) == ["alpha", "beta"]
+    assert [agent.agent for agent in read_wlc(built.root, "e").agents] == ["alpha", "beta"]
     assert [a.agent for a in read_wlc(built.root, "e", ["beta"]).agents] == ["beta"]
     assert [a.agent for a in frame(built).agents] == ["alpha", "beta"]
 

@@ -34,11 +34,9 @@ def test_pairs_are_counted_by_claim_and_normalised_url() -> None:
         n_offline_pairs=4,
         n_found_pairs=2,
         n_confirmed_pairs=2,
-        n_comparable_pairs=3,
     )
     assert found.recall == pytest.approx(2 / 4)
     assert found.precision == pytest.approx(2 / 4)
-    assert found.comparable_precision == pytest.approx(2 / 3)
     assert found.f1 == pytest.approx(0.5)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.benchmarks.reports import AgentReports
-from tasks.benchmarks.wlc import PublishedEdition, list_agents, read_agent, read_wlc
+from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
 
 ROOT = Path(__file__).resolve().parents[5] / "shared" / "data" / "wlc" / "2025_Mar_Nov"
 
@@ -29,8 +29,8 @@ def agents(frame: PublishedEdition) -> dict[str, AgentReports]:
 
 def _all_agents(frame: PublishedEdition) -> Iterator[tuple[str, AgentReports]]:
     ids = [article.article for article in frame.articles]
-    for agent in list_agents(ROOT):
-        yield agent, read_agent(ROOT, frame.edition.edition, agent, ids)
+    for agent in frame.agents:
+        yield agent.agent, read_agent(ROOT, frame.edition.edition, agent.agent, ids)
 
 
 def test_the_frame_has_its_published_counts(frame: PublishedEdition) -> None:
