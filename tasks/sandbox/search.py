@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import anyio.to_thread
 
-from tasks.base import Frozen
 from tasks.configuration.sandbox import Ranking, SandboxSettings
 from tasks.sandbox.catalogue import Catalogue, PageFilter
 from tasks.sandbox.embedding import embed
@@ -16,15 +15,6 @@ from tasks.sandbox.responses import FetchedPage, SearchResult
 
 RANK_CONSTANT = 60
 """The constant of reciprocal rank fusion, as in Cormack, Clarke and Büttcher 2009."""
-
-
-class PageHit(Frozen):
-    """A page found by a ranking, with its best passage."""
-
-    url: str
-    score: float
-    passage: int
-    """The passage's row id."""
 
 
 class PassageHit(NamedTuple):
@@ -65,7 +55,7 @@ class SearchIndex:
         columns = ["url", "title", "language", "day", *(["text"] if with_texts else [])]
         rows = self.catalogue.rows
         pages = await _read_rows(self._pages, [rows[hit.url] for hit in hits], columns)
-        passages = await _read_rows(self._passages, [hit.passage for hit in hits], ["said"])
+        passages = await _read_rows(self._passages, [hit.row for hit in hits], ["said"])
         return [
             SearchResult(
                 rank=rank,
@@ -78,13 +68,13 @@ class SearchIndex:
                 text=page.get("text", ""),
             )
             for rank, hit in enumerate(hits, start=1)
-            for page, passage in [(pages[rows[hit.url]], passages[hit.passage])]
+            for page, passage in [(pages[rows[hit.url]], passages[hit.row])]
         ]
 
     async def rank(
         self, query: str, k: int, page_filter: PageFilter, *, ranking: Ranking | None = None
-    ) -> list[PageHit]:
-        """Search like `search`, without reading the pages."""
+    ) -> list[PassageHit]:
+        """Search like `search`, without reading the pages: return the best passage of each."""
         where = self.catalogue.sql_condition(page_filter)
         ranking = ranking or self._settings.ranking
         if not self.catalogue.rows or not query.strip():
@@ -120,9 +110,9 @@ class SearchIndex:
 
     async def _find_best_pages(
         self, make_query: Callable[[int], Any], score: str, where: str | None, k: int
-    ) -> list[PageHit]:
-        """Return the pages of the best passages: at least k, if there are as many. Passages without
-        a page, which a killed build may have left, do not count.
+    ) -> list[PassageHit]:
+        """Return the best passages, one of each page: at least k, if there are as many. Passages
+        without a page, which a killed build may have left, do not count.
 
         Passages with the score of the last one do not count, since others with that score may be
         missing; if too few are left, more passages are read.
@@ -189,20 +179,20 @@ async def _read_rows(table: Any, rows: list[int], columns: list[str]) -> dict[in
     return {row.pop("_rowid"): row for row in found}
 
 
-def _group_by_page(found: Sequence[PassageHit]) -> list[PageHit]:
-    """Group passages by page, the best page first; of equal passages the page's first counts."""
-    best: dict[str, PageHit] = {}
+def _group_by_page(found: Sequence[PassageHit]) -> list[PassageHit]:
+    """Return the best passage of each page, best first; of equal ones the page's first counts."""
+    best: dict[str, PassageHit] = {}
     for one in sorted(found, key=lambda one: (-one.score, one.url, one.number)):
-        best.setdefault(one.url, PageHit(url=one.url, score=one.score, passage=one.row))
+        best.setdefault(one.url, one)
     return list(best.values())
 
 
-def _fuse(lists: Sequence[Sequence[PageHit]]) -> list[PageHit]:
+def _fuse(lists: Sequence[Sequence[PassageHit]]) -> list[PassageHit]:
     scores: dict[str, float] = {}
-    hits: dict[str, PageHit] = {}
+    hits: dict[str, PassageHit] = {}
     for ranking in lists:
         for rank, hit in enumerate(ranking, start=1):
             scores[hit.url] = scores.get(hit.url, 0.0) + 1 / (RANK_CONSTANT + rank)
             hits.setdefault(hit.url, hit)
     ordered = sorted(scores, key=lambda url: (-scores[url], url))
-    return [hits[url].model_copy(update={"score": scores[url]}) for url in ordered]
+    return [hits[url]._replace(score=scores[url]) for url in ordered]
