@@ -77,8 +77,8 @@ def _check_safe(content: bytes) -> None:
             parts = archive.infolist()
     except (BadZipFile, NotImplementedError) as error:
         raise UnreadableDocument(f"it is damaged ({error}). Export it afresh.") from None
-    largest = max((p.file_size for p in parts if not p.filename.startswith("word/media/")),
-                  default=0)  # fmt: skip
+    texts = [part.file_size for part in parts if not part.filename.startswith("word/media/")]
+    largest = max(texts, default=0)
     unpacked = sum(part.file_size for part in parts)
     if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED_BYTES or largest > MAX_TEXT_BYTES:
         raise UnreadableDocument(

@@ -66,10 +66,8 @@ def to_markdown(parts: Sequence[PdfLine | PdfTable]) -> str:
 
 class _PdfWriter:
     def __init__(self, lines: Sequence[PdfLine], parts: Sequence[PdfLine | PdfTable]) -> None:
-        cells = [
-            line for part in parts if isinstance(part, PdfTable)
-            for row in part.rows for cell in row for line in cell
-        ]  # fmt: skip
+        rows = [row for part in parts if isinstance(part, PdfTable) for row in part.rows]
+        cells = [line for row in rows for cell in row for line in cell]
         self._vocabulary = Vocabulary.from_lines([*lines, *cells])
         sizes: Counter[float] = Counter()
         for line in lines:

@@ -76,8 +76,8 @@ def derive_layout(
         name = normalise_key(truths[0].name) if truths else TEXT_KEY
         return TruthLayout(("rows" if named else "texts",), (name or "answer",), (), ignored)
     groups = tuple(_item_form(item) for item in settings.published)
-    first = next((row for item in settings.published if isinstance(item, list)
-                  for row in item if isinstance(row, dict) and row), {})  # fmt: skip
+    rows = (row for item in settings.published if isinstance(item, list) for row in item)
+    first = next((row for row in rows if isinstance(row, dict) and row), {})
     known = {normalise_key(key) for key in first}
     usual = ROW_KEY_BY_CATEGORY.get(category, "")
     usual = usual if usual in known else next(map(normalise_key, first), "answer")

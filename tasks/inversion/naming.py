@@ -16,10 +16,9 @@ _POSSESSIVE = re.compile(r"(?<=\w)['’ʼ´`]s\b", re.IGNORECASE)
 _APOSTROPHE = re.compile(r"(?<=\w)['’ʼ´`](?=\w)")
 _WORD = re.compile(r"[^\W_]+")
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*\Z")
-_LETTERS = str.maketrans(
-    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i",
-     "Ł": "L", "Ø": "O", "Đ": "D", "Ð": "D", "Þ": "Th", "Æ": "Ae", "Œ": "Oe"}
-)  # fmt: skip
+_LETTERS = str.maketrans("łøđðıŁØĐÐ", "loddiLODD") | str.maketrans(
+    {"þ": "th", "æ": "ae", "œ": "oe", "Þ": "Th", "Æ": "Ae", "Œ": "Oe"}
+)
 """Letters that Unicode does not decompose into a base letter and a mark."""
 
 

@@ -34,10 +34,8 @@ class Inversion(Frozen):
 
     @property
     def inversion_id(self) -> str:
-        return content_sha(
-            self.article, self.text_sha, self.judge, self.model_version, self.prompt_sha,
-            self.settings_sha,
-        )  # fmt: skip
+        by = (self.judge, self.model_version, self.prompt_sha, self.settings_sha)
+        return content_sha(self.article, self.text_sha, *by)
 
     def assignment(self, number: int) -> str:
         """Return the assignment's id: safe as a file name, and without the article's name."""
@@ -165,15 +163,15 @@ def _probe_columns(draft: QuestionDraft, context: InversionContext) -> dict[str,
         found["closed_book"] = _dump_json([answer.model_dump() for answer in draft.closed_book])
     probes = draft.page_probes
     if probes is not None and draft.reason not in OPEN_STATUSES:
-        pages = len(context.surroundings.pages)
-        unanswered = probes and all(probe.f1 is None for probe in probes)
-        found |= {
-            "n_pages": pages,
-            "single_page": "answered"
-            if draft.reason == "single_page"
-            else "not_assessed" if not pages or unanswered else "unanswered",
-            "page_probes": _dump_json([asdict(probe) for probe in probes]),
-        }  # fmt: skip
+        n_pages = len(context.surroundings.pages)
+        if draft.reason == "single_page":
+            outcome = "answered"
+        elif not n_pages or (probes and all(probe.f1 is None for probe in probes)):
+            outcome = "not_assessed"
+        else:
+            outcome = "unanswered"
+        dumped = _dump_json([asdict(probe) for probe in probes])
+        found |= {"n_pages": n_pages, "single_page": outcome, "page_probes": dumped}
     return found
 
 

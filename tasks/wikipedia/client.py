@@ -36,9 +36,7 @@ class MediaWiki:
     def __init__(self, api_url: str, client: PoliteClient, maxlag_seconds: int = 5) -> None:
         self.api_url = api_url
         self._client = client
-        self._always = {
-            "format": "json", "formatversion": "2", "maxlag": str(maxlag_seconds),
-        }  # fmt: skip
+        self._always = {"format": "json", "formatversion": "2", "maxlag": str(maxlag_seconds)}
 
     async def ask(self, **parameters: str | int) -> Any:
         """Send one request and return its answer.

@@ -102,9 +102,8 @@ def measure_page(page: ApiPage, rules: CollectionRules) -> Measures:
 async def fetch_assessments(wiki: MediaWiki, titles: Sequence[str]) -> dict[str, Assessment]:
     """Fetch and parse the talk pages of at most PAGES_AT_ONCE articles, by the article's title."""
     talk = {f"Talk:{title}": title for title in titles}
-    pages = await wiki.fetch_by_title(
-        list(talk), prop="revisions", rvprop="content", rvslots="main"
-    )  # fmt: skip
+    wanted = {"prop": "revisions", "rvprop": "content", "rvslots": "main"}
+    pages = await wiki.fetch_by_title(list(talk), **wanted)
     return {
         talk[name]: parse_assessment(page["revisions"][-1]["slots"]["main"].get("content", ""))
         for name, page in pages.items()
