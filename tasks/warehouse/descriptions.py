@@ -125,8 +125,9 @@ def load_descriptions() -> Mapping[str, TableDescription]:
         ).fetchall()
     models = {model.table: model for model in TABLES}
     others = sorted(texts.keys() - models.keys())
-    return {name: _describe(name, models.get(name), texts[name], columns)
-            for name in [*models, *others]}  # fmt: skip
+    return {
+        name: _describe(name, models.get(name), texts[name], columns) for name in [*models, *others]
+    }
 
 
 def _describe(

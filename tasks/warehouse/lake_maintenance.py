@@ -132,9 +132,11 @@ def compact_lake(
         connect_lake(lake) as connection,
         closing(LakeLocks(lake, read_warehouse_id(connection))) as locks,
     ):
-        for step in _run_steps(locks, connection, timedelta(days=keep_days), min_unused):
-            steps.append(step)
-            on_progress(step)
+        for arguments in _list_steps(connection, timedelta(days=keep_days), min_unused):
+            step = _run_step(locks, connection, *arguments)
+            if step.n or step.error:
+                steps.append(step)
+                on_progress(step)
     return steps
 
 
@@ -160,36 +162,23 @@ def load_extensions() -> dict[str, str]:
     return dict(rows)
 
 
-def _run_steps(
-    locks: "LakeLocks",
-    connection: duckdb.DuckDBPyConnection,
-    kept: timedelta,
-    min_unused: timedelta,
-) -> Iterator[CompactionStep]:
-    def run(
-        what: str, call: str, table: str = "", column: int | None = None
-    ) -> Iterator[CompactionStep]:
-        step = _run_step(locks, connection, what, call, table, column)
-        if step.n or step.error:
-            yield step
-
+def _list_steps(
+    connection: duckdb.DuckDBPyConnection, kept: timedelta, min_unused: timedelta
+) -> Iterator[tuple[str, str, str, int | None]]:
+    """Yield the arguments of `_run_step` for each step."""
     for table in table_names(connection):
         lake_table = f"'{ALIAS}', table_name => '{table}'"
-        yield from run("rows flushed", f"ducklake_flush_inlined_data({lake_table})", table, 2)
+        yield "rows flushed", f"ducklake_flush_inlined_data({lake_table})", table, 2
         rewrite = f"ducklake_rewrite_data_files('{ALIAS}', '{table}'"
-        yield from run(
-            "files rewritten", f"{rewrite}, delete_threshold => {DELETED_SHARE})", table, 2
-        )
-        merge = f"ducklake_merge_adjacent_files('{ALIAS}', '{table}')"
-        yield from run("files merged", merge, table, 2)
-    old = f"ducklake_expire_snapshots('{ALIAS}', older_than => {_timestamp_before(kept)})"
-    yield from run("snapshots expired", old)
-    for what, function in (
-        ("files deleted", "ducklake_cleanup_old_files"),
-        ("stray files deleted", "ducklake_delete_orphaned_files"),
+        share = f"delete_threshold => {DELETED_SHARE}"
+        yield "files rewritten", f"{rewrite}, {share})", table, 2
+        yield "files merged", f"ducklake_merge_adjacent_files('{ALIAS}', '{table}')", table, 2
+    for what, function, age in (
+        ("snapshots expired", "ducklake_expire_snapshots", kept),
+        ("files deleted", "ducklake_cleanup_old_files", min_unused),
+        ("stray files deleted", "ducklake_delete_orphaned_files", min_unused),
     ):
-        call = f"{function}('{ALIAS}', older_than => {_timestamp_before(min_unused)})"
-        yield from run(what, call)
+        yield what, f"{function}('{ALIAS}', older_than => {_timestamp_before(age)})", "", None
 
 
 def _run_step(

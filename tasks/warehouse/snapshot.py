@@ -126,12 +126,10 @@ def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, d
         parts = [str(file) for file in files if file.exists()]
         if not parts:
             continue
+        distinct = "DISTINCT" if model is Call else ""  # two editions may rest on the same call
         connection.execute(
             f"INSERT INTO {model.table} BY NAME "
-            "SELECT DISTINCT * FROM read_parquet($1, union_by_name = true)"
-            if model is Call
-            else f"INSERT INTO {model.table} BY NAME "
-            "SELECT * FROM read_parquet($1, union_by_name = true)",
+            f"SELECT {distinct} * FROM read_parquet($1, union_by_name = true)",
             [parts],
         )
     return connection, min(manifest.exported_at for _, manifest in manifests)

@@ -110,7 +110,8 @@ class Writer:
 
     def _commit(self, units: list[_Unit]) -> None:
         try:
-            self._run_transaction(units)
+            with self._commit_lock():
+                self._execute(units)
         except Exception as error:
             if len(units) == 1:
                 units[0].done.set_exception(translate_error(error))
@@ -120,10 +121,6 @@ class Writer:
             return
         for unit in units:
             unit.done.set_result(None)
-
-    def _run_transaction(self, units: list[_Unit]) -> None:
-        with self._commit_lock():
-            self._execute(units)
 
     def _execute(self, units: list[_Unit]) -> None:
         self._connection.execute("BEGIN")
@@ -150,7 +147,6 @@ class Writer:
             self._connection.execute(
                 f"DELETE FROM {table} WHERE {where}", list(change.replacing.values())
             )
-        if change.replacing:
             self._insert(change.model, change.rows)
         else:
             self._insert(change.model, change.rows, _merge_sql(change.model, change.only_new))

@@ -40,8 +40,12 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
             words = f"{host} cannot be reached: no connection in time"
             return FetchFailed(words, "connecting", host=host, retryable=True)
         case socket.gaierror():
-            return FetchFailed(f"{host} could not be resolved ({error.strerror})", "connecting",
-                          host=host, retryable=error.errno not in _NO_SUCH_NAME)  # fmt: skip
+            return FetchFailed(
+                f"{host} could not be resolved ({error.strerror})",
+                "connecting",
+                host=host,
+                retryable=error.errno not in _NO_SUCH_NAME,
+            )
         case aiohttp.SocketTimeoutError() | TimeoutError():
             words = f"{host} fell silent"
         case aiohttp.ServerDisconnectedError():

@@ -88,8 +88,12 @@ class Guard:
         target_port = PORTS[parts.scheme] if port is None else port
         if not self._is_exception(host, target_port):
             self._check_target(host, target_port)
-        return CheckedUrl(_build_url(parts.scheme, host, port, parts.path, parts.query),
-                      parts.scheme, host, target_port)  # fmt: skip
+        return CheckedUrl(
+            _build_url(parts.scheme, host, port, parts.path, parts.query),
+            parts.scheme,
+            host,
+            target_port,
+        )
 
     def check_address(self, host: str, port: int, address: str, *, proxied: bool = False) -> None:
         """Check the address that a name resolved to.
@@ -138,15 +142,12 @@ class Guard:
 
 def _parse_ipv6(name: str) -> str:
     try:
-        return IPv6Address(_reject_zone(name)).compressed
+        address = IPv6Address(name)
     except ValueError:
-        raise AddressRefused(f"[{printable(name, 60)}] is no IPv6 address") from None
-
-
-def _reject_zone(name: str) -> str:
-    if "%" in name:
-        raise ValueError("an IPv6 zone")
-    return name
+        address = None
+    if address is None or "%" in name:  # a zone is one of this machine's interfaces
+        raise AddressRefused(f"[{printable(name, 60)}] is no IPv6 address")
+    return address.compressed
 
 
 def _parse_host(name: str) -> str:

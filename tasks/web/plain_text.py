@@ -37,9 +37,13 @@ def read_xml(text: str) -> ExtractedText:
     document declares are not resolved, and nothing is loaded.
     """
     parser = etree.XMLParser(
-        recover=True, resolve_entities=False, no_network=True, encoding="utf-8", remove_pis=True,
+        recover=True,
+        resolve_entities=False,
+        no_network=True,
+        encoding="utf-8",
+        remove_pis=True,
         remove_comments=True,
-    )  # fmt: skip
+    )
     try:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except (etree.XMLSyntaxError, ValueError):

@@ -152,8 +152,9 @@ class RedirectFollower:
                     raise FetchFailed(
                         f"{target.host}: not done within {bounds.total_seconds:g} s",
                         "waiting" if result.final_url != target.url else "answering",
-                        host=target.host, retryable=True,
-                    ) from None  # fmt: skip
+                        host=target.host,
+                        retryable=True,
+                    ) from None
                 seconds -= monotonic() - started
             target = self._follow_redirect(result, target, where)
             if len(result.redirects) > most:

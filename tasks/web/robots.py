@@ -73,9 +73,11 @@ class RobotsRules:
             hint = parse_retry_after(answer.headers) or 0.0
             is_short = hint <= self._manners.longest_wait_seconds
             raise FetchFailed(
-                f"{answer.host} answered HTTP {answer.status}", host=answer.host,
-                retryable=is_retryable(answer.status) and is_short, hint_seconds=hint,
-            )  # fmt: skip
+                f"{answer.host} answered HTTP {answer.status}",
+                host=answer.host,
+                retryable=is_retryable(answer.status) and is_short,
+                hint_seconds=hint,
+            )
 
 
 def _is_unreachable(error: FetchError) -> bool:

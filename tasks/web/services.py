@@ -87,9 +87,11 @@ class ServiceSource(WebSource):
             wait = format_seconds(hint) if hint else "a while"
             raise ServiceUnusable(f"{self.name} asks to wait {wait} (HTTP 429). {RUN_AGAIN}")
         raise FetchFailed(
-            f"{self.name} answered HTTP {answer.status}", host=answer.host,
-            retryable=not too_long, hint_seconds=hint,
-        )  # fmt: skip
+            f"{self.name} answered HTTP {answer.status}",
+            host=answer.host,
+            retryable=not too_long,
+            hint_seconds=hint,
+        )
 
 
 def read_environment(name: str | None) -> str | None:

@@ -23,8 +23,11 @@ class Unpacker:
     """
 
     def __init__(self, coding: str, most_bytes: int) -> None:
-        names = [name for name in (part.strip().lower() for part in coding.split(","))
-                 if name not in ("", "identity", "none")]  # fmt: skip
+        names = [
+            name
+            for name in (part.strip().lower() for part in coding.split(","))
+            if name not in ("", "identity", "none")
+        ]
         if len(names) > 1 or not set(names) <= set(NAMES):
             raise FetchFailed(
                 f"the body is packed as {printable(coding, 60)!r}, not as gzip or deflate"

@@ -1,3 +1,7 @@
+-- Views for queries. `evergreen schema` lists them and their columns with their comments, in which
+-- line breaks are ignored. Columns that mean the same everywhere (edition, agent, judge, …) are
+-- described in tasks/warehouse/descriptions.py. Money is summed in a fixed order.
+
 CREATE VIEW current_verdicts AS
 SELECT v.*
 FROM verdicts AS v
@@ -5,11 +9,7 @@ WHERE v.cell_id IN (SELECT DISTINCT cell_id FROM scores WHERE cell_id IS NOT NUL
 COMMENT ON VIEW current_verdicts IS
     'Every verdict behind a figure: those of the cells that the scores name.';
 
--- Descriptions of the older views and their columns. Replacing a view drops its comments: repeat
--- them with it. Line breaks in a comment are ignored.
-
--- First some views are corrected: those about the two Wiki protocols read only these, and money is
--- summed in a fixed order.
+-- Views about the two Wiki protocols read only these.
 CREATE VIEW leaderboard_wide AS
 SELECT
     edition,
@@ -394,10 +394,6 @@ COMMENT ON COLUMN reference_counts.supported_pairs IS
 COMMENT ON COLUMN reference_counts.pairs_from_excerpts IS
     'Decided pairs for which the judge saw only part of the page.';
 
--- Views for ad-hoc queries. `evergreen schema` lists all views and columns with their comments.
--- Columns that mean the same everywhere (edition, agent, judge, …) are described in
--- tasks/warehouse/descriptions.py.
-
 -- Figures rest on finished cells. A report with open verdicts has none, but its other verdicts
 -- are there: those of the newest cell with as many open items as its score says.
 CREATE VIEW verdicts_at_hand AS
@@ -418,7 +414,6 @@ FROM verdicts AS v
 WHERE v.cell_id IN (
     SELECT cell_id FROM scores WHERE cell_id IS NOT NULL UNION SELECT cell_id FROM unfinished
 );
--- Descriptions of the views and their columns. Line breaks in a comment are ignored.
 COMMENT ON VIEW verdicts_at_hand IS
     'Every current verdict, and the verdicts so far on reports that still have open ones.';
 
