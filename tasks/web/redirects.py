@@ -131,35 +131,46 @@ class RedirectFollower:
             sent = own | ({hdrs.COOKIE: cookies} if cookies else {})
             async with self._throttle.slot(target.host):
                 started = monotonic()
-                result.tries += not result.redirects
-                try:
-                    async with (
-                        asyncio.timeout(seconds),
-                        self._client.get(target, sent, read_seconds) as response,
-                    ):
-                        self._throttle.add_answer(target.host)
-                        result.add_answer(target.url, response.status, response.headers)
-                        where = _redirect_location(response)
-                        if where is None:
-                            yield PageResponse(
-                                response, target.host, max_bytes or bounds.most_bytes
-                            )
-                            return
-                        # `unsafe` keeps those of IP addresses too; they are sent nowhere else.
-                        jar = aiohttp.CookieJar(unsafe=True) if jar is None else jar
-                        jar.update_cookies(response.cookies, URL(target.url, encoded=True))
-                except TimeoutError:
-                    raise FetchFailed(
-                        f"{target.host}: not done within {bounds.total_seconds:g} s",
-                        "waiting" if result.final_url != target.url else "answering",
-                        host=target.host,
-                        retryable=True,
-                    ) from None
+                async with self._request(result, target, sent, seconds, read_seconds) as response:
+                    where = _redirect_location(response)
+                    if where is None:
+                        yield PageResponse(response, target.host, max_bytes or bounds.most_bytes)
+                        return
+                    # `unsafe` keeps those of IP addresses too; they are sent nowhere else.
+                    jar = aiohttp.CookieJar(unsafe=True) if jar is None else jar
+                    jar.update_cookies(response.cookies, URL(target.url, encoded=True))
                 seconds -= monotonic() - started
             target = self._follow_redirect(result, target, where)
             if len(result.redirects) > most:
                 raise FetchFailed(f"more than {most} redirects", host=target.host)
             own = {}
+
+    @asynccontextmanager
+    async def _request(
+        self,
+        result: FetchResult,
+        target: CheckedUrl,
+        headers: Mapping[str, str],
+        seconds: float,
+        read_seconds: float | None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Request one URL and record its answer; the block may take so many seconds."""
+        result.tries += not result.redirects
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                self._client.get(target, headers, read_seconds) as response,
+            ):
+                self._throttle.add_answer(target.host)
+                result.add_answer(target.url, response.status, response.headers)
+                yield response
+        except TimeoutError:
+            raise FetchFailed(
+                f"{target.host}: not done within {self._bounds.total_seconds:g} s",
+                "waiting" if result.final_url != target.url else "answering",
+                host=target.host,
+                retryable=True,
+            ) from None
 
     def _follow_redirect(self, result: FetchResult, origin: CheckedUrl, where: str) -> CheckedUrl:
         """Check where a redirect leads, and record it."""
