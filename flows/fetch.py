@@ -133,28 +133,19 @@ async def _fetch_pending_pages(
     hosts = {urlsplit(page.url).netloc for page in wanted}
     print_message(f"Pages to fetch ({fetch_source}): {len(wanted):,}, of hosts: {len(hosts):,}.")
     return await _run_with_progress(
-        f"fetch {fetch_source}",
-        len(wanted),
-        fetch_pages,
-        store,
-        edition,
-        fetch_source,
-        agents,
-        again,
+        f"fetch {fetch_source}", wanted, fetch_pages, store, edition, fetch_source
     )
 
 
 async def _read_pages(store: Warehouse, edition: str, *, again: bool = False) -> list[Failure]:
     todo = find_unread_pages(store, edition, again=again)
-    if not todo:
-        return []
-    return await _run_with_progress("read", len(todo), read_pages, store, edition, again)
+    return await _run_with_progress("read", todo, read_pages, store, edition) if todo else []
 
 
 async def _run_with_progress(
-    stage: str, total: int, task: Callable[..., Any], *arguments: object
+    stage: str, todo: Sequence[object], task: Callable[..., Any], *arguments: object
 ) -> list[Failure]:
-    """Run one task, whose last argument is called with its progress."""
-    async with stage_progress(stage, total) as progress:
-        error = await run_task_for_error(task, *arguments, progress.advance)
+    """Run one task for all items, which come after its other arguments; it reports its progress."""
+    async with stage_progress(stage, len(todo)) as progress:
+        error = await run_task_for_error(task, *arguments, todo, progress.advance)
     return [Failure(stage, "pages", format_error(error))] if error else []

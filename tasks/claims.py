@@ -4,9 +4,9 @@ Published facts and claims come with the import; the offline extractor or a judg
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from tasks.extraction.claims import (
     ExtractedClaims,
@@ -22,6 +22,10 @@ from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+
+Source = Literal["judge", "offline"]
+Statements = ExtractedClaims | Sequence[ExtractedFact]
+"""What was extracted from a report, or from an article."""
 
 
 class ExtractionFailed(Exception):
@@ -51,12 +55,9 @@ async def extract_statements(
 
 async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> None:
     text = load_text(warehouse, item)
-    if item.agent:
-        claims = await HELPERS.run(extract_claims, item.title, text)
-        await warehouse.write_async(*_build_claim_changes(item, text, claims, None))
-    else:
-        facts = await HELPERS.run(extract_facts, item.title, text)
-        await warehouse.write_async(*_build_fact_changes(item, text, facts, None))
+    extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
+    found = await HELPERS.run(extract, item.title, text)
+    await warehouse.write_async(*_build_changes(item, text, found, None))
 
 
 async def _extract_with_judge(
@@ -70,62 +71,65 @@ async def _extract_with_judge(
         answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
     if answer.value is None:
         return f"{item.title}: {answer.reason}"
-    changes = await asyncio.to_thread(_build_changes, item, text, answer.value, extractor)
-    await warehouse.write_async(*changes)
+    found = await asyncio.to_thread(_locate_statements, item, text, answer.value)
+    await warehouse.write_async(*_build_changes(item, text, found, extractor))
     return None
 
 
-def _build_changes(
-    item: PendingExtraction,
-    text: str,
-    statements: Sequence[ExtractedStatement],
-    extractor: Extractor,
-) -> list[Change]:
+def _locate_statements(
+    item: PendingExtraction, text: str, statements: Sequence[ExtractedStatement]
+) -> Statements:
+    """Find where a text has a judge's statements, and what its claims cite."""
     if item.agent:
         cited = [(statement.text, statement.markers) for statement in statements]
-        return _build_claim_changes(item, text, cite_statements(item.title, text, cited), extractor)
+        return cite_statements(item.title, text, cited)
     texts = [statement.text for statement in statements]
-    facts = [
-        ExtractedFact(fact, section, position)
-        for fact, (section, position) in zip(texts, locate_facts(texts, text), strict=True)
-    ]
-    return _build_fact_changes(item, text, facts, extractor)
+    places = locate_facts(texts, text)
+    return [ExtractedFact(fact, *place) for fact, place in zip(texts, places, strict=True)]
+
+
+def _build_changes(
+    item: PendingExtraction, text: str, found: Statements, extractor: Extractor | None
+) -> list[Change]:
+    """Build the rows of a text's statements and of their extraction."""
+    source: Source = "judge" if extractor else "offline"
+    if isinstance(found, ExtractedClaims):
+        changes, outcome = _build_claims(item, found, source)
+    else:
+        changes, outcome = _build_facts(item, found, source)
+    extraction = Extraction(
+        **_key(item),
+        **outcome,
+        source=source,
+        extractor_version=build_extractor_version(extractor),
+        input_sha=content_sha(text),
+    )
+    return [*changes, Change(Extraction, [extraction], replacing=_key(item))]
 
 
 def _key(item: PendingExtraction) -> dict[str, str]:
     return {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
 
 
-def _build_fact_changes(
-    item: PendingExtraction,
-    text: str,
-    extracted: Sequence[ExtractedFact],
-    extractor: Extractor | None,
-) -> list[Change]:
+def _build_facts(
+    item: PendingExtraction, extracted: Sequence[ExtractedFact], source: Source
+) -> tuple[list[Change], dict[str, Any]]:
+    """Build the rows of an article's facts; return also the fields that they fill in their
+    extraction."""
     of_article = {"edition": item.edition, "article": item.article}
     facts = [
-        Fact(
-            **of_article,
-            **asdict(fact),
-            number=number,
-            source="judge" if extractor else "offline",
-        )
+        Fact(**of_article, **asdict(fact), number=number, source=source)
         for number, fact in enumerate(extracted)
     ]
     output = content_sha(*(fact.text for fact in facts))
-    return [
-        Change(Fact, facts, replacing=of_article),
-        Change(
-            Extraction,
-            [_build_extraction(item, text, output, len(facts), extractor)],
-            replacing=_key(item),
-        ),
-    ]
+    changes = [Change(Fact, facts, replacing=of_article)]
+    return changes, {"output_sha": output, "n_items": len(facts)}
 
 
-def _build_claim_changes(
-    item: PendingExtraction, text: str, extracted: ExtractedClaims, extractor: Extractor | None
-) -> list[Change]:
+def _build_claims(
+    item: PendingExtraction, extracted: ExtractedClaims, source: Source
+) -> tuple[list[Change], dict[str, Any]]:
+    """Build the rows of a report's claims and citations, as `_build_facts` does."""
     key = _key(item)
     claims = [
         Claim(
@@ -134,16 +138,12 @@ def _build_claim_changes(
             text=claim.text,
             section=claim.section,
             position=claim.position,
-            source="judge" if extractor else "offline",
+            source=source,
         )
         for number, claim in enumerate(extracted.claims)
     ]
     citations = {
-        (number, citation.url): Citation(
-            **key,
-            **asdict(citation),
-            number=number,
-        )
+        (number, citation.url): Citation(**key, **asdict(citation), number=number)
         for number, claim in enumerate(extracted.claims)
         for citation in claim.citations
     }
@@ -152,28 +152,14 @@ def _build_claim_changes(
         *(f"{number} {url}" for number, url in citations),
         str(extracted.pairs_reason),
     )
-    extraction = _build_extraction(item, text, output, len(claims), extractor).model_copy(
-        update={
-            "n_pairs": len(citations),
-            "pairs_reliable": extracted.pairs_reliable,
-            "pairs_reason": extracted.pairs_reason,
-        }
-    )
-    return [
+    changes = [
         Change(Claim, claims, replacing=key),
         Change(Citation, list(citations.values()), replacing=key),
-        Change(Extraction, [extraction], replacing=key),
     ]
-
-
-def _build_extraction(
-    item: PendingExtraction, text: str, output_sha: str, n_items: int, extractor: Extractor | None
-) -> Extraction:
-    return Extraction(
-        **_key(item),
-        source="judge" if extractor else "offline",
-        extractor_version=build_extractor_version(extractor),
-        input_sha=content_sha(text),
-        output_sha=output_sha,
-        n_items=n_items,
-    )
+    return changes, {
+        "output_sha": output,
+        "n_items": len(claims),
+        "n_pairs": len(citations),
+        "pairs_reliable": extracted.pairs_reliable,
+        "pairs_reason": extracted.pairs_reason,
+    }

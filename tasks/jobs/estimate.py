@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from tasks.configuration.agents import Ask
 from tasks.jobs.sessions import load_ask_entry
 from tasks.pending.reports import find_pending_reports
 from tasks.warehouse.store import Readable
@@ -32,12 +33,17 @@ def estimate_reports(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
+def get_most_usd(ask: Ask) -> float | None:
+    """Return the USD that a budget sets aside for a report; None if unknown."""
+    return ask.price.most_usd if ask.price else 0.0 if ask.repeatable else None
+
+
 def _estimate_row(
     source: Readable, edition: str, agent: str, first: int | None
 ) -> dict[str, object]:
     ask = load_ask_entry(agent)
-    price = ask.price
-    entered = 0.0 if ask.repeatable and price is None else price.typical_usd if price else None
+    free = 0.0 if ask.repeatable else None
+    entered, most = (ask.price.typical_usd if ask.price else free), get_most_usd(ask)
     missing = find_pending_reports(source, edition, agent)
     steps = Counter(item.next_step for item in (missing if first is None else missing[:first]))
     n, mean = source.frame(
@@ -56,5 +62,5 @@ def _estimate_row(
         "for_a_person": steps["manual"],
         "usd_each": each,
         "usd": None if each is None else each * to_ask,
-        "usd_at_most": price.most_usd * to_ask if price else 0.0 if ask.repeatable else None,
+        "usd_at_most": None if most is None else most * to_ask,
     }

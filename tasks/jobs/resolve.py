@@ -64,11 +64,8 @@ def set_remote_id(warehouse: Warehouse, name: str, remote_id: str) -> Job:
             f"job {job.job} is {job.state}, not lost: the provider's id is only unknown for "
             "lost jobs."
         )
-    found = job.model_copy(
-        update={"state": "overdue", "remote_id": remote_id, "error": None}
-        if _is_old(job.created_at)
-        else {"state": "running", "remote_id": remote_id, "error": None}
-    )
+    state = "overdue" if _is_old(job.created_at) else "running"
+    found = job.model_copy(update={"state": state, "remote_id": remote_id, "error": None})
     warehouse.write(Change(Job, [found]))
     return found
 

@@ -47,14 +47,9 @@ def build_request(item: PendingReport, job: Job, earlier: Sequence[Job]) -> JobR
             ConversationMessage(role="agent", text=text),
         ]
     return JobRequest(
+        **item.model_dump(include={"edition", "assignment", "title", "kind", "query", "banned"}),
         job=job.job,
-        edition=item.edition,
-        assignment=item.assignment,
-        title=item.title,
-        kind=item.kind,
-        query=item.query,
         prompt=job.prompt,
-        banned=item.banned,
         history=tuple(turns),
         previous_remote_id=earlier[-1].remote_id if earlier else None,
     )

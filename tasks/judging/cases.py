@@ -111,13 +111,7 @@ class CaseInputs:
 
     def _attachments(self, report: tuple[str, str]) -> tuple[Attachment, ...]:
         return tuple(
-            Attachment(
-                media_type=file.media_type,
-                sha=file.sha,
-                n_bytes=file.n_bytes,
-                n_pages=file.n_pages,
-                folder=self.folder,
-            )
+            Attachment(**file.model_dump(include={*Attachment.model_fields}), folder=self.folder)
             for file in self.files.get(report, ())
         )
 

@@ -12,7 +12,6 @@ from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.clients import WarehouseBatchStore, open_batch_client, open_client
 from tasks.judging.preconditions import check_judge, find_current_price
 from tasks.models.batch_sender import BatchSender
-from tasks.models.budget import Budget
 from tasks.models.errors import RunInterrupted
 from tasks.models.gateway import Gateway, Sender
 from tasks.models.live_sender import LiveSender
@@ -26,9 +25,8 @@ class JudgeSession:
     """An open judge."""
 
     judge: Judge
-    gateway: Gateway | None
+    gateway: Gateway | None = None
     """None if the judge calls no model."""
-    budget: Budget
     batch: BatchSender | None = None
     """The sender of batches; None for live calls."""
 
@@ -61,7 +59,6 @@ async def judge_session(
         UnknownPrice: there is a budget, but the model has no price.
     """
     name, entry = load_judge_entry(judge_name)
-    budget = get_budget(warehouse)
     async with AsyncExitStack() as stack:
         if batch:  # only one process may resume a judge's batches
             await stack.enter_async_context(
@@ -69,10 +66,10 @@ async def judge_session(
             )
         if isinstance(entry, LlmJudgeEntry):
             session = await _open_model_session(
-                warehouse, name, entry, budget, on_message if batch else None
+                warehouse, name, entry, on_message if batch else None
             )
         else:
-            session = JudgeSession(load_judge(name), None, budget)
+            session = JudgeSession(load_judge(name))
         async with _closing(session):
             with warehouse.context.hold(session, name):
                 yield session
@@ -105,10 +102,10 @@ async def _open_model_session(
     warehouse: Warehouse,
     name: str,
     entry: LlmJudgeEntry,
-    budget: Budget,
     batch: Callable[[str], None] | None,
 ) -> JudgeSession:
     """Open a session with a model. batch: called with the progress of batches; None: live calls."""
+    budget = get_budget(warehouse)
     check_judge(name, entry, budget.usd, utc_now().date(), batch=batch is not None)
     ledger = WarehouseLedger(warehouse)
     price = find_current_price(entry)
@@ -124,7 +121,7 @@ async def _open_model_session(
         budget=budget,
         batch=batches is not None,
     )
-    return JudgeSession(load_judge(name, gateway), gateway, budget, batches)
+    return JudgeSession(load_judge(name, gateway), gateway, batches)
 
 
 async def _open_batch_sender(

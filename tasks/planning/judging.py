@@ -5,14 +5,18 @@ from collections.abc import Callable, Iterator
 import polars as pl
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import load_judge, load_judge_entry
-from tasks.judging.cells import CellPlan, plan_cells
+from tasks.judges.registry import load_judge_entry
+from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.extractions import find_pending_extractions
+from tasks.pending.evaluation import (
+    Evaluation,
+    find_pending_cells,
+    plan_run_cells,
+    select_extractions,
+)
 from tasks.planning.estimate import estimate_cells, estimate_extraction
 from tasks.planning.month import Month
 from tasks.planning.step import ExpectedWork, PlannedStep, make_free_step, make_unpriced_step
-from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Warehouse
 
 ENOUGH = 5
@@ -31,15 +35,14 @@ OnProgress = Callable[[int], None]
 def plan_judging(
     store: Warehouse, month: Month, expected: ExpectedWork, on_progress: OnProgress
 ) -> Iterator[PlannedStep]:
+    protocols = choose_protocols(store, month.edition)
+    run = Evaluation(
+        store.url, month.edition, protocols, month.agents, month.judge, month.extractor
+    )
     if month.extractor:
-        yield from _plan_extraction(store, month, month.extractor, expected)
-    decider, (_, entry) = load_judge(month.judge), load_judge_entry(month.judge)
-    plans = [
-        plan
-        for name in choose_protocols(store, month.edition)
-        for plan in plan_cells(store, month.edition, get_protocol(name), decider, month.agents)
-    ]
-    todo = [plan for plan in plans if plan.state in ("pending", "failed")]
+        yield from _plan_extraction(run, month.extractor, expected)
+    _, entry = load_judge_entry(month.judge)
+    todo = find_pending_cells(plan_run_cells(run))
     target = f"the judge {month.judge}"
     if not isinstance(entry, LlmJudgeEntry):
         action = f"judge {len(todo)} cells"
@@ -92,17 +95,13 @@ def _plan_future_reports(store: Warehouse, name: str, reports: int, target: str)
     )  # fmt: skip
 
 
-def _plan_extraction(
-    store: Warehouse, month: Month, name: str, expected: ExpectedWork
-) -> Iterator[PlannedStep]:
+def _plan_extraction(run: Evaluation, name: str, expected: ExpectedWork) -> Iterator[PlannedStep]:
     target = f"the judge {name}"
     extracting, entry = load_judge_entry(name)
     if not isinstance(entry, LlmJudgeEntry):
         return
-    extractor: object = load_judge(extracting)
-    items = find_pending_extractions(store, month.edition, month.agents, extractor)  # type: ignore[arg-type]
-    if items:
-        frame = estimate_extraction(store, extracting, entry, items)
+    if items := select_extractions(run):
+        frame = estimate_extraction(run.store, extracting, entry, items)
         yield PlannedStep(
             step="fetch", action=f"extract the statements of {len(items)} texts", target=target,
             n=int(frame["calls"].sum()), usd=_sum_column(frame, "usd"),

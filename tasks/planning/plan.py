@@ -11,7 +11,7 @@ from tasks.benchmarks.errors import EditionError
 from tasks.collection.request import begin_collection
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
-from tasks.jobs.estimate import estimate_reports
+from tasks.jobs.estimate import estimate_reports, get_most_usd
 from tasks.jobs.sessions import load_ask_entry
 from tasks.models.errors import ModelError
 from tasks.pending.pages import find_pending_pages
@@ -142,7 +142,7 @@ def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterato
     for agent in [agent for agents in group_agents(month) for agent in agents]:
         row = estimate_reports(store, [month.edition], [agent]).row(0, named=True)
         n = row["to_ask"] + expected.to_write
-        each, most = row["usd_each"], _max_usd_per_report(agent)
+        each, most = row["usd_each"], get_most_usd(load_ask_entry(agent))
         parts = [f"get {n} reports"]
         parts += [f"wait for {row['under_way']} under way"] if row["under_way"] else []
         parts += (
@@ -162,12 +162,6 @@ def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterato
             usd_at_most=None if most is None else most * n,
             note="; ".join(notes),
         )
-
-
-def _max_usd_per_report(agent: str) -> float | None:
-    """Return the USD that a budget sets aside for a report; None if unknown."""
-    ask = load_ask_entry(agent)
-    return ask.price.most_usd if ask.price else 0.0 if ask.repeatable else None
 
 
 def _plan_fetch(store: Warehouse, month: Month, expected: ExpectedWork) -> PlannedStep:
