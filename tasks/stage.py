@@ -22,10 +22,8 @@ def stage_task(run_name: str, **settings: Any) -> Callable[[Callable[P, R]], Tas
         run_name: template of the runs' names, from the parameters' names.
         settings: overrides for `prefect.task`.
     """
-    defaults = {
-        "retries": 2, "retry_delay_seconds": 1, "cache_policy": NO_CACHE, "persist_result": False,
-    }  # fmt: skip
-    return task(task_run_name=run_name, **{**defaults, **settings})
+    defaults = {"retries": 2, "retry_delay_seconds": 1, "persist_result": False}
+    return task(task_run_name=run_name, **{"cache_policy": NO_CACHE, **defaults, **settings})
 
 
 async def is_transient(task: Task[..., object], run: TaskRun, state: State[object]) -> bool:

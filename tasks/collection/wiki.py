@@ -18,7 +18,6 @@ class Wiki:
     api: MediaWiki
     views: PageViews | None
     settings: WikipediaSettings
-    client: PoliteClient
 
 
 @asynccontextmanager
@@ -48,7 +47,7 @@ async def connect_wiki(
         views = PageViews(settings.pageviews_url, settings.pageviews_project, counting)
     api = MediaWiki(api_url, client, requests.maxlag_seconds)
     try:
-        with warehouse.context.hold(Wiki(api, views, settings, client)) as wiki:
+        with warehouse.context.hold(Wiki(api, views, settings)) as wiki:
             yield wiki
     finally:
         await client.close()

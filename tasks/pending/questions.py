@@ -64,8 +64,9 @@ def find_pending_articles(
     n_articles: consider only this many articles of the edition, always the same ones.
     """
     settings = load_inversion()
-    articles = warehouse.frame("SELECT article, text_sha FROM articles WHERE edition = $1",
-                               [edition])  # fmt: skip
+    articles = warehouse.frame(
+        "SELECT article, text_sha FROM articles WHERE edition = $1", [edition]
+    )
     lot = sorted(
         (
             create_inversion(edition, article, text_sha, inverter, settings)

@@ -58,22 +58,22 @@ class Pair:
     agent: str
     other: str
     n_articles: int
-    difference: float | None
-    """`agent` minus `other`, in the metric's unit."""
-    low: float | None
-    """Lower end of the difference's 95 % interval."""
-    high: float | None
-    effect_size: float | None
-    """Mean of the articles' differences over their standard deviation (Cohen's d_z)."""
-    better_share: float | None
-    """Share of the articles in which `agent` has the better value, 0-1; ties count half."""
-    p: float | None
-    """p-value of the difference, from the randomization test; 0-1."""
-    p_adjusted: float | None
-    """p-value with Holm's correction for all pairs of the metric."""
     n_pairs: int
     """Number of pairs in the correction."""
-    reason: str | None
+    difference: float | None = None
+    """`agent` minus `other`, in the metric's unit."""
+    low: float | None = None
+    """Lower end of the difference's 95 % interval."""
+    high: float | None = None
+    effect_size: float | None = None
+    """Mean of the articles' differences over their standard deviation (Cohen's d_z)."""
+    better_share: float | None = None
+    """Share of the articles in which `agent` has the better value, 0-1; ties count half."""
+    p: float | None = None
+    """p-value of the difference, from the randomization test; 0-1."""
+    p_adjusted: float | None = None
+    """p-value with Holm's correction for all pairs of the metric."""
+    reason: str | None = None
     """Why a value is missing."""
 
 
@@ -232,8 +232,7 @@ def _compare_alike(
     places_of = [(columns.index(one), columns.index(other)) for one, other in pairs]
     if not sums.n_clusters:
         for one, other in places_of:
-            yield Pair(names[one], names[other], 0, None, None, None, None, None, None, None,
-                       n_pairs, NONE_SHARED)  # fmt: skip
+            yield Pair(names[one], names[other], 0, n_pairs, reason=NONE_SHARED)
         return
     first, second = [one for one, _ in places_of], [other for _, other in places_of]
     whole, single = sums.overall(), sums.by_cluster()
@@ -257,7 +256,6 @@ def _compare_alike(
             effect_size=_compute_effect_size(apart),
             better_share=_compute_better_share(apart * sign),
             p=p,
-            p_adjusted=None,
             n_pairs=n_pairs,
             reason=span.reason,
         )

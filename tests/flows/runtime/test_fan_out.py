@@ -1,6 +1,113 @@
-"""What is said of what could not be done."""
+"""How items are run together, and what is said of what could not be done."""
 
-from flows.runtime.fan_out import Failure, format_failures
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from flows.runtime import fan_out
+from flows.runtime.fan_out import Failure, Later, format_failures, run_items
+from tasks.models.errors import Misconfigured
+from tasks.warehouse.errors import UnwritableWarehouse
+
+
+class Bar:
+    """Counts in place of a bar and an artifact."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def describe(self, doing: str) -> None:
+        """Forget it."""
+
+    def advance(self, items: int) -> None:
+        self.done += items
+
+
+@pytest.fixture
+def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
+    shown = Bar()
+
+    @asynccontextmanager
+    async def stage_progress(stage: str, total: int) -> AsyncIterator[Bar]:
+        yield shown
+
+    monkeypatch.setattr(fan_out, "stage_progress", stage_progress)
+    return shown
+
+
+def run(
+    errors: dict[str, BaseException | None], **settings: Any
+) -> tuple[list[Failure], list[str]]:
+    """Run the items that end with these errors; the failures, and the items that were begun."""
+    begun: list[str] = []
+
+    async def one(item: str) -> BaseException | None:
+        begun.append(item)
+        await asyncio.sleep(0)
+        return errors[item]
+
+    work = [(item, item) for item in errors]
+    return asyncio.run(run_items("pages", work, one, **settings)), begun
+
+
+def test_an_item_that_fails_stops_no_other(bar: Bar) -> None:
+    failures, begun = run({"a": None, "b": ValueError("no"), "c": None}, concurrency=1)
+    assert failures == [Failure("pages", "b", "ValueError: no")]
+    assert (begun, bar.done) == (["a", "b", "c"], 3)
+
+
+def test_an_error_that_no_item_could_escape_stops_its_own_group(bar: Bar) -> None:
+    no_key = Misconfigured("No key.")
+    failures, begun = run(
+        {"a1": no_key, "a2": None, "b1": None, "a3": None},
+        concurrency={"a": 1, "b": 1},
+        group=lambda item: item[0],
+    )
+    assert failures == [Failure("pages", "a 3 of 3 are left", "No key.")]
+    assert begun == ["a1", "b1"]
+
+
+def test_items_that_run_at_a_time_are_limited(bar: Bar) -> None:
+    at_a_time: list[int] = [0]
+
+    async def one(item: str) -> None:
+        at_a_time.append(at_a_time[-1] + 1)
+        await asyncio.sleep(0.001)
+        at_a_time.append(at_a_time[-1] - 1)
+
+    work = [(item, item) for item in "abcdef"]
+    asyncio.run(run_items("pages", work, one, concurrency=2))
+    assert max(at_a_time) == 2
+
+
+def test_an_item_that_has_to_wait_is_run_once_more_when_the_others_are_done(bar: Bar) -> None:
+    begun: list[str] = []
+
+    async def one(item: str) -> BaseException | None:
+        begun.append(item)
+        return Later() if begun.count(item) == 1 and item == "a" else None
+
+    assert asyncio.run(run_items("verdicts", [("a", "a"), ("b", "b")], one, concurrency=1)) == []
+    assert (begun, bar.done) == (["a", "b", "a"], 2)
+
+
+def test_a_warehouse_that_cannot_be_written_cancels_what_is_under_way(bar: Bar) -> None:
+    ended: list[str] = []
+
+    async def one(item: str) -> None:
+        if item == "a":
+            raise UnwritableWarehouse("The disk is full.")
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(item)
+
+    with pytest.raises(UnwritableWarehouse, match="full"):
+        asyncio.run(run_items("scores", [("b", "b"), ("a", "a")], one))
+    assert ended == ["b"]
 
 
 def test_an_error_is_told_once_with_the_items_that_it_is_about() -> None:
