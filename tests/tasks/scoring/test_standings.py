@@ -147,8 +147,9 @@ def test_agents_are_compared_on_what_both_have_and_drawn_from_what_each_has() ->
     assert (row(found, "ann").n_articles, row(found, "bob").n_articles) == (10, 5)
     assert row(found, "ann").value == pytest.approx(0.5)
     assert pairs["ann", "bob"].difference == pytest.approx(0.1 - 0.26), "only where both are"
-    assert pairs["bob", "cyd"] == Pair("bob", "cyd", 0, None, None, None, None, None, None, None, 2,
-                                       "no article of which both have a value")  # fmt: skip
+    assert pairs["bob", "cyd"] == Pair(
+        "bob", "cyd", 0, n_pairs=2, reason="no article of which both have a value"
+    )
 
 
 def test_assignments_of_one_article_are_one_cluster() -> None:
