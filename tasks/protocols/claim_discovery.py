@@ -9,32 +9,17 @@ it ends the whole run.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import polars as pl
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.extraction.answers import (
-    AgentAnswer,
-    AnsweredClaim,
-    AnswerParseError,
-    parse_answer,
-)
 from tasks.extraction.bans import InvalidBan
-from tasks.extraction.claim_layouts import (
-    TruthLayout,
-    build_answered_claims,
-    build_truth_items,
-    derive_layout,
-    normalise_key,
-)
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
 from tasks.metrics.claim_trees import score_claim_trees
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.claim_matching import (
     MATCH,
-    MatchQuestion,
     build_nodes,
     build_truth_nodes,
     match_trees,
@@ -42,17 +27,16 @@ from tasks.protocols.claim_matching import (
 )
 from tasks.protocols.claim_profiles import (
     ProfileFigures,
-    ProfileInput,
     compute_profile_figures,
     decide_profile,
 )
+from tasks.protocols.claim_questions import AnsweredQuestion
 from tasks.protocols.claim_search import compute_search_figures, decide_search
 from tasks.protocols.claim_sources import compute_leakage
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.redirects import Redirects
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
-from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
 
 ANSWER, FORM = "answer", "form"
 READ, UNREADABLE, NO_CLAIMS = "read", "unreadable", "no_claims"
@@ -64,56 +48,6 @@ SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
 class ClaimDiscoveryParameters(ConfigModel):
     compat_profiles: bool = True
     """Whether to compute the figures of the published code too."""
-
-
-class AnsweredQuestion:
-    """One question with its ground truth and an answer."""
-
-    def __init__(
-        self, category: str, truths: str, settings: str, text: str, trace: str | None
-    ) -> None:
-        self.category = category
-        self.truths: tuple[TruthClaim, ...] = TRUTHS.validate_json(truths)
-        self.settings = TruthSettings.model_validate_json(settings)
-        self.trace = trace
-        self.unreadable: str | None = None
-        try:
-            self.answer = parse_answer(text)
-        except AnswerParseError as error:
-            self.answer, self.unreadable = AgentAnswer(), str(error)
-
-    @cached_property
-    def form(self) -> TruthLayout:
-        return derive_layout(self.category, self.settings, self.truths)
-
-    @cached_property
-    def claims(self) -> tuple[AnsweredClaim, ...]:
-        return build_answered_claims(self.answer, self.form)
-
-    @property
-    def question(self) -> MatchQuestion:
-        note = self.settings.eval_info.evaluation_note
-        return MatchQuestion(self.settings.question, str(note) if note else "")
-
-    def profile_input(self) -> ProfileInput:
-        info = self.settings.eval_info
-        return ProfileInput(
-            category=self.category,
-            form=self.form,
-            truth=build_truth_items(self.category, self.settings, self.truths),
-            answer=self.answer,
-            primary_keys=tuple(normalise_key(key) for key in info.primary_keys),
-            main_claims=tuple(normalise_key(key) for key in info.main_claims),
-        )
-
-    def parse_status(self) -> JudgeAnswer:
-        """Whether the answer could be parsed, as a decision without a model."""
-        if self.unreadable:
-            return JudgeAnswer(
-                status=Status.OK, label=UNREADABLE, reason=f"unreadable_answer: {self.unreadable}"
-            )
-        label = READ if self.answer.n_claims else NO_CLAIMS
-        return JudgeAnswer(status=Status.OK, label=label, reason=f"{self.answer.n_claims} claims")
 
 
 class ClaimDiscovery:
@@ -141,13 +75,13 @@ class ClaimDiscovery:
         posed = AnsweredQuestion(
             truth.category, truth.truths, truth.settings, case.report.text, trace
         )
-        decided = [ItemAnswer(step=ANSWER, item=FORM, answer=posed.parse_status())]
+        decided = [ItemAnswer(step=ANSWER, item=FORM, answer=_decide_form(posed))]
         needed = posed.settings.needed_queries
         steps = [decide_search(trace, needed, posed.question, judge)]
         if posed.unreadable is None:
             steps.append(match_trees(judge, posed.question, posed.claims, posed.truths))
             if self.parameters.compat_profiles:
-                steps.append(decide_profile(posed.profile_input(), posed.question, judge))
+                steps.append(decide_profile(posed, judge))
         return decided + await gather_answers(steps)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
@@ -170,7 +104,17 @@ class ClaimDiscovery:
     def _compute_compat(self, posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
         if not self.parameters.compat_profiles:
             return ProfileFigures(reason=SWITCHED_OFF)
-        return compute_profile_figures(posed.profile_input(), verdicts)
+        return compute_profile_figures(posed, verdicts)
+
+
+def _decide_form(posed: AnsweredQuestion) -> JudgeAnswer:
+    """Whether the answer could be parsed, as a decision without a model."""
+    if posed.unreadable:
+        return JudgeAnswer(
+            status=Status.OK, label=UNREADABLE, reason=f"unreadable_answer: {posed.unreadable}"
+        )
+    label = READ if posed.answer.n_claims else NO_CLAIMS
+    return JudgeAnswer(status=Status.OK, label=label, reason=f"{posed.answer.n_claims} claims")
 
 
 def _score_tree(posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:

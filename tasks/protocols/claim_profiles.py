@@ -7,16 +7,8 @@ What is matched is the same.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from tasks.extraction.answers import AgentAnswer
-from tasks.extraction.claim_layouts import (
-    TruthItem,
-    TruthLayout,
-    TruthValue,
-    build_answered_rows,
-    get_row_value,
-)
+from tasks.extraction.claim_layouts import TruthValue, get_row_value
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, NamedValue
 from tasks.metrics.claim_profiles import (
     GradedRow,
@@ -37,6 +29,7 @@ from tasks.protocols.claim_matching import (
     match_level,
     normalise_value,
 )
+from tasks.protocols.claim_questions import AnsweredQuestion
 from tasks.protocols.figures import VerdictLabels
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
@@ -46,27 +39,6 @@ NOTE_BY_CATEGORY = {
     "entities": "Names of people may come in another order or without their middle names.",
 }
 """What the published matcher of a category tolerates in addition."""
-
-
-@dataclass(frozen=True)
-class ProfileInput:
-    """One question with its answer, in the published form."""
-
-    category: str
-    form: TruthLayout
-    truth: tuple[TruthItem, ...]
-    answer: AgentAnswer
-    primary_keys: tuple[str, ...]
-    main_claims: tuple[str, ...]
-
-    def graded_keys(self, row: Iterable[str]) -> list[str]:
-        """Return the keys of a true row that need a grade."""
-        ignored = self.form.ignored - set(self.main_claims)
-        return [key for key in row if key not in ignored]
-
-    @cached_property
-    def rows(self) -> tuple[tuple[dict[str, str], ...], ...]:
-        return build_answered_rows(self.answer, self.form)
 
 
 @dataclass
@@ -93,65 +65,64 @@ class ProfileFigures:
     reason: str | None = None
 
 
-async def decide_profile(
-    profile: ProfileInput, question: MatchQuestion, judge: Judge
-) -> list[ItemAnswer]:
+async def decide_profile(posed: AnsweredQuestion, judge: Judge) -> list[ItemAnswer]:
     """Make every decision that the category's published scoring needs."""
-    allowed = NOTE_BY_CATEGORY.get(profile.category, "")
-    noted = MatchQuestion(question.text, " ".join(filter(None, (question.note, allowed))))
+    text, note = posed.question.text, posed.question.note
+    allowed = NOTE_BY_CATEGORY.get(posed.category, "")
+    noted = MatchQuestion(text, " ".join(filter(None, (note, allowed))))
     decided: list[ItemAnswer] = []
-    for level in _build_levels(profile):
+    for level in _build_levels(posed):
         answers = await match_level(judge, noted, level.truths, level.answered)
         decided += name_answers(COMPAT_MATCH, level.items, answers)
-    if not _is_graded(profile) or any(d.answer.status is not Status.OK for d in decided):
+    if not _is_graded(posed) or any(d.answer.status is not Status.OK for d in decided):
         return decided
     verdicts = {(d.step, d.item): (str(d.answer.status), d.answer.label) for d in decided}
     return decided + await gather_answers(
-        _grade_row(f"{group}.{row}", true, profile.rows[group][row], noted, judge, profile)
-        for (group, row), true in _pair_rows(profile, verdicts).items()
+        _grade_row(f"{group}.{row}", true, posed.rows[group][row], noted, judge, posed)
+        for (group, row), true in _pair_rows(posed, verdicts).items()
     )
 
 
-def compute_profile_figures(profile: ProfileInput, verdicts: VerdictLabels) -> ProfileFigures:
+def compute_profile_figures(posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
     """Compute the published figures; null, with the reason, while a decision is missing."""
     found = ProfileFigures()
-    levels = _build_levels(profile)
+    levels = _build_levels(posed)
     for level in levels:
         _note_missing(found, COMPAT_MATCH, level.items, verdicts)
-    if profile.category.startswith("scifacts-"):
+    if posed.category.startswith("scifacts-"):
         result = _score_classes(levels, verdicts)
-    elif not _is_graded(profile):
+    elif not _is_graded(posed):
         result = _score_lists(levels, verdicts)
     else:
-        result = None if found.reason else _score_graded(profile, verdicts, found)
+        result = None if found.reason else _score_graded(posed, verdicts, found)
     if found.reason is None:
         found.figures = result
     return found
 
 
-def _is_graded(profile: ProfileInput) -> bool:
-    return profile.category.startswith("novel-datasets-") or profile.category == "flights"
+def _is_graded(posed: AnsweredQuestion) -> bool:
+    return posed.category.startswith("novel-datasets-") or posed.category == "flights"
 
 
-def _get_class_keys(profile: ProfileInput) -> list[str]:
-    has_material = any("material" in row for item in profile.truth for row in item.rows)
+def _get_class_keys(posed: AnsweredQuestion) -> list[str]:
+    has_material = any("material" in row for item in posed.truth_items for row in item.rows)
     return ["material", "paper_title"] if has_material else ["paper_title"]
 
 
-def _build_levels(profile: ProfileInput) -> list[MatchLevel]:
+def _build_levels(posed: AnsweredQuestion) -> list[MatchLevel]:
     """Return the lists to match: one per key in scifacts, else one per item of the truth."""
-    if profile.category.startswith("scifacts-"):
-        return [_build_class_level(profile, key) for key in _get_class_keys(profile)]
+    if posed.category.startswith("scifacts-"):
+        return [_build_class_level(posed, key) for key in _get_class_keys(posed)]
     return [
-        _build_row_level(profile, index)
-        for index, item in enumerate(profile.truth)
-        if not (_is_graded(profile) and item.form == "dict")
+        _build_row_level(posed, index)
+        for index, item in enumerate(posed.truth_items)
+        if not (_is_graded(posed) and item.form == "dict")
     ]
 
 
-def _build_class_level(profile: ProfileInput, key: str) -> MatchLevel:
-    true = [row.get(key, TruthValue("")) for item in profile.truth for row in item.rows]
-    answered = [get_row_value(row, key) for rows in profile.rows for row in rows]
+def _build_class_level(posed: AnsweredQuestion, key: str) -> MatchLevel:
+    true = [row.get(key, TruthValue("")) for item in posed.truth_items for row in item.rows]
+    answered = [get_row_value(row, key) for rows in posed.rows for row in rows]
     return MatchLevel(
         f"{key}:",
         [build_compared_claim("", value.text, value.also) for value in true],
@@ -159,13 +130,13 @@ def _build_class_level(profile: ProfileInput, key: str) -> MatchLevel:
     )
 
 
-def _build_row_level(profile: ProfileInput, index: int) -> MatchLevel:
+def _build_row_level(posed: AnsweredQuestion, index: int) -> MatchLevel:
     """Build the level of one item's rows, identified by their primary keys."""
-    item = profile.truth[index]
-    keys = [k for k in profile.primary_keys if any(k in row for row in item.rows)]
-    keys = keys or list(profile.form.row_keys)
+    item = posed.truth_items[index]
+    keys = [k for k in posed.primary_keys if any(k in row for row in item.rows)]
+    keys = keys or list(posed.form.row_keys)
     true = ({k: row.get(k, row.get("", TruthValue(""))) for k in keys} for row in item.rows)
-    answered = ({k: TruthValue(get_row_value(row, k)) for k in keys} for row in profile.rows[index])
+    answered = ({k: TruthValue(get_row_value(row, k)) for k in keys} for row in posed.rows[index])
     return MatchLevel(f"{index}.", [*map(_build_identity, true)], [*map(_build_identity, answered)])
 
 
@@ -185,10 +156,10 @@ async def _grade_row(
     answered: Mapping[str, str],
     question: MatchQuestion,
     judge: Judge,
-    profile: ProfileInput,
+    posed: AnsweredQuestion,
 ) -> list[ItemAnswer]:
     """Grade each key of one true row; missing or equal values need no judge."""
-    wanted = {key: true[key] for key in profile.graded_keys(true)}
+    wanted = {key: true[key] for key in posed.graded_keys(true)}
     answers = {key: _grade_without_judge(value, answered.get(key)) for key, value in wanted.items()}
     undecided = [key for key, answer in answers.items() if answer is None]
     if undecided:
@@ -211,16 +182,16 @@ def _grade_without_judge(true: TruthValue, answered: str | None) -> JudgeAnswer 
 
 
 def _pair_rows(
-    profile: ProfileInput, verdicts: VerdictLabels
+    posed: AnsweredQuestion, verdicts: VerdictLabels
 ) -> dict[tuple[int, int], Mapping[str, TruthValue]]:
     """Return (item of the truth, answered row) → the true row to grade it against."""
     found: dict[tuple[int, int], Mapping[str, TruthValue]] = {}
-    for index, item in enumerate(profile.truth):
+    for index, item in enumerate(posed.truth_items):
         if item.form == "dict":
-            if profile.rows[index]:
+            if posed.rows[index]:
                 found[index, 0] = item.rows[0]
             continue
-        level = _build_row_level(profile, index)
+        level = _build_row_level(posed, index)
         for row, true in match_one_to_one(_build_edges(level, verdicts)).items():
             found[index, row] = item.rows[true]
     return found
@@ -250,13 +221,13 @@ def _score_lists(levels: Sequence[MatchLevel], verdicts: VerdictLabels) -> Claim
 
 
 def _score_graded(
-    profile: ProfileInput, verdicts: VerdictLabels, found: ProfileFigures
+    posed: AnsweredQuestion, verdicts: VerdictLabels, found: ProfileFigures
 ) -> ClaimScores | None:
-    pairs = _pair_rows(profile, verdicts)
+    pairs = _pair_rows(posed, verdicts)
     rows = []
-    for group, answered in enumerate(profile.rows):
+    for group, answered in enumerate(posed.rows):
         for index, row in enumerate(answered):
-            wanted = profile.graded_keys(pairs.get((group, index), ()))
+            wanted = posed.graded_keys(pairs.get((group, index), ()))
             items = {key: f"{group}.{index} {key}" for key in wanted}
             _note_missing(found, COMPAT_GRADE, items.values(), verdicts)
             grades = {
@@ -264,15 +235,15 @@ def _score_graded(
                 for key, item in items.items()
                 if (label := verdicts.get((COMPAT_GRADE, item), ("", None))[1])
             }
-            gates_all = profile.truth[group].form == "dict"
+            gates_all = posed.truth_items[group].form == "dict"
             rows.append(GradedRow(frozenset(row), grades, gates_all))
-    for group, item in enumerate(profile.truth):
-        if item.form == "dict" and not profile.rows[group]:
+    for group, item in enumerate(posed.truth_items):
+        if item.form == "dict" and not posed.rows[group]:
             # An answer without the dict has its main claim wrong too.
-            missing = {key: 0 for key in profile.main_claims if key in item.rows[0]}
+            missing = {key: 0 for key in posed.main_claims if key in item.rows[0]}
             rows.append(GradedRow(frozenset(), missing, gates_all=True))
-    true_keys = [row.keys() for item in profile.truth for row in item.rows]
-    return score_graded_rows(rows, true_keys, profile.main_claims, profile.form.ignored)
+    true_keys = [row.keys() for item in posed.truth_items for row in item.rows]
+    return score_graded_rows(rows, true_keys, posed.main_claims, posed.form.ignored)
 
 
 def _note_missing(
