@@ -291,7 +291,7 @@ def test_no_text_is_too_odd_to_be_counted(text: str) -> None:
         ({"relevance": "half"}, "relevance.*'ratio' or 'linear'"),
         ({"host_mode": "both"}, "host_mode.*'algorithm' or 'formula'"),
         ({"domains": {"7": "Law"}}, r"domains.*\^\\d\{2\}"),
-        ({"epsilon": 3}, "epsilon.*Extra inputs"),
+        ({"epsilon": 3}, "unknown key `parameters.epsilon`"),
     ],
 )
 def test_settings_that_are_wrong_are_refused(parameters: dict[str, Any], says: str) -> None:
