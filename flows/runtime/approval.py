@@ -13,8 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.objects import State
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import StateType
 from prefect.context import get_run_context
 from prefect.exceptions import FlowPauseTimeout
 from prefect.flow_runs import apause_flow_run, asuspend_flow_run
@@ -56,7 +56,8 @@ async def wait_for_decision(digest: str, seconds: float) -> PublishDecision | No
             wait_for_input=PublishDecision, timeout=ceil(seconds), key=digest
         )
     answered = asyncio.ensure_future(_wait_for_answer(seconds))
-    cancelled = asyncio.ensure_future(_wait_for_cancellation())
+    # Prefect's pause does not check whether the run is cancelled.
+    cancelled = asyncio.ensure_future(_wait_for_state(StateType.CANCELLING, StateType.CANCELLED))
     try:
         await asyncio.wait({answered, cancelled}, timeout=seconds, return_when="FIRST_COMPLETED")
         if cancelled.done():
@@ -82,32 +83,23 @@ async def _wait_for_answer(seconds: float) -> PublishDecision | None:
     except httpx.HTTPError as error:
         if not _is_transient(error):
             raise
+    await _wait_for_state(StateType.RUNNING)
+    return await PublishDecision.aload(keyset_from_base_key(f"paused-{key}"))
+
+
+async def _wait_for_state(*types: StateType) -> None:
+    """Return once the run has a state of one of these types; retry until the server answers."""
     async with get_client() as client:
-        while not (await _poll_state(client)).is_running():
-            pass
-        return await PublishDecision.aload(keyset_from_base_key(f"paused-{key}"))
-
-
-async def _wait_for_cancellation() -> None:
-    """Return once the run is cancelled: Prefect's pause does not check for that."""
-    async with get_client() as client:
-        state = await _poll_state(client)
-        while not (state.is_cancelling() or state.is_cancelled()):
-            state = await _poll_state(client)
-
-
-async def _poll_state(client: PrefectClient) -> State[Any]:
-    """Wait a moment and return the run's state; retry until the server answers."""
-    while True:
-        await asyncio.sleep(POLL_SECONDS)
-        try:
-            found = (await client.read_flow_run(_get_current_run().id)).state
-        except httpx.HTTPError as error:
-            if not _is_transient(error):
-                raise
-        else:
-            if found is not None:
-                return found
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            try:
+                state = (await client.read_flow_run(_get_current_run().id)).state
+            except httpx.HTTPError as error:
+                if not _is_transient(error):
+                    raise
+            else:
+                if state and state.type in types:
+                    return
 
 
 def _is_transient(error: httpx.HTTPError) -> bool:
