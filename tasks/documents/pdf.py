@@ -133,34 +133,40 @@ def _split_tables(
     page: Page, words: Sequence[PdfWord]
 ) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
     """Split a page into its lines outside of tables, and its tables with the lines before each."""
-    if any(word.place and word.place.table is not None for word in words):
-        return _split_tagged_tables(page.page_number, words)
-    return _split_ruled_tables(page, words)
-
-
-def _split_tagged_tables(
-    number: int, words: Sequence[PdfWord]
-) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
-    lines: list[PdfLine] = []
-    cells: dict[int, dict[tuple[int, int], list[PdfLine]]] = {}
-    before: dict[int, int] = {}
-    for line in group_lines(number, words):
-        table = line.place.table if line.place else None
-        if table is None or line.place is None:
-            lines.append(line)
-        else:
-            before.setdefault(table, len(lines))
-            place = (line.place.row, line.place.column)
-            cells.setdefault(table, {}).setdefault(place, []).append(line)
-    return lines, [(before[n], _build_table(number, found)) for n, found in cells.items()]
-
-
-def _split_ruled_tables(
-    page: Page, words: Sequence[PdfWord]
-) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
-    """Split off the tables whose cells are framed by ruled lines."""
     number = page.page_number
-    taken: dict[int, tuple[int, tuple[int, int]]] = {}
+    places = _find_tagged_cells(words) or _find_ruled_cells(page, words)
+    lines: list[PdfLine] = []
+    before: dict[int, int] = {}
+    in_cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}
+    outside: list[PdfWord] = []
+    for at, word in enumerate(words):
+        if at not in places:
+            outside.append(word)
+            continue
+        lines += group_lines(number, outside)
+        outside = []
+        table, cell = places[at]
+        before.setdefault(table, len(lines))
+        in_cells.setdefault(table, {}).setdefault(cell, []).append(word)
+    lines += group_lines(number, outside)
+    return lines, [(before[n], _build_table(number, cells)) for n, cells in in_cells.items()]
+
+
+CellPlaces = dict[int, tuple[int, tuple[int, int]]]
+"""By index of a word: the number of its table, and the row and column of its cell."""
+
+
+def _find_tagged_cells(words: Sequence[PdfWord]) -> CellPlaces:
+    return {
+        at: (word.place.table, (word.place.row, word.place.column))
+        for at, word in enumerate(words)
+        if word.place is not None and word.place.table is not None
+    }
+
+
+def _find_ruled_cells(page: Page, words: Sequence[PdfWord]) -> CellPlaces:
+    """Find the words in tables whose cells are framed by ruled lines."""
+    places: CellPlaces = {}
     for n, found in enumerate(page.find_tables()):
         inside = {
             at: (n, (r, c))
@@ -175,37 +181,15 @@ def _split_ruled_tables(
         filled = len({place for _, place in inside.values()})
         wide = max((len(row.cells) for row in found.rows), default=0)
         if wide > 1 and n_cells >= MIN_CELLS and filled >= MIN_FILLED * n_cells:
-            taken |= {at: place for at, place in inside.items() if at not in taken}
-    lines: list[PdfLine] = []
-    before: dict[int, int] = {}
-    in_cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}
-    outside: list[PdfWord] = []
-    for at, word in enumerate(words):
-        if at not in taken:
-            outside.append(word)
-            continue
-        lines += group_lines(number, outside)
-        outside = []
-        n, place = taken[at]
-        before.setdefault(n, len(lines))
-        in_cells.setdefault(n, {}).setdefault(place, []).append(word)
-    lines += group_lines(number, outside)
-    tables = [
-        (
-            before[n],
-            _build_table(number, {p: list(group_lines(number, w)) for p, w in cells.items()}),
-        )
-        for n, cells in in_cells.items()
-    ]
-    return lines, tables
+            places = inside | places
+    return places
 
 
-def _build_table(page: int, cells: dict[tuple[int, int], list[PdfLine]]) -> PdfTable:
-    width = 1 + max(column for _, column in cells)
-    rows = sorted({row for row, _ in cells})
-    return PdfTable(
-        page, tuple(tuple(tuple(cells.get((r, c), ())) for c in range(width)) for r in rows)
-    )
+def _build_table(page: int, cells: dict[tuple[int, int], list[PdfWord]]) -> PdfTable:
+    lines = {place: tuple(group_lines(page, words)) for place, words in cells.items()}
+    width = 1 + max(column for _, column in lines)
+    rows = sorted({row for row, _ in lines})
+    return PdfTable(page, tuple(tuple(lines.get((r, c), ()) for c in range(width)) for r in rows))
 
 
 def _merge_in_order(
