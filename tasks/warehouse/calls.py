@@ -1,6 +1,6 @@
 """Rows of the ledger of calls, and of batch jobs."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -10,8 +10,8 @@ from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 class Call(Row):
     """One request to a model and its answer: paid once, kept for ever."""
 
-    table: ClassVar[str] = "calls"
-    key: ClassVar[tuple[str, ...]] = ("call_id",)
+    table = "calls"
+    key = ("call_id",)
 
     call_id: str
     """Sha-256 of request and attempt."""
@@ -72,8 +72,8 @@ class Call(Row):
 class BatchJob(Row):
     """A job at a provider's batch API; written before it is created there."""
 
-    table: ClassVar[str] = "batch_jobs"
-    key: ClassVar[tuple[str, ...]] = ("job",)
+    table = "batch_jobs"
+    key = ("job",)
 
     job: str
     """Our id for it, to find it again if the provider's answer to its creation is lost."""

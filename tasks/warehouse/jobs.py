@@ -1,6 +1,6 @@
 """Rows of requested and imported reports: jobs, report files, collection costs, import issues."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -14,8 +14,8 @@ JobState = Literal[
 class Job(Row):
     """One request to an agent for a report; written before the request is sent."""
 
-    table: ClassVar[str] = "jobs"
-    key: ClassVar[tuple[str, ...]] = ("job",)
+    table = "jobs"
+    key = ("job",)
 
     job: str
     """Our id for it."""
@@ -72,8 +72,8 @@ class Job(Row):
 class ReportFile(Row):
     """The file of a report, or an image in it, kept unchanged under its sha-256."""
 
-    table: ClassVar[str] = "report_files"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number")
+    table = "report_files"
+    key = ("edition", "agent", "assignment", "number")
 
     edition: str
     agent: str
@@ -97,8 +97,8 @@ class ReportFile(Row):
 class CollectionCost(Row):
     """The cost of collecting a report by hand, as a person entered it."""
 
-    table: ClassVar[str] = "collection_costs"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
+    table = "collection_costs"
+    key = ("edition", "agent", "assignment")
 
     edition: str
     agent: str
@@ -115,8 +115,8 @@ class CollectionCost(Row):
 class ImportIssue(Row):
     """Something that an import could not read, or a remark."""
 
-    table: ClassVar[str] = "import_issues"
-    key: ClassVar[tuple[str, ...]] = ("edition", "scope", "path", "kind")
+    table = "import_issues"
+    key = ("edition", "scope", "path", "kind")
 
     edition: str
     scope: str = ""

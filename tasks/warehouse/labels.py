@@ -1,7 +1,5 @@
 """Rows of annotation: the items of blinded sheets, and people's labels."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from tasks.warehouse.rows import Row, UtcDatetime, utc_now
@@ -10,8 +8,8 @@ from tasks.warehouse.rows import Row, UtcDatetime, utc_now
 class AnnotationItem(Row):
     """One blinded item of a sheet that people label, with what it hides."""
 
-    table: ClassVar[str] = "annotation_items"
-    key: ClassVar[tuple[str, ...]] = ("sheet", "item_id")
+    table = "annotation_items"
+    key = ("sheet", "item_id")
 
     sheet: str
     """The sheet's name."""
@@ -44,8 +42,8 @@ class AnnotationItem(Row):
 class HumanLabel(Row):
     """One person's label of one item, unblinded."""
 
-    table: ClassVar[str] = "human_labels"
-    key: ClassVar[tuple[str, ...]] = ("sheet", "item_id", "annotator")
+    table = "human_labels"
+    key = ("sheet", "item_id", "annotator")
 
     sheet: str
     """The sheet's name."""

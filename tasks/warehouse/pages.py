@@ -1,7 +1,7 @@
 """Rows of cited pages: how they were fetched, and what was read."""
 
 from datetime import date
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -19,8 +19,8 @@ the URL, or a redirect's target, is not allowed. `robots`: the site's robots.txt
 class Fetch(Row):
     """One fetch of a page from one source: done once, kept for ever."""
 
-    table: ClassVar[str] = "fetches"
-    key: ClassVar[tuple[str, ...]] = ("edition", "url", "source")
+    table = "fetches"
+    key = ("edition", "url", "source")
 
     edition: str
     url: str
@@ -66,8 +66,8 @@ PageSource = Literal["published", "direct", "jina", "wayback"]
 class Page(Row):
     """A cited page as fetched. The first good copy of a URL is kept for ever."""
 
-    table: ClassVar[str] = "pages"
-    key: ClassVar[tuple[str, ...]] = ("edition", "url")
+    table = "pages"
+    key = ("edition", "url")
 
     edition: str
     url: str

@@ -1,6 +1,6 @@
 """Rows of questions made from articles: accepted, rejected or open."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,8 +11,8 @@ from tasks.warehouse.truths import QuestionCategory
 class Question(Row):
     """A question about one target of an article. Columns of steps it did not reach are null."""
 
-    table: ClassVar[str] = "questions"
-    key: ClassVar[tuple[str, ...]] = ("edition", "article", "inversion_id", "number")
+    table = "questions"
+    key = ("edition", "article", "inversion_id", "number")
 
     edition: str
     article: str

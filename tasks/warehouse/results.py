@@ -1,6 +1,6 @@
 """Rows of results: cells, verdicts, scores, the leaderboard, diagnostics."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -10,8 +10,8 @@ from tasks.warehouse.rows import BigInt, Row, Status, UtcDatetime, utc_now
 class Cell(Row):
     """All verdicts of one protocol and judge on one report, for one state of their inputs."""
 
-    table: ClassVar[str] = "cells"
-    key: ClassVar[tuple[str, ...]] = ("cell_id",)
+    table = "cells"
+    key = ("cell_id",)
 
     cell_id: str
     """Sha-256 of inputs, judge, model, prompts and protocol version."""
@@ -37,8 +37,8 @@ class Cell(Row):
 class Verdict(Row):
     """A judge's verdict on one item, with its evidence."""
 
-    table: ClassVar[str] = "verdicts"
-    key: ClassVar[tuple[str, ...]] = ("cell_id", "step", "item")
+    table = "verdicts"
+    key = ("cell_id", "step", "item")
 
     cell_id: str
     edition: str
@@ -68,15 +68,8 @@ class Verdict(Row):
 class Score(Row):
     """A report's value of one metric."""
 
-    table: ClassVar[str] = "scores"
-    key: ClassVar[tuple[str, ...]] = (
-        "edition",
-        "protocol",
-        "agent",
-        "assignment",
-        "judge",
-        "metric",
-    )
+    table = "scores"
+    key = ("edition", "protocol", "agent", "assignment", "judge", "metric")
 
     edition: str
     protocol: str
@@ -109,8 +102,8 @@ UNREVIEWED = "it rests on rubrics that a model drafted and nobody has reviewed"
 class LeaderboardRow(Row):
     """A figure: one agent's aggregated score on one metric over an edition."""
 
-    table: ClassVar[str] = "leaderboard"
-    key: ClassVar[tuple[str, ...]] = ("edition", "protocol", "agent", "metric", "judge")
+    table = "leaderboard"
+    key = ("edition", "protocol", "agent", "metric", "judge")
 
     edition: str
     """The edition's name."""
@@ -165,8 +158,8 @@ class LeaderboardRow(Row):
 class AgentPair(Row):
     """The difference of two agents on one metric, over the assignments for which both have one."""
 
-    table: ClassVar[str] = "agent_pairs"
-    key: ClassVar[tuple[str, ...]] = ("edition", "protocol", "metric", "judge", "agent", "other")
+    table = "agent_pairs"
+    key = ("edition", "protocol", "metric", "judge", "agent", "other")
 
     edition: str
     """The edition's name."""
@@ -207,8 +200,8 @@ class AgentPair(Row):
 class Diagnostic(Row):
     """A style measurement of one text; it does not enter scores."""
 
-    table: ClassVar[str] = "diagnostics"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "name")
+    table = "diagnostics"
+    key = ("edition", "agent", "assignment", "name")
 
     edition: str
     agent: str

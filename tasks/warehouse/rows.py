@@ -102,8 +102,8 @@ class Row(Frozen):
 class Edition(Row):
     """A named set of assignments and what was collected for them."""
 
-    table: ClassVar[str] = "editions"
-    key: ClassVar[tuple[str, ...]] = ("edition",)
+    table = "editions"
+    key = ("edition",)
 
     edition: str
     source: str
@@ -116,8 +116,8 @@ class Edition(Row):
 class Agent(Row):
     """A system under test."""
 
-    table: ClassVar[str] = "agents"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent")
+    table = "agents"
+    key = ("edition", "agent")
 
     edition: str
     agent: str
@@ -133,8 +133,8 @@ class Agent(Row):
 class Article(Row):
     """A reference article at one revision."""
 
-    table: ClassVar[str] = "articles"
-    key: ClassVar[tuple[str, ...]] = ("edition", "article")
+    table = "articles"
+    key = ("edition", "article")
 
     edition: str
     article: str
@@ -168,8 +168,8 @@ answers a query."""
 class Assignment(Row):
     """One thing an agent is asked to do: write an article, answer a question, research a query."""
 
-    table: ClassVar[str] = "assignments"
-    key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
+    table = "assignments"
+    key = ("edition", "assignment")
 
     edition: str
     assignment: str
@@ -189,8 +189,8 @@ class Assignment(Row):
 class Report(Row):
     """The report that one agent delivered for one assignment."""
 
-    table: ClassVar[str] = "reports"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
+    table = "reports"
+    key = ("edition", "agent", "assignment")
 
     edition: str
     agent: str
@@ -207,8 +207,8 @@ class Report(Row):
 class Fact(Row):
     """A single statement of a reference article."""
 
-    table: ClassVar[str] = "facts"
-    key: ClassVar[tuple[str, ...]] = ("edition", "article", "number")
+    table = "facts"
+    key = ("edition", "article", "number")
 
     edition: str
     article: str
@@ -226,8 +226,8 @@ class Fact(Row):
 class Claim(Row):
     """A single statement of a report."""
 
-    table: ClassVar[str] = "claims"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number")
+    table = "claims"
+    key = ("edition", "agent", "assignment", "number")
 
     edition: str
     agent: str
@@ -244,8 +244,8 @@ class Claim(Row):
 class Citation(Row):
     """A (claim, URL) pair."""
 
-    table: ClassVar[str] = "citations"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment", "number", "url")
+    table = "citations"
+    key = ("edition", "agent", "assignment", "number", "url")
 
     edition: str
     agent: str
@@ -264,8 +264,8 @@ class Citation(Row):
 class Extraction(Row):
     """How the facts of an article or the claims of a report were extracted."""
 
-    table: ClassVar[str] = "extractions"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
+    table = "extractions"
+    key = ("edition", "agent", "assignment")
 
     edition: str
     agent: str

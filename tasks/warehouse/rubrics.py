@@ -1,7 +1,7 @@
 """Rows of rubrics and key points, which reports on research queries are judged by."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field, NonNegativeFloat, TypeAdapter
 
@@ -19,8 +19,8 @@ MERGED_FROM = TypeAdapter(tuple[int, ...])
 class Rubric(Row):
     """One item of a rubric."""
 
-    table: ClassVar[str] = "rubrics"
-    key: ClassVar[tuple[str, ...]] = ("edition", "assignment", "protocol", "item")
+    table = "rubrics"
+    key = ("edition", "assignment", "protocol", "item")
 
     edition: str
     assignment: str
@@ -76,8 +76,8 @@ BundleSource = Literal["published", "drafted"]
 class RubricBundle(Row):
     """The whole rubric of one assignment under one protocol."""
 
-    table: ClassVar[str] = "rubric_bundles"
-    key: ClassVar[tuple[str, ...]] = ("edition", "assignment", "protocol")
+    table = "rubric_bundles"
+    key = ("edition", "assignment", "protocol")
 
     edition: str
     assignment: str
@@ -96,8 +96,8 @@ class RubricBundle(Row):
 class PointSet(Row):
     """How the key points of one assignment were made."""
 
-    table: ClassVar[str] = "point_sets"
-    key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
+    table = "point_sets"
+    key = ("edition", "assignment")
 
     edition: str
     assignment: str
@@ -122,8 +122,8 @@ class PointSet(Row):
 class KeyPoint(Row):
     """A point from documents that helps to answer a query."""
 
-    table: ClassVar[str] = "key_points"
-    key: ClassVar[tuple[str, ...]] = ("edition", "assignment", "number")
+    table = "key_points"
+    key = ("edition", "assignment", "number")
 
     edition: str
     assignment: str

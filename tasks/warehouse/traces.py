@@ -1,6 +1,6 @@
 """Rows of search traces: how agents searched."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -27,8 +27,8 @@ TRACE = TypeAdapter(tuple[SearchStep, ...])
 class SearchTrace(Row):
     """The searches behind one report."""
 
-    table: ClassVar[str] = "search_traces"
-    key: ClassVar[tuple[str, ...]] = ("edition", "agent", "assignment")
+    table = "search_traces"
+    key = ("edition", "agent", "assignment")
 
     edition: str
     agent: str

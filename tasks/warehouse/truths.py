@@ -1,7 +1,7 @@
 """Rows of ground truths: the claims that answers to a question are compared with."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PositiveFloat, TypeAdapter
 
@@ -77,8 +77,8 @@ class TruthSettings(BaseModel):
 class GroundTruth(Row):
     """The ground truth of one `find_claims` assignment; never shown to agents."""
 
-    table: ClassVar[str] = "ground_truths"
-    key: ClassVar[tuple[str, ...]] = ("edition", "assignment")
+    table = "ground_truths"
+    key = ("edition", "assignment")
 
     edition: str
     assignment: str

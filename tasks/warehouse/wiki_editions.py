@@ -1,7 +1,7 @@
 """Rows of editions collected from a wiki."""
 
 from datetime import date
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -31,8 +31,8 @@ its HTML cannot be converted."""
 class Collection(Row):
     """How an edition is collected; set when its collection begins."""
 
-    table: ClassVar[str] = "collections"
-    key: ClassVar[tuple[str, ...]] = ("edition",)
+    table = "collections"
+    key = ("edition",)
 
     edition: str
     api_url: str
@@ -66,8 +66,8 @@ class Collection(Row):
 class Candidate(Row):
     """A good article that was considered, with the data for the choice."""
 
-    table: ClassVar[str] = "candidates"
-    key: ClassVar[tuple[str, ...]] = ("edition", "page_id")
+    table = "candidates"
+    key = ("edition", "page_id")
 
     edition: str
     page_id: BigInt
@@ -105,8 +105,8 @@ class Candidate(Row):
 class ArticleRevision(Row):
     """The source and attribution of a frozen article."""
 
-    table: ClassVar[str] = "article_revisions"
-    key: ClassVar[tuple[str, ...]] = ("edition", "article")
+    table = "article_revisions"
+    key = ("edition", "article")
 
     edition: str
     article: str
@@ -135,8 +135,8 @@ class ArticleRevision(Row):
 class ArticleLink(Row):
     """A page outside the wiki that an article's references link to."""
 
-    table: ClassVar[str] = "article_links"
-    key: ClassVar[tuple[str, ...]] = ("edition", "article", "number")
+    table = "article_links"
+    key = ("edition", "article", "number")
 
     edition: str
     article: str
