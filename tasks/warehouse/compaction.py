@@ -46,7 +46,6 @@ def compact_warehouse(
         steps = compact_lake(where, keep_days=keep_days, on_progress=on_progress)
         left_out = tuple(step for step in steps if step.error)
         return CompactionResult(before, _measure_lake(where), left_out)
-    assert isinstance(where, DuckDBFile)
     check_file(where.path)
     with lock_warehouse(where.path, on_wait=on_wait):
         before = _measure_file(where)

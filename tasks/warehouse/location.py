@@ -70,13 +70,14 @@ LocationLike = str | Path | Location
 """A location, or a setting to parse."""
 
 
-def parse_location(where: LocationLike) -> Location:
+def parse_location(where: LocationLike) -> DuckDBFile | DuckLake:
     """Parse a warehouse setting.
 
     Raises:
         WarehouseError: unknown kind of warehouse, or a part of the address is missing or wrong.
     """
     if isinstance(where, Location):
+        assert isinstance(where, DuckDBFile | DuckLake), "there is no other kind"
         return where
     if isinstance(where, str):
         if where.startswith(LAKE):

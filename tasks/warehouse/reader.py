@@ -11,7 +11,7 @@ import polars as pl
 from tasks.warehouse.errors import WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.lake import connect_lake, lake_exists
-from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.location import DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.schema import check_file, connect, has_schema
 from tasks.warehouse.sql import quote_literal
 
@@ -34,7 +34,6 @@ class ReadOnlyWarehouse:
 def check_exists(where: LocationLike) -> None:
     """Raise WarehouseError if there is no warehouse, or a lake's catalog does not answer."""
     where = parse_location(where)
-    assert isinstance(where, DuckDBFile | DuckLake)
     if not (lake_exists(where) if isinstance(where, DuckLake) else where.path.exists()):
         raise WarehouseError(
             f"{where}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
@@ -55,7 +54,6 @@ def open_for_reading(where: LocationLike) -> Iterator[ReadOnlyWarehouse]:
         with connect_lake(where, read_only=True) as connection:
             yield _check_and_restrict(connection, where)
         return
-    assert isinstance(where, DuckDBFile)
     check_file(where.path)
     try:
         with (

@@ -156,7 +156,7 @@ def open_warehouse(
         yield _open[where.url]
         return
     with _lock_file(where, wait_seconds, on_wait, activity):
-        connection = connect_lake(where) if isinstance(where, DuckLake) else _connect_file(where)
+        connection = connect_lake(where) if isinstance(where, DuckLake) else connect(where.path)
         try:
             with schema_lock(where) if isinstance(where, DuckLake) else nullcontext():
                 identity = ensure_schema(connection, where)
@@ -189,21 +189,16 @@ def _make_locks(where: Location, identity: str) -> "LocalLocks | LakeLocks":
 
 
 def _lock_file(
-    where: Location,
+    where: DuckDBFile | DuckLake,
     wait_seconds: float | None,
     on_wait: Callable[[str], None] | None,
     activity: str | None,
 ) -> AbstractContextManager[None]:
-    if not isinstance(where, DuckDBFile):
+    if isinstance(where, DuckLake):
         return nullcontext()
     check_file(where.path)
     _make_folder(where.path)
     return lock_warehouse(where.path, wait_seconds=wait_seconds, on_wait=on_wait, activity=activity)
-
-
-def _connect_file(where: Location) -> duckdb.DuckDBPyConnection:
-    assert isinstance(where, DuckDBFile)
-    return connect(where.path)
 
 
 def _make_folder(path: Path) -> None:
