@@ -6,7 +6,7 @@ from tasks.judges.batches import ask_first_alone, split_batches
 from tasks.judges.decisions import JudgeAnswer, StepAnswer
 from tasks.judges.forms.extraction import ReplyMergedPoints, ReplyPoints
 from tasks.judges.forms.verdicts import PointVerdicts, Ratings
-from tasks.judges.llm.requests import PromptedModel, Said, make_answers, make_step_answer
+from tasks.judges.llm.requests import PromptedModel, Said, make_answers
 from tasks.judges.research import (
     CheckPoints,
     ExtractKeyPoints,
@@ -53,17 +53,15 @@ async def extract_points(
     point are not checked here.
     """
 
-    def check(reply: ReplyPoints) -> None:
-        _validate_spans(reply, request.document)
-
-    outcome = await model.ask_form(request.prompt, request.template_values(), ReplyPoints, check)
-    return make_step_answer(
-        outcome,
+    return await model.answer_step(
+        request,
+        ReplyPoints,
         lambda reply: tuple(
             FoundKeyPoint(text=text, spans=tuple(stated.spans))
             for stated in reply.points
             if (text := collapse_whitespace(stated.point))
         ),
+        lambda reply: _validate_spans(reply, request.document),
     )
 
 
@@ -72,16 +70,9 @@ async def merge_points(
 ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
     """Merge points; an answer that loses a point, or names an unknown one, is unusable."""
 
-    def check(reply: ReplyMergedPoints) -> None:
-        _validate_merge(reply, len(request.points))
-
-    values = {
-        "question": request.question,
-        "points": [collapse_whitespace(p) for p in request.points],
-    }
-    outcome = await model.ask_form(request.prompt, values, ReplyMergedPoints, check)
-    return make_step_answer(
-        outcome,
+    return await model.answer_step(
+        request,
+        ReplyMergedPoints,
         lambda reply: tuple(
             MergedKeyPoint(
                 text=collapse_whitespace(stated.point),
@@ -89,6 +80,8 @@ async def merge_points(
             )
             for stated in reply.points
         ),
+        lambda reply: _validate_merge(reply, len(request.points)),
+        points=[collapse_whitespace(point) for point in request.points],
     )
 
 

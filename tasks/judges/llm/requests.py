@@ -118,16 +118,20 @@ class PromptedModel:
         request = self._request(prompt_name, values, len(expected), schema, attachments)
         return await self._send(request, check)
 
-    async def ask_form(
+    async def answer_step(
         self,
-        prompt_name: str,
-        values: Mapping[str, Any],
+        request: PromptedRequest,
         form: type[ReplyT],
+        read: Callable[[ReplyT], ValueT],
         validate: Callable[[ReplyT], None] = lambda reply: None,
-    ) -> Outcome[ReplyT]:
-        """Send one request; return the whole reply.
+        **changed: object,
+    ) -> StepAnswer[ValueT]:
+        """Answer a request as a whole.
 
-        validate: raises InvalidReply for replies that fit the form but are wrong.
+        Args:
+            read: converts the reply.
+            validate: raises InvalidReply for replies that fit the form but are wrong.
+            changed: values of the template that are not the request's own.
         """
 
         def check(answer: str) -> ReplyT:
@@ -135,23 +139,9 @@ class PromptedModel:
             validate(reply)
             return reply
 
-        return await self._send(self._request(prompt_name, values, 1, render_schema(form)), check)
-
-    async def answer_step(
-        self,
-        request: PromptedRequest,
-        form: type[ReplyT],
-        read: Callable[[ReplyT], ValueT],
-        **changed: object,
-    ) -> StepAnswer[ValueT]:
-        """Answer a request as a whole.
-
-        Args:
-            read: converts the reply.
-            changed: values of the template that are not the request's own.
-        """
         values = request.template_values() | changed
-        return make_step_answer(await self.ask_form(request.prompt, values, form), read)
+        asked = self._request(request.prompt, values, 1, render_schema(form))
+        return make_step_answer(await self._send(asked, check), read)
 
     async def _send(self, request: ModelRequest, check: Callable[[str], ValueT]) -> Outcome[ValueT]:
         needed = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
