@@ -14,7 +14,8 @@ from tasks.extraction.claims import (
     extract_claims,
 )
 from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
-from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, Extractor
+from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts
+from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import get_judge_session
 from tasks.pending.extractions import PendingExtraction, build_extractor_version, load_text
 from tasks.processes.pool import HELPERS
@@ -61,7 +62,7 @@ async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> Non
 
 
 async def _extract_with_judge(
-    warehouse: Warehouse, item: PendingExtraction, extractor: Extractor
+    warehouse: Warehouse, item: PendingExtraction, extractor: LlmJudge
 ) -> str | None:
     """Write the statements of one text; if that fails, write nothing and return why."""
     text = await asyncio.to_thread(load_text, warehouse, item)
@@ -89,7 +90,7 @@ def _locate_statements(
 
 
 def _build_changes(
-    item: PendingExtraction, text: str, found: Statements, extractor: Extractor | None
+    item: PendingExtraction, text: str, found: Statements, extractor: LlmJudge | None
 ) -> list[Change]:
     """Build the rows of a text's statements and of their extraction."""
     source: Source = "judge" if extractor else "offline"

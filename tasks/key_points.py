@@ -16,9 +16,9 @@ from tasks.extraction.key_points import (
     wrap_unmerged,
 )
 from tasks.judges.decisions import StepAnswer
+from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.research import (
     ExtractKeyPoints,
-    KeyPointFinder,
     MergedKeyPoint,
     MergeKeyPoints,
 )
@@ -55,7 +55,7 @@ async def make_key_points(warehouse: Warehouse, item: PendingKeyPoints, judge: s
 
 
 async def find_key_points(
-    finder: KeyPointFinder, question: str, document: str
+    finder: LlmJudge, question: str, document: str
 ) -> tuple[SupportedPoints, tuple[MergedKeyPoint, ...]]:
     """Return the points whose quotes the document contains, and the same points merged.
 
@@ -97,7 +97,7 @@ def _build_point_set(
     item: PendingKeyPoints,
     found: SupportedPoints,
     points: Sequence[KeyPoint],
-    finder: KeyPointFinder,
+    finder: LlmJudge,
 ) -> PointSet:
     sha = finder.prompt_sha("key_points")[:8]
     return PointSet(

@@ -78,7 +78,7 @@ def estimate_evaluation(
             extracting_name, extracting = load_judge_entry(extractor)
             if isinstance(extracting, LlmJudgeEntry):
                 decider = judge_named(extracting_name)
-                items = find_pending_extractions(store, edition, agents, decider)  # type: ignore[arg-type]
+                items = find_pending_extractions(store, edition, agents, decider)
                 frames.append(estimate_extraction(store, extracting_name, extracting, items))
     finally:
         HELPERS.close()

@@ -23,11 +23,11 @@ from tasks.judges.decisions import JudgeAnswer, StepAnswer
 from tasks.judges.drafting import (
     CheckRubrics,
     DraftedRubric,
-    Drafter,
     DraftKeywords,
     DraftRubrics,
     WriteClosedBook,
 )
+from tasks.judges.llm.drafting import LlmDrafter
 from tasks.judges.research import GradeItems, RubricItem
 from tasks.protocols.rigorous import GRADE_ITEM
 from tasks.warehouse.rows import Status
@@ -53,7 +53,7 @@ class DraftingContext:
     """One article, the models that draft and grade, and the settings."""
 
     subject: DraftSubject
-    drafter: Drafter
+    drafter: LlmDrafter
     grader: Grader
     settings: DraftingSettings
 

@@ -243,17 +243,3 @@ class Judge(VersionedJudge, Protocol):
 def explain_cannot(judge: Judge, what: str) -> str:
     """Return the reason for items that a judge cannot decide; `what` is its missing ability."""
     return f"not_assessed: the judge {judge.name} cannot {what}"
-
-
-class Extractor(VersionedJudge, Protocol):
-    """An extractor of statements: an LLM judge; the offline extraction is separate."""
-
-    async def extract_facts(
-        self, request: ExtractFacts
-    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a reference article."""
-
-    async def extract_claims(
-        self, request: ExtractClaims
-    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a report with the markers they cite."""

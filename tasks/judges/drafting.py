@@ -1,12 +1,10 @@
-"""The steps of drafting a rubric from an article's facts: the interface to drafting judges.
+"""The steps of drafting a rubric from an article's facts, as judges are asked for them.
 
 No answer is trusted: whatever can be checked without a model is, and a person reviews the rest.
 """
 
-from typing import Protocol
-
 from tasks.base import Frozen
-from tasks.judges.decisions import PromptedRequest, StepAnswer, VersionedJudge
+from tasks.judges.decisions import PromptedRequest
 from tasks.judges.forms.form import Lines, ReplyModel
 
 
@@ -75,19 +73,3 @@ class WriteClosedBook(PromptedRequest):
 
     title: str
     prompt: str = "drafting/write_closed_book"
-
-
-class Drafter(VersionedJudge, Protocol):
-    """A drafter of rubrics: an LLM judge."""
-
-    async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
-        """Draft rubrics, the most important first."""
-
-    async def check_rubrics(self, request: CheckRubrics) -> StepAnswer[tuple[RubricCheck, ...]]:
-        """Check each rubric, in order."""
-
-    async def draft_keywords(self, request: DraftKeywords) -> StepAnswer[DraftedKeywords]:
-        """Draft keywords, the best of each kind first."""
-
-    async def write_closed_book(self, request: WriteClosedBook) -> StepAnswer[str]:
-        """Write the report; empty if the model knows nothing of the subject."""

@@ -4,18 +4,12 @@ Key points, support by all of a claim's pages, quality from 0 to 10, rubric item
 comparison with a reference. Each names its source; the rules are in our own words.
 """
 
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar
 
 from pydantic import StringConstraints
 
 from tasks.base import Frozen
-from tasks.judges.decisions import (
-    Criterion,
-    DecisionRequest,
-    PromptedRequest,
-    StepAnswer,
-    VersionedJudge,
-)
+from tasks.judges.decisions import Criterion, DecisionRequest, PromptedRequest
 from tasks.models.attachments import Attachment
 from tasks.warehouse.rubrics import BlockedSource
 
@@ -184,17 +178,3 @@ class MergedKeyPoint(Frozen):
     merged_from: tuple[int, ...]
     """1-based indices of the request's points; each is in one merged point, or in several if it
     held several ideas."""
-
-
-class KeyPointFinder(VersionedJudge, Protocol):
-    """A judge that extracts and merges key points: an LLM judge."""
-
-    async def extract_key_points(
-        self, request: ExtractKeyPoints
-    ) -> StepAnswer[tuple[FoundKeyPoint, ...]]:
-        """Extract the points of one document; unless empty, some have a span that stands in it."""
-
-    async def merge_key_points(
-        self, request: MergeKeyPoints
-    ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
-        """Merge the points of all documents."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tasks.judges.registry import load_judge
 from tasks.judges.research import ExtractKeyPoints
@@ -86,7 +86,7 @@ def describe_outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
 
 def select_extractions(run: Evaluation) -> list[PendingExtraction]:
     """Return the texts whose statements this run is to extract."""
-    extractor: Any = load_judge(run.extractor) if run.extractor else None
+    extractor = load_judge(run.extractor) if run.extractor else None
     found = find_pending_extractions(run.store, run.edition, run.agents, extractor)
     return [item for item in found if run.includes(item.assignment)]
 

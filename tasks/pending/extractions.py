@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION
-from tasks.judges.decisions import Extractor
+from tasks.judges.decisions import VersionedJudge
 from tasks.warehouse.store import Warehouse
 
 PENDING = """
@@ -38,7 +38,7 @@ class PendingExtraction(Frozen):
     title: str
 
 
-def build_extractor_version(extractor: Extractor | None) -> str:
+def build_extractor_version(extractor: VersionedJudge | None) -> str:
     """Return the stored version of an extractor; None is the offline extractor."""
     if extractor is None:
         return EXTRACTOR_VERSION
@@ -50,7 +50,7 @@ def find_pending_extractions(
     warehouse: Warehouse,
     edition: str,
     agents: Sequence[str] = (),
-    extractor: Extractor | None = None,
+    extractor: VersionedJudge | None = None,
 ) -> list[PendingExtraction]:
     """Return articles without facts and reports without claims, by agent; articles first.
 

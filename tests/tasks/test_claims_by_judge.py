@@ -8,7 +8,6 @@ import pytest
 
 from tasks.claims import extract_statements
 from tasks.extraction.claims import ExtractedClaims, cite_statements, extract_claims
-from tasks.judges.decisions import Extractor
 from tasks.judging.session import judge_session
 from tasks.pending.extractions import find_pending_extractions
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
@@ -104,7 +103,7 @@ def rows_after(path: Path) -> tuple[Sequence[Claim], Sequence[Citation], Sequenc
 
     async def extract() -> int:
         async with judge_session(warehouse, JUDGE) as session:
-            extractor: Extractor = session.judge  # type: ignore[assignment]
+            extractor = session.judge
             items = find_pending_extractions(warehouse, "sample", extractor=extractor)
             for agent in sorted({item.agent for item in items}):
                 mine = [item for item in items if item.agent == agent]

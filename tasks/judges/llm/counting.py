@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from tasks.base import Frozen
-from tasks.judges.decisions import ExtractClaims, ExtractFacts, Extractor
+from tasks.judges.decisions import ExtractClaims, ExtractFacts
+from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.registry import load_judge
-from tasks.judges.research import ExtractKeyPoints, KeyPointFinder, MergeKeyPoints
+from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
 from tasks.judges.text import split_sentences
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Outcome
@@ -70,7 +71,7 @@ def collect_extraction_requests(
 ) -> list[CountedRequest]:
     """Return the requests for extracting the statements of one text."""
 
-    async def ask(extractor: Extractor) -> None:
+    async def ask(extractor: LlmJudge) -> None:
         if of_report:
             await extractor.extract_claims(ExtractClaims(title=title, text=text))
         else:
@@ -87,7 +88,7 @@ def collect_key_point_requests(
     The points to merge are not known yet; the document's sentences stand in for them.
     """
 
-    async def ask(finder: KeyPointFinder) -> None:
+    async def ask(finder: LlmJudge) -> None:
         await finder.extract_key_points(ExtractKeyPoints(question=title, document=document))
         points = split_sentences(document)
         await finder.merge_key_points(MergeKeyPoints(question=title, points=points))

@@ -21,9 +21,10 @@ MAX_REPORT_CHARS = 60_000
 
 
 class LlmDrafter(PromptedModel):
-    """A `Drafter` that uses a model of `configs/judges.yaml`."""
+    """A drafter of rubrics that uses a model of `configs/judges.yaml`."""
 
     async def draft_rubrics(self, request: DraftRubrics) -> StepAnswer[tuple[DraftedRubric, ...]]:
+        """Draft rubrics, the most important first."""
         return await self.answer_step(
             request,
             ReplyRubrics,
@@ -40,7 +41,7 @@ class LlmDrafter(PromptedModel):
         )
 
     async def check_rubrics(self, request: CheckRubrics) -> StepAnswer[tuple[RubricCheck, ...]]:
-        """Check all rubrics in one call."""
+        """Check each rubric, in order, all in one call."""
         values = {
             "title": request.title,
             "rubrics": [
@@ -62,11 +63,13 @@ class LlmDrafter(PromptedModel):
         )
 
     async def draft_keywords(self, request: DraftKeywords) -> StepAnswer[DraftedKeywords]:
+        """Draft keywords, the best of each kind first."""
         return await self.answer_step(
             request, DraftedKeywords, lambda reply: reply, facts=_number_facts(request.facts)
         )
 
     async def write_closed_book(self, request: WriteClosedBook) -> StepAnswer[str]:
+        """Write the report; empty if the model knows nothing of the subject."""
         return await self.answer_step(
             request, ReplyReport, lambda reply: reply.report.strip()[:MAX_REPORT_CHARS]
         )

@@ -66,7 +66,7 @@ DECISION_FUNCTIONS: dict[type[DecisionRequest], DecisionFunction] = {
 
 
 class LlmJudge(PromptedModel):
-    """A `Judge` and `Extractor` that uses a model of `configs/judges.yaml`."""
+    """A judge and extractor that uses a model of `configs/judges.yaml`."""
 
     sees_conflict = True
     cpu_bound = False
@@ -83,6 +83,7 @@ class LlmJudge(PromptedModel):
     async def extract_facts(
         self, request: ExtractFacts
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
+        """Extract the statements of a reference article."""
         return await self.answer_step(
             request,
             ReplyFacts,
@@ -96,6 +97,7 @@ class LlmJudge(PromptedModel):
     async def extract_claims(
         self, request: ExtractClaims
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
+        """Extract the statements of a report with the markers they cite."""
         return await self.answer_step(
             request,
             ReplyClaims,
@@ -109,9 +111,11 @@ class LlmJudge(PromptedModel):
     async def extract_key_points(
         self, request: ExtractKeyPoints
     ) -> StepAnswer[tuple[FoundKeyPoint, ...]]:
+        """Extract the points of one document; unless empty, some have a span that stands in it."""
         return await extract_points(self, request)
 
     async def merge_key_points(
         self, request: MergeKeyPoints
     ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
+        """Merge the points of all documents."""
         return await merge_points(self, request)

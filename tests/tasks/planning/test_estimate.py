@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.decisions import Extractor, Judge
+from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
@@ -144,7 +144,7 @@ def test_an_extraction_is_estimated_as_it_is_bought(
     tmp_path: Path, server: GeminiServer, entry: LlmJudgeEntry
 ) -> None:
     with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
-        extractor: Extractor = load_judge(JUDGE)  # type: ignore[assignment]
+        extractor = load_judge(JUDGE)
         items: list[PendingExtraction] = find_pending_extractions(
             warehouse, "sample", extractor=extractor
         )
