@@ -1,6 +1,6 @@
 """Convert PDFs to Markdown, by their tags if they have any, else by their layout."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from io import BytesIO
 
@@ -47,15 +47,14 @@ def read(content: bytes) -> ParsedDocument:
             )
         if not n_pages:
             raise UnreadableDocument("it has no pages. Export it afresh.")
-        lines: dict[int, list[PdfLine]] = {}
-        tables: dict[int, list[tuple[int, PdfTable]]] = {}
+        parts: dict[int, list[PdfLine | PdfTable]] = {}
         unread: list[UnreadablePage] = []
         remarks: list[str] = []
         for page in pdf.pages:
             number = page.page_number
             try:
                 words = _read_words(page)
-                lines[number], tables[number] = _split_tables(page, words)
+                parts[number] = _split_tables(page, words)
                 if unknown := count_unknown(words):
                     remarks.append(f"page {number}: {unknown} letters cannot be told")
             except _UnreadablePdfPage as error:
@@ -68,15 +67,16 @@ def read(content: bytes) -> ParsedDocument:
                 unread.append(UnreadablePage(number=number, reason=reason))
             page.close()
         heights = {page.page_number: float(page.height) for page in pdf.pages}
+    lines = {n: [x for x in found if isinstance(x, PdfLine)] for n, found in parts.items()}
     kept = {id(line) for line in drop_running_heads(lines, heights)}
-    parts = [
+    shown = [
         part
-        for number in lines
-        for part in _merge_in_order(lines[number], tables[number])
+        for found in parts.values()
+        for part in found
         if isinstance(part, PdfTable) or id(part) in kept
     ]
     return ParsedDocument(
-        markdown=to_markdown(parts),
+        markdown=to_markdown(shown),
         media_type="application/pdf",
         reader=READER,
         n_pages=n_pages,
@@ -129,27 +129,27 @@ def _count_content_bytes(page: Page) -> int:
     return sum(length for length in lengths if isinstance(length, int))
 
 
-def _split_tables(
-    page: Page, words: Sequence[PdfWord]
-) -> tuple[list[PdfLine], list[tuple[int, PdfTable]]]:
-    """Split a page into its lines outside of tables, and its tables with the lines before each."""
+def _split_tables(page: Page, words: Sequence[PdfWord]) -> list[PdfLine | PdfTable]:
+    """Split a page into its tables and its lines outside of them, in order."""
     number = page.page_number
     places = _find_tagged_cells(words) or _find_ruled_cells(page, words)
-    lines: list[PdfLine] = []
-    before: dict[int, int] = {}
-    in_cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}
+    parts: list[PdfLine | int] = []
+    cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}
     outside: list[PdfWord] = []
     for at, word in enumerate(words):
         if at not in places:
             outside.append(word)
             continue
-        lines += group_lines(number, outside)
+        parts += group_lines(number, outside)
         outside = []
         table, cell = places[at]
-        before.setdefault(table, len(lines))
-        in_cells.setdefault(table, {}).setdefault(cell, []).append(word)
-    lines += group_lines(number, outside)
-    return lines, [(before[n], _build_table(number, cells)) for n, cells in in_cells.items()]
+        if table not in cells:
+            parts.append(table)
+        cells.setdefault(table, {}).setdefault(cell, []).append(word)
+    parts += group_lines(number, outside)
+    return [
+        part if isinstance(part, PdfLine) else _build_table(number, cells[part]) for part in parts
+    ]
 
 
 CellPlaces = dict[int, tuple[int, tuple[int, int]]]
@@ -190,14 +190,3 @@ def _build_table(page: int, cells: dict[tuple[int, int], list[PdfWord]]) -> PdfT
     width = 1 + max(column for _, column in lines)
     rows = sorted({row for row, _ in lines})
     return PdfTable(page, tuple(tuple(lines.get((r, c), ()) for c in range(width)) for r in rows))
-
-
-def _merge_in_order(
-    lines: Sequence[PdfLine], tables: Sequence[tuple[int, PdfTable]]
-) -> Iterator[PdfLine | PdfTable]:
-    last = 0
-    for before, table in tables:
-        yield from lines[last:before]
-        yield table
-        last = max(last, before)
-    yield from lines[last:]
