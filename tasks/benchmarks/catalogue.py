@@ -6,7 +6,7 @@ belong to the edition.
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
@@ -63,18 +63,18 @@ def read_articles(layout: Layout) -> dict[str, ListedArticle]:
     """
     tables = layout.list_files("wiki_data", ".csv")
     lists = layout.list_files("wiki_data", ".json")
-    csv_paths = [path for name, path in tables.items() if name.startswith("ga_")]
-    json_paths = [path for name, path in lists.items() if name.startswith("ga_")]
-    if not csv_paths and not json_paths:
+    readers = [(_read_csv, path) for name, path in tables.items() if name.startswith("ga_")]
+    readers += [(_read_json_list, path) for name, path in lists.items() if name.startswith("ga_")]
+    if not readers:
         raise EditionError(
             f"{layout.root / 'wiki_data'} has no list of articles; expected ga_<n>.csv (columns "
             "title, url, created_ts, …) or ga_<n>.json. Download the edition again."
         )
     records: dict[str, dict[str, str]] = {}
-    for record in _read_records(layout, csv_paths, json_paths):
-        known = records.setdefault(article_id(record["title"]), record)
-        for key, value in record.items():
-            known.setdefault(key, value)
+    for read, path in readers:
+        for record in read(layout, path):
+            article = article_id(record["title"])
+            records[article] = record | records.get(article, {})
     return {article: _parse_article(records[article]) for article in sorted(records)}
 
 
@@ -90,15 +90,6 @@ def read_agents(layout: Layout, edition: str) -> dict[str, Agent]:
 def find_unused_agents(layout: Layout) -> list[str]:
     """Return the agents in agencies.json without a folder of reports, sorted."""
     return sorted(set(_read_registry(layout)) - set(layout.list_agents()))
-
-
-def _read_records(
-    layout: Layout, csv_paths: Iterable[str], json_paths: Iterable[str]
-) -> Iterable[dict[str, str]]:
-    for path in csv_paths:
-        yield from _read_csv(layout, path)
-    for path in json_paths:
-        yield from _read_json_list(layout, path)
 
 
 def _read_csv(layout: Layout, path: str) -> list[dict[str, str]]:

@@ -176,13 +176,10 @@ def _load_general(warehouse: Warehouse) -> Sequence[PublishedItem]:
             "No edition of this warehouse has general rubrics yet. Name the published file that "
             "has them with --general, or import it first with `evergreen import rigorous`."
         )
+    fields = set(PublishedItem.model_fields) - {"allowed"}
     return [
         PublishedItem(
-            item=row.item,
-            dimension=row.dimension,
-            text=row.text,
-            allowed=ALLOWED_VALUES.validate_json(row.allowed),
-            points=row.points,
+            allowed=ALLOWED_VALUES.validate_json(row.allowed), **row.model_dump(include=fields)
         )
         for row in sorted(rows, key=lambda row: row.number)
     ]
