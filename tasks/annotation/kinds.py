@@ -1,12 +1,11 @@
 """The kinds of sheets: their instructions, and the subjects that an edition offers.
 
-A new kind is a function that finds its subjects, and an entry of KINDS. People see the same
+A new kind is one of FORMS, and a function that finds its subjects. People see the same
 evidence as the judges, without any verdict.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from tasks.annotation.passages import cut_passage
@@ -37,19 +36,6 @@ _TAG = re.compile(r"<[/!a-zA-Z][^<>]{0,500}>")
 PASSAGES = 5
 """Relevant sentences of a cited page to show with their neighbours."""
 NO_EVIDENCE = "(No sentence of the other text shares a word with the statement.)"
-
-
-@dataclass(frozen=True)
-class SheetKind:
-    """One kind of sheet."""
-
-    form: SheetForm
-    find: Callable[[Readable, str], list[SheetSubject]]
-    """Finds all subjects of an edition, without loading long texts."""
-    verdict_labels: tuple[str, ...]
-    """The labels of the judges' verdicts; empty if judges do not answer this question."""
-    steps: tuple[str, ...] = ()
-    """Steps of the protocol; empty for all."""
 
 
 def find_criteria_subjects(source: Readable, edition: str) -> list[SheetSubject]:
@@ -184,82 +170,74 @@ def find_citation_subjects(source: Readable, edition: str) -> list[SheetSubject]
     ]
 
 
-KINDS: dict[str, SheetKind] = {
-    "criteria": SheetKind(
-        SheetForm(
-            kind="criteria",
-            protocol="wiki_writing",
-            title="Which text is better, criterion by criterion?",
-            instructions="Each part shows two texts on one subject, in random order, without "
-            "references and citation markers. Judge each criterion separately, by the texts alone.",
-            labels={
-                FIRST: "the first text meets the criterion better",
-                SECOND: "the second text meets it better",
-                TIE: "neither is better",
-            },
-            texts_in_csv=False,
-        ),
-        find_criteria_subjects,
-        (REFERENCE, REPORT, TIE),
+FORMS = (
+    SheetForm(
+        kind="criteria",
+        protocol="wiki_writing",
+        title="Which text is better, criterion by criterion?",
+        instructions="Each part shows two texts on one subject, in random order, without "
+        "references and citation markers. Judge each criterion separately, by the texts alone.",
+        labels={
+            FIRST: "the first text meets the criterion better",
+            SECOND: "the second text meets it better",
+            TIE: "neither is better",
+        },
+        texts_in_csv=False,
+        verdict_labels=(REFERENCE, REPORT, TIE),
     ),
-    "claims": SheetKind(
-        SheetForm(
-            kind="claims",
-            protocol="wiki_fact",
-            title="Does the evidence support the statement?",
-            instructions="Each part shows a statement and sentences of another text. Judge by "
-            "these sentences alone, not by what you know.",
-            labels={
-                CONSISTENT: "at least one sentence supports the statement",
-                INCONSISTENT: "at least one sentence contradicts it",
-                NOT_SUPPORT: "no sentence supports or contradicts it",
-            },
-            texts_in_csv=True,
-        ),
-        find_claim_subjects,
-        (CONSISTENT, INCONSISTENT, NOT_SUPPORT),
+    SheetForm(
+        kind="claims",
+        protocol="wiki_fact",
+        title="Does the evidence support the statement?",
+        instructions="Each part shows a statement and sentences of another text. Judge by "
+        "these sentences alone, not by what you know.",
+        labels={
+            CONSISTENT: "at least one sentence supports the statement",
+            INCONSISTENT: "at least one sentence contradicts it",
+            NOT_SUPPORT: "no sentence supports or contradicts it",
+        },
+        texts_in_csv=True,
+        verdict_labels=(CONSISTENT, INCONSISTENT, NOT_SUPPORT),
         steps=("coverage", "conflict"),
     ),
-    "citations": SheetKind(
-        SheetForm(
-            kind="citations",
-            protocol="wiki_fact",
-            title="Does the cited page support the statement?",
-            instructions="Each part shows a statement and the page it cites. Judge by the page "
-            "alone, not by what you know.",
-            labels={
-                SUPPORT: "the page supports the statement",
-                NOT_SUPPORT: "the page does not say so, or says only part of it",
-                CONFLICT: "the page contradicts the statement",
-            },
-            texts_in_csv=True,
-        ),
-        find_citation_subjects,
-        (SUPPORT, NOT_SUPPORT, CONFLICT),
+    SheetForm(
+        kind="citations",
+        protocol="wiki_fact",
+        title="Does the cited page support the statement?",
+        instructions="Each part shows a statement and the page it cites. Judge by the page "
+        "alone, not by what you know.",
+        labels={
+            SUPPORT: "the page supports the statement",
+            NOT_SUPPORT: "the page does not say so, or says only part of it",
+            CONFLICT: "the page contradicts the statement",
+        },
+        texts_in_csv=True,
+        verdict_labels=(SUPPORT, NOT_SUPPORT, CONFLICT),
         steps=("citation",),
     ),
-    "reports": SheetKind(
-        SheetForm(
-            kind="reports",
-            protocol="preference",
-            title="Which report is better?",
-            instructions="Each part shows two reports on one assignment, in random order, without "
-            "references and citation markers. Choose one, even if it is close.",
-            labels={
-                FIRST: "the first report is better",
-                SECOND: "the second report is better",
-            },
-            texts_in_csv=False,
-        ),
-        find_report_subjects,
-        (),
+    SheetForm(
+        kind="reports",
+        protocol="preference",
+        title="Which report is better?",
+        instructions="Each part shows two reports on one assignment, in random order, without "
+        "references and citation markers. Choose one, even if it is close.",
+        labels={FIRST: "the first report is better", SECOND: "the second report is better"},
+        texts_in_csv=False,
     ),
-}  # fmt: skip
+)
+KINDS = {form.kind: form for form in FORMS}
+FINDERS: dict[str, Callable[[Readable, str], list[SheetSubject]]] = {
+    "criteria": find_criteria_subjects,
+    "claims": find_claim_subjects,
+    "citations": find_citation_subjects,
+    "reports": find_report_subjects,
+}
+"""What finds all subjects of an edition, without loading long texts."""
 
 
 def find_verdict_labels(protocol: str, step: str) -> tuple[str, ...]:
     """Return the possible labels of a step's verdicts; empty if no kind of sheet covers it."""
-    for kind in KINDS.values():
-        if kind.form.protocol == protocol and (not kind.steps or step in kind.steps):
-            return kind.verdict_labels
+    for form in FORMS:
+        if form.protocol == protocol and (not form.steps or step in form.steps):
+            return form.verdict_labels
     return ()

@@ -29,6 +29,10 @@ class SheetForm:
     """The possible labels, each with its meaning."""
     texts_in_csv: bool
     """Whether the texts are short enough for the CSV."""
+    verdict_labels: tuple[str, ...] = ()
+    """The labels of the judges' verdicts; empty if judges do not answer this question."""
+    steps: tuple[str, ...] = ()
+    """Steps of the protocol; empty for all."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tasks.annotation.answers import FilledAnswer, parse_answers, raise_problems
 from tasks.annotation.errors import AnnotationError
-from tasks.annotation.kinds import KINDS
+from tasks.annotation.kinds import FINDERS, KINDS
 from tasks.annotation.page import render_page
 from tasks.annotation.sheet import Sheet, SheetSubject, make_sheet
 from tasks.annotation.table import NEEDED, SheetRow, make_rows, read_table, render_csv
@@ -50,13 +50,13 @@ def make_annotation_sheet(
     if kind not in KINDS:
         raise AnnotationError(f"Unknown kind {kind!r}; there are: {', '.join(KINDS)}.")
     check_known(warehouse, edition)
-    found = _select_agents(KINDS[kind].find(warehouse, edition), edition, agents)
+    found = _select_agents(FINDERS[kind](warehouse, edition), edition, agents)
     if not found:
         raise AnnotationError(
             f"{edition} has no subjects of kind {kind!r} for these agents. Claims and citations "
             "exist after `evergreen evaluate`; a pair of reports needs two agents."
         )
-    sheet = make_sheet(KINDS[kind].form, edition, found, size, seed)
+    sheet = make_sheet(KINDS[kind], edition, found, size, seed)
     warehouse.write(Change(AnnotationItem, sheet.items, only_new=True))
     return sheet
 
@@ -101,7 +101,7 @@ def import_labels(warehouse: Warehouse, path: Path, annotator: str) -> ImportedL
     records = read_table(path, NEEDED)
     items = _load_sheet(warehouse, path, records)
     kind = next(iter(items.values())).kind
-    answers = parse_answers(path, records, items, list(KINDS[kind].form.labels))
+    answers = parse_answers(path, records, items, list(KINDS[kind].labels))
     _check_contents(warehouse, path, answers)
     return _store_labels(warehouse, items, name, answers)
 
@@ -119,7 +119,7 @@ def find_outdated(source: Readable, items: Iterable[AnnotationItem]) -> set[tupl
             decision.item,
         ): subject.content_sha(decision)
         for edition, kind in {(item.edition, item.kind) for item in asked}
-        for subject in KINDS[kind].find(source, edition)
+        for subject in FINDERS[kind](source, edition)
         for decision in subject.decisions
     }
     return {

@@ -50,8 +50,8 @@ def _format_rows(
         yield (
             material.protocol_title(row["protocol"]),
             row["step"].replace("_", " "),
-            material.judge_titles.get(row[one], row[one]),
-            material.judge_titles.get(row[other], row[other]),
+            material.judge_title(row[one]),
+            material.judge_title(row[other]),
             format_figure(row["alike"]),
             _format_range(format_figure(row["alike_low"]), format_figure(row["alike_high"])),
             format_number(row["kappa"]),

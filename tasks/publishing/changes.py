@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from tasks.base import Frozen
-from tasks.site.mark import WORK_PREFIX, UnwritableSite, check_target
+from tasks.site.mark import WORK_PREFIX, UnwritableSite, check_target, write_atomically
 from tasks.warehouse.store import Readable
 
 BEFORE, AFTER, FIGURES, CHANGES = "before", "after", "before.json", "changes.json"
@@ -158,25 +158,18 @@ def clear_comparison(folder: Path) -> None:
 
 def save_start(folder: Path, begun: ComparisonStart) -> None:
     """Store the start; call it after writing the first site, because later runs need both."""
-    _write_atomically(folder / FIGURES, begun)
+    write_atomically(folder / FIGURES, begun.model_dump_json(indent=1))
 
 
 def save_changes(folder: Path, changes: SiteChanges) -> None:
     """Store the differences beside both sites."""
-    _write_atomically(folder / CHANGES, changes)
+    write_atomically(folder / CHANGES, changes.model_dump_json(indent=1))
 
 
 def load_changes(folder: Path) -> SiteChanges | None:
     """Load the differences between a folder's sites; None if they were not compared."""
     path = folder / CHANGES
     return SiteChanges.model_validate_json(path.read_text("utf-8")) if path.exists() else None
-
-
-def _write_atomically(path: Path, value: Frozen) -> None:
-    """Write the file completely or not at all."""
-    written = path.with_name(f"{WORK_PREFIX}{path.name}")
-    written.write_text(value.model_dump_json(indent=1), "utf-8")
-    written.replace(path)
 
 
 def _hash_files(folder: Path) -> dict[str, tuple[int, str]]:

@@ -5,7 +5,6 @@ reason and no figure in the tables.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,11 +29,13 @@ from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable
 
 LINES = "result.jsonl"
-REPORTS = """
-SELECT s.agent, s.assignment, s.cell_id, s.reason, a.query
+INDEX = "regexp_extract(assignment, '[0-9]+$')::BIGINT AS idx"
+"""The task's number: assignments are called `idx-NUMBER`."""
+REPORTS = f"""
+SELECT s.agent, assignment, {INDEX}, s.cell_id, s.reason, a.query
 FROM scores AS s JOIN assignments AS a USING (edition, assignment)
 WHERE s.edition = $1 AND s.protocol = $2 AND s.judge = $3 AND s.metric = 'rubric_total'
-ORDER BY s.agent, TRY_CAST(regexp_extract(s.assignment, '[0-9]+$') AS BIGINT), s.assignment
+ORDER BY s.agent, idx
 """
 VERDICTS = """
 SELECT v.assignment, r.dimension, r.text, v.label, v.reason, v.evidence, v.call_id
@@ -50,7 +51,6 @@ SELECT call_id, coalesce(prompt_tokens, 0), coalesce(output_tokens, 0),
     coalesce(thinking_tokens, 0)
 FROM calls WHERE call_id IN (SELECT unnest($1))
 """
-_KEY = re.compile(r"idx-(\d{1,6})")
 
 
 class ExportSummary(Frozen):
@@ -108,10 +108,9 @@ def _make_lines(source: Readable, edition: str, judge: str) -> Iterator[ResultLi
     for (agent,), rows in reports.group_by("agent", maintain_order=True):
         results = _AgentVerdicts(source, edition, judge, str(agent))
         for row in rows.iter_rows(named=True):
-            idx = int(_KEY.fullmatch(row["assignment"])[1])  # type: ignore[index]
             yield ResultLine(
                 model=str(agent),
-                idx=idx,
+                idx=row["idx"],
                 result=results.make_result(row["assignment"], row["query"])
                 if row["cell_id"]
                 else FailedResult(error=row["reason"] or "it has not been judged"),
@@ -156,12 +155,11 @@ class _AgentVerdicts:
 
 def _load_tasks(source: Readable, edition: str) -> dict[int, TaskInfo]:
     frame = source.frame(
-        "SELECT assignment, settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2",
+        f"SELECT {INDEX}, settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2",
         [edition, PROTOCOL],
     )
     tasks = {}
-    for assignment, stored in frame.iter_rows():
+    for idx, stored in frame.iter_rows():
         settings = BundleSettings.model_validate_json(stored)
-        idx = int(_KEY.fullmatch(assignment)[1])  # type: ignore[index]
         tasks[idx] = TaskInfo(language=settings.language or "", theme=settings.theme or "")
     return tasks

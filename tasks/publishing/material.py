@@ -40,10 +40,24 @@ ORDER BY a.assignment
 REPORTS = """
 SELECT agent, assignment, status, text FROM reports WHERE edition = $1 ORDER BY agent, assignment
 """
-BY_DECIDED = """
-SELECT judge FROM current_verdicts WHERE edition = $1
-GROUP BY judge ORDER BY count(*) FILTER (status = 'ok') DESC, judge
+JUDGES = """
+WITH decided AS (
+    SELECT judge, count(*) FILTER (status = 'ok') AS n FROM current_verdicts
+    WHERE edition = $1 GROUP BY judge
+)
+SELECT judge FROM (SELECT DISTINCT judge FROM leaderboard WHERE edition = $1)
+LEFT JOIN decided USING (judge) ORDER BY n DESC NULLS LAST, judge
 """
+AGENTS = """
+WITH named AS (
+    SELECT DISTINCT r.agent, coalesce(nullif(a.name, ''), r.agent) AS name
+    FROM reports AS r LEFT JOIN agents AS a USING (edition, agent) WHERE r.edition = $1
+)
+SELECT agent, name || CASE WHEN count(*) OVER (PARTITION BY name) > 1
+    THEN ' (' || agent || ')' ELSE '' END
+FROM named ORDER BY agent
+"""
+"""The agents with reports, with their names; equal names get the id appended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +202,7 @@ def load_material(
     for judge in judges or (None,):
         check_scored(source, edition, (), judge)
     board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
-    decided = source.frame(BY_DECIDED, [edition])["judge"].to_list()
-    there = board["judge"].unique().sort().to_list()
-    usual = sorted(there, key=lambda name: _judge_order(decided, name))
+    usual = source.frame(JUDGES, [edition])["judge"]
     chosen = tuple(dict.fromkeys(judges or usual))  # without duplicates
     board = board.filter(pl.col("judge").is_in(chosen)).sort("protocol", "judge", "agent", "metric")
     known = load_judges().judges
@@ -215,7 +227,7 @@ def load_material(
         protocol_titles={
             name: get_protocol_title(name) for name in board["protocol"].unique().sort()
         },
-        agents=_load_agents(source, edition),
+        agents=dict(source.frame(AGENTS, [edition]).iter_rows()),
         assignments=_load_assignments(source, edition),
         reports=_load_reports(source, edition),
         scores=scores.filter(pl.col("judge").is_in(chosen)),
@@ -223,24 +235,6 @@ def load_material(
         main=_find_main_metric(board, chosen[0]),
         snapshots=snapshots,
     )
-
-
-def _judge_order(decided: Sequence[str], judge: str) -> tuple[int, str]:
-    return (decided.index(judge) if judge in decided else len(decided), judge)
-
-
-def _load_agents(source: Readable, edition: str) -> dict[str, str]:
-    """Map the ids of agents with reports to names; equal names get the id appended."""
-    named = source.frame("SELECT agent, name FROM agents WHERE edition = $1", [edition])
-    ids = source.frame(
-        "SELECT DISTINCT agent FROM reports WHERE edition = $1 ORDER BY agent", [edition]
-    )["agent"]
-    names = {agent: name or agent for agent, name in named.iter_rows()}
-    titles = [names.get(agent, agent) for agent in ids]
-    return {
-        agent: f"{name} ({agent})" if titles.count(name) > 1 else name
-        for agent, name in zip(ids, titles, strict=True)
-    }
 
 
 def _load_reports(source: Readable, edition: str) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from tasks.site.mark import (
     load_listed_files,
     must_stay,
     resolve_link,
+    write_atomically,
 )
 from tasks.warehouse.rows import content_sha
 
@@ -199,7 +200,4 @@ def _lock_site(lock: Path) -> Iterator[None]:
 
 
 def _write_mark(path: Path, mark: dict[str, object]) -> None:
-    """Write the mark atomically."""
-    written = path.with_name(f"{WORK_PREFIX}mark")
-    written.write_text(json.dumps(mark, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    written.replace(path)
+    write_atomically(path, json.dumps(mark, ensure_ascii=False, indent=1) + "\n")

@@ -16,6 +16,13 @@ class UnwritableSite(ExpectedError):
     """The folder cannot be made, or holds something else; the message says what to do."""
 
 
+def write_atomically(path: Path, text: str) -> None:
+    """Write the file completely or not at all."""
+    written = path.with_name(f"{WORK_PREFIX}{path.name}")
+    written.write_text(text, "utf-8")
+    written.replace(path)
+
+
 def resolve_link(target: Path) -> Path:
     """Follow symbolic links, so that the folder they lead to is replaced."""
     return Path(os.path.realpath(target))

@@ -29,7 +29,7 @@ def test_every_kind_can_be_made_filled_and_imported(
 ) -> None:
     sheet = make_annotation_sheet(warehouse, "sample", kind, [], 2, 0)
     assert len(sheet.panels) == 2
-    label = next(iter(KINDS[kind].form.labels))
+    label = next(iter(KINDS[kind].labels))
     found = import_labels(warehouse, fill(sheet, tmp_path / "f.csv", label), "ann")
     assert (found.new, found.changed, found.open) == (len(sheet.items), 0, 0)
     kept = {row.item_id: row.label for row in warehouse.rows(HumanLabel, "true")}
