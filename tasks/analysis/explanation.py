@@ -141,13 +141,14 @@ class _ReportIndex:
         """judged_by: the judges and the protocols whose verdicts to use; empty: all."""
         of_reports: list[Any] = [edition, agent, [record["assignment"] for record in records]]
         articles = sorted({record["article"] for record in records if record["article"]})
-        self.claims = _group_rows(source.frame(CLAIMS, of_reports).rows(), 1)
-        self.citations = _group_rows(source.frame(CITATIONS, of_reports).rows(), 2)
-        self.facts = _group_rows(source.frame(FACTS, [edition, articles]).rows(), 1)
+        self.claims = source.frame(CLAIMS, of_reports).rows_by_key("assignment")
+        self.citations = source.frame(CITATIONS, of_reports).rows_by_key(["assignment", "number"])
+        self.facts = source.frame(FACTS, [edition, articles]).rows_by_key("article")
         self.pages = {row[0]: _make_page(*row) for row in source.frame(PAGES, of_reports).rows()}
         self.redirects: Redirects = dict(source.frame(REDIRECTS, [edition]).rows())
-        self.verdicts = _group_rows(source.frame(VERDICTS, of_reports + judged_by).rows(), 1)
-        self.scores = _group_rows(source.frame(SCORES, of_reports + judged_by).rows(), 1)
+        judged = of_reports + judged_by
+        self.verdicts = source.frame(VERDICTS, judged).rows_by_key("assignment")
+        self.scores = source.frame(SCORES, judged).rows_by_key("assignment")
 
     def explain(self, record: Mapping[str, Any]) -> ExplainedReport:
         """Build one report; verdicts on no claim, citation or fact become its `others`."""
@@ -217,14 +218,6 @@ class _ReportIndex:
         if not article:
             return None
         return cites_page((citation.url for citation in citations), article, self.redirects)
-
-
-def _group_rows(rows: Iterable[tuple[Any, ...]], n_keys: int) -> GroupedRows:
-    """Group rows by their first n_keys columns, which are removed; a single key is no tuple."""
-    grouped: GroupedRows = defaultdict(list)
-    for row in rows:
-        grouped[row[0] if n_keys == 1 else row[:n_keys]].append(row[n_keys:])
-    return grouped
 
 
 def _group_by_item(

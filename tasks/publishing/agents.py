@@ -1,10 +1,11 @@
 """The agent pages: figures next to the others', strengths and weaknesses, costs and failures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
+from tasks.configuration.models import MetricEntry
 from tasks.metrics.ratios import mean
 from tasks.publishing.costs import AgentCosts, load_costs
 from tasks.publishing.differences import make_agent_table
@@ -19,6 +20,7 @@ Pair = tuple[str, str]
 BEST = 5
 """Number of best and of worst articles listed."""
 STATES = {"done": "judged, some items open", "pending": "not yet judged"}
+DESCRIPTIONS = "SELECT agent, description FROM agents WHERE edition = $1"
 FAILURES = """
 WITH reports AS (
     -- Several metrics have the same open items: the metric with the most counts.
@@ -40,6 +42,7 @@ WHERE edition = $1 GROUP BY ALL ORDER BY ALL
 def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages: SitePages) -> None:
     links = [link for of_assignment in material.report_links.values() for link in of_assignment]
     price = load_costs(material)
+    descriptions = dict(material.source.frame(DESCRIPTIONS, [material.edition]).iter_rows())
     failures = _load_by_judges(material, FAILURES)
     decisions = _load_by_judges(material, DECISIONS)
     entry = material.main_metric
@@ -54,7 +57,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
             "agent.html",
             name=name,
             agent=agent,
-            description=_load_description(material, agent),
+            description=descriptions.get(agent),
             main_title=entry.title,
             figures=list(_list_figures(material, agent)),
             chart=_draw_profile(material, views, agent),
@@ -76,30 +79,22 @@ def _load_by_judges(material: SiteMaterial, query: str) -> pl.DataFrame:
     return frame.filter(pl.col("judge").is_in(list(material.judges)))
 
 
-def _load_description(material: SiteMaterial, agent: str) -> str:
-    found = material.source.frame(
-        "SELECT description FROM agents WHERE edition = $1 AND agent = $2",
-        [material.edition, agent],
-    )
-    return (found.item() if found.height else None) or ""
-
-
-def _list_figures(material: SiteMaterial, agent: str) -> Iterator[dict[str, Any]]:
-    """Yield every figure of the leaderboard, by protocol and judge."""
+def _list_figures(
+    material: SiteMaterial, agent: str
+) -> Iterator[tuple[MetricEntry, str, str, FigureCell]]:
+    """Yield every figure of the leaderboard with its metric, protocol and judge."""
     rows = material.leaderboard.filter(pl.col("agent") == agent)
     for row in rows.sort("judge", "protocol", maintain_order=True).iter_rows(named=True):
         entry = material.metric(row["protocol"], row["metric"])
-        yield {
-            "protocol": material.protocol_title(row["protocol"]),
-            "judge": material.judge_title(row["judge"]),
-            "title": entry.title,
-            "description": entry.description,
-            "better": entry.better,
-            "cell": make_cell(row, entry.unit),
-        }
+        yield (
+            entry,
+            material.protocol_title(row["protocol"]),
+            material.judge_title(row["judge"]),
+            make_cell(row, entry.unit),
+        )
 
 
-def _draw_profile(material: SiteMaterial, views: Sequence[BoardView], agent: str) -> Any:
+def _draw_profile(material: SiteMaterial, views: Sequence[BoardView], agent: str) -> Markup | None:
     """Draw the metrics of the first judge's boards: this agent's values and the others'."""
     mine: dict[str, FigureCell] = {}
     others: dict[str, list[float]] = {}

@@ -15,9 +15,9 @@ from tasks.site.wording import OutcomeMark, format_day, format_number
 from tasks.warehouse.explanations import report_id
 
 FACTS = """
-SELECT article, number, text, section FROM facts WHERE edition = $1 ORDER BY article, number
+SELECT article, number, text, coalesce(nullif(section, ''), 'Lead') FROM facts
+WHERE edition = $1 ORDER BY article, number
 """
-LEAD = "Lead"
 PAGE_BYTES = 330_000
 """Approximate bytes of the fact tables on one page; the heatmap comes on top."""
 MARK_BYTES = 90
@@ -34,9 +34,9 @@ def write_article_pages(
     gathered: CrossReferences,
     on_progress: Callable[[str, int, int], None],
 ) -> None:
-    facts = _load_facts(material)
+    facts = material.source.frame(FACTS, [material.edition]).rows_by_key("article")
     for done, assigned in enumerate(material.assignments.values(), start=1):
-        of = facts.get(assigned.article or "", [])
+        of = facts[assigned.article]
         _write_pages(pages, assigned, _describe_assignment(material, assigned, of, gathered))
         on_progress("assignments", done, len(material.assignments))
 
@@ -73,14 +73,6 @@ def _paginate(sections: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
                 room = PAGE_BYTES
             pages[-1][-1]["facts"].append(fact)
     return pages
-
-
-def _load_facts(material: SiteMaterial) -> dict[str, list[ArticleFact]]:
-    frame = material.source.frame(FACTS, [material.edition])
-    found: dict[str, list[ArticleFact]] = {}
-    for article, place, text, section in frame.iter_rows():
-        found.setdefault(article, []).append((place, text, section or LEAD))
-    return found
 
 
 def _describe_assignment(

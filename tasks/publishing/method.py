@@ -7,7 +7,7 @@ from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry, load_judges, load_protocol
 from tasks.judges.llm.prompts import Prompt
 from tasks.metrics.resampling import RESAMPLES, SEED
-from tasks.models.prices import load_prices
+from tasks.models.prices import ModelPrice, load_prices
 from tasks.protocols.registry import PROTOCOLS
 from tasks.publishing.agreement import make_agreement_tables
 from tasks.publishing.material import SiteMaterial
@@ -69,9 +69,8 @@ def _list_prompts(material: SiteMaterial) -> Iterator[dict[str, str]]:
     """Yield the current prompts of the protocols, each with sha and text."""
     for folder in (*sorted(material.protocols), *SHARED_PROMPTS):
         for path in sorted((CONFIGS / "prompts" / folder).glob("*.md")):
-            prompt = Prompt(path)
             text = path.read_text("utf-8")
-            yield {"name": f"{folder}/{path.stem}", "sha": prompt.sha, "text": text}
+            yield {"name": f"{folder}/{path.stem}", "sha": Prompt(path).sha, "text": text}
 
 
 def _describe_judges(material: SiteMaterial) -> Iterator[dict[str, Any]]:
@@ -95,7 +94,7 @@ def _describe_judges(material: SiteMaterial) -> Iterator[dict[str, Any]]:
         yield {"name": name, "title": material.judge_title(name), "about": about}
 
 
-def _format_price(price: Any) -> str:
+def _format_price(price: ModelPrice | None) -> str:
     if price is None:
         return "not known"
     live = price.live

@@ -17,6 +17,11 @@ POLICY = (
 """The Content-Security-Policy of every page: only the site's own style and script files."""
 
 
+FORMATS = ("day", "dollars", "figure", "interval", "items", "moment", "number", "ranks", "reason",
+           "size")  # fmt: skip
+"""The filters of templates that are functions of `wording`."""
+
+
 def render_page(template: str, *, depth: int = 0, **content: Any) -> str:
     """Render a page from its template. depth: its number of folders below the site's root."""
     return _make_environment().get_template(template).render(
@@ -39,19 +44,8 @@ def _make_environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(
-        address=safe_url,
-        day=wording.format_day,
-        dollars=wording.format_dollars,
-        figure=wording.format_figure,
-        interval=wording.format_interval,
-        items=wording.format_items,
-        moment=wording.format_moment,
-        number=wording.format_number,
-        ranks=wording.format_ranks,
-        reason=wording.format_reason,
-        size=wording.format_size,
-    )
+    environment.filters |= {name: getattr(wording, f"format_{name}") for name in FORMATS}
+    environment.filters["address"] = safe_url
     environment.globals.update(mark_of=wording.choose_mark, MARKS=wording.MARKS)
     return environment
 

@@ -18,7 +18,6 @@ from tasks.warehouse.explanations import (
     ExplainedFact,
     ExplainedReport,
     ExplainedVerdict,
-    ReportScore,
 )
 from tasks.warehouse.rows import content_sha
 
@@ -49,12 +48,14 @@ def render_report_pages(
     article_href: str,
 ) -> dict[str, str]:
     """Return file name → HTML of a report's pages."""
-    outcomes = [_get_outcome(claim, frame.judge) for claim in report.claims]
+    outcomes = [claim.outcomes.get(frame.judge, "unjudged") for claim in report.claims]
     claims = list(zip(report.claims, outcomes, strict=True))
     placed = find_passages(
         report.title, report.text, [(c.number, c.position, o) for c, o in claims]
     )
-    html = render_report(report.text, placed, _make_href(parts))
+    html = render_report(
+        report.text, placed, lambda number: parts.claim_href(number).removeprefix(parts.home)
+    )
     decided = [d for f in report.facts for d in f.decisions
                if d.judge == frame.judge and d.status == "ok"]  # fmt: skip
     titles = frame.judge_titles
@@ -67,7 +68,14 @@ def render_report_pages(
         "agent_href": agent_href,
         "article_href": article_href,
         "n_words": len(report.text.split()),
-        "scores": [_describe_score(frame, score) for score in report.scores],
+        "scores": [
+            (
+                score,
+                frame.protocol_titles.get(score.protocol, score.protocol),
+                *frame.metrics.get((score.protocol, score.metric), (score.metric, "share")),
+            )
+            for score in report.scores
+        ],
         "judge_titles": titles,
         "main_title": titles.get(frame.judge, frame.judge) if len(titles) > 1 else "",
         "legend": _count_marks([MARKS[outcome] for outcome in outcomes]),
@@ -95,11 +103,6 @@ def render_report_pages(
     return files
 
 
-def _make_href(parts: ReportParts) -> Callable[[int], str]:
-    """Return a function from a claim's number to the link to its details."""
-    return lambda number: parts.claim_href(number).removeprefix(parts.home)
-
-
 def _split_items(
     starts: Sequence[int],
     name: Callable[[int], str],
@@ -119,27 +122,9 @@ def snapshot_href(url: str) -> str:
     return f"pages/{content_sha(url)[:12]}.html"
 
 
-def _get_outcome(claim: ExplainedClaim, judge: str) -> str:
-    return claim.outcomes.get(judge, "unjudged")
-
-
 def _count_marks(marks: Sequence[OutcomeMark]) -> list[tuple[OutcomeMark, int]]:
     """Count the claims of each outcome that occurs, in the order of MARKS."""
     return [(mark, marks.count(mark)) for mark in MARKS.values() if mark in marks]
-
-
-def _describe_score(frame: ReportFrame, score: ReportScore) -> dict[str, Any]:
-    title, unit = frame.metrics.get((score.protocol, score.metric), (score.metric, "share"))
-    return {
-        "protocol": frame.protocol_titles.get(score.protocol, score.protocol),
-        "metric": title,
-        "unit": unit,
-        "judge": score.judge,
-        "value": score.value,
-        "n_items": score.n_items,
-        "n_open": score.n_open,
-        "reason": score.reason,
-    }
 
 
 def _map_snapshots(report: ExplainedReport) -> dict[str, str]:
