@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 import polars as pl
@@ -26,7 +25,7 @@ class ReadOnlyWarehouse:
     notice: str | None
     """A message to the user if this reads snapshots instead of the warehouse."""
 
-    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
+    def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:
         """Return the result of a query as a Polars frame."""
         return self.connection.sql(sql, params=list(parameters)).pl()
 

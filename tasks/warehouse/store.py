@@ -30,7 +30,7 @@ PartT = TypeVar("PartT")
 class Readable(Protocol):
     """Something that answers queries: the open warehouse, or a read-only one."""
 
-    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
+    def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:
         """Return the result of a query as a Polars frame."""
 
 
@@ -82,22 +82,22 @@ class Warehouse:
         self._writer = Writer(self._new_cursor(), self.locks.commit_lock)
         self._local = threading.local()
 
-    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pl.DataFrame:
+    def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:
         """Return the result of a query as a Polars frame."""
         return self._cursor().sql(sql, params=list(parameters)).pl()
 
-    def rows(self, model: type[RowT], where: str, parameters: Sequence[Any] = ()) -> list[RowT]:
+    def rows(self, model: type[RowT], where: str, parameters: Sequence[object] = ()) -> list[RowT]:
         """Return the rows of one table that match `where`, in key order."""
         order = ", ".join(f'"{column}"' for column in model.key)
         sql = f"SELECT * FROM {model.table} WHERE {where} ORDER BY {order}"
         return [model.model_validate(record) for record in self.frame(sql, parameters).to_dicts()]
 
-    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+    def value(self, sql: str, parameters: Sequence[object] = ()) -> Any:
         """Return the value of a one-row, one-column query; None if there is no row."""
         row = self._cursor().sql(sql, params=list(parameters)).fetchone()
         return row[0] if row else None
 
-    def copy_to(self, file: Path, select: str, parameters: Sequence[Any] = ()) -> int:
+    def copy_to(self, file: Path, select: str, parameters: Sequence[object] = ()) -> int:
         """Write the result of a query to a Parquet file and return the number of rows."""
         sql = f"COPY ({select}) TO {quote_literal(str(file))} (FORMAT parquet, COMPRESSION zstd)"
         row = self._cursor().execute(sql, list(parameters)).fetchone()

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import orjson
 from selectolax.lexbor import LexborHTMLParser
@@ -49,7 +48,7 @@ def find_script_texts(tree: LexborHTMLParser) -> list[str]:
     return list(found)
 
 
-def _iterate_fields(tree: LexborHTMLParser, selector: str) -> Iterator[tuple[str, Any]]:
+def _iterate_fields(tree: LexborHTMLParser, selector: str) -> Iterator[tuple[str, object]]:
     for script in tree.css(selector):
         text = script.text().strip()
         if len(text) > MAX_JSON_BYTES:
@@ -60,9 +59,9 @@ def _iterate_fields(tree: LexborHTMLParser, selector: str) -> Iterator[tuple[str
             continue
 
 
-def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+def _walk(value: object) -> Iterator[tuple[str, object]]:
     """Yield every (name, value) pair in document order; a list's items have the list's name."""
-    waiting: list[tuple[str, Any]] = [("", value)]
+    waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
         name, item = waiting.pop()
         if isinstance(item, dict):

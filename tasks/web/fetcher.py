@@ -80,9 +80,7 @@ class Fetcher:
         # The largest group first: pages of one host wait for each other, so they take longest.
         ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
         shifts = deque(
-            (name, pages)
-            for name, pages in ordered
-            for _ in range(min(self._per_group, len(pages)))
+            pages for _, pages in ordered for _ in range(min(self._per_group, len(pages)))
         )
         deferred: list[PageDeferred] = []
         try:
@@ -100,12 +98,12 @@ class Fetcher:
 
     async def _work(
         self,
-        shifts: deque[tuple[str, deque[PageRequest]]],
+        shifts: deque[deque[PageRequest]],
         outages: OutageDetector,
         deferred: list[PageDeferred],
     ) -> None:
         while shifts:
-            _, pages = shifts.popleft()
+            pages = shifts.popleft()
             while pages:
                 page = pages.popleft()
                 try:

@@ -7,7 +7,6 @@ begins `Title:`, `URL Source:`, `Markdown Content:`. Source: https://github.com/
 import re
 from datetime import date
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 import orjson
 
@@ -51,7 +50,7 @@ def _parse_text(text: str) -> ExtractedText:
     )
 
 
-def _build_text(content: str, title: Any, published: Any, warning: Any) -> ExtractedText:
+def _build_text(content: str, title: object, published: object, warning: object) -> ExtractedText:
     warnings = [line for line in _clean(warning, "\n").split("\n") if line]
     status = next((int(m[1]) for line in warnings if (m := _STATUS.search(line))), None)
     return ExtractedText(
@@ -72,7 +71,7 @@ def _parse_day(text: str) -> date | None:
         return None
 
 
-def _clean(value: Any, separator: str = " ") -> str:
+def _clean(value: object, separator: str = " ") -> str:
     """Return a string with single spaces, at most 1,000 characters; "" for other values."""
     if not isinstance(value, str):
         return ""
