@@ -34,12 +34,13 @@ class ImportedAnswer(Frozen):
 class _Prediction(PublishedRow):
     key: Annotated[str, StringConstraints(strict=True, min_length=1), STORABLE]
     preds: Any = None
-    answer: Annotated[str, StringConstraints(strict=True), STORABLE] | None = None
+    answer: Any = None
+    """Read only if there are no `preds`."""
     trace: Annotated[tuple[SearchStep, ...], Field(max_length=MAX_STEPS)] | None = None
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
-        if "preds" not in self.model_fields_set and self.answer is None:
+        if "preds" not in self.model_fields_set and not isinstance(self.answer, str):
             raise ValueError("it has neither `preds` nor a text `answer`")
         for index, step in enumerate(self.trace or ()):
             if step.parent is not None and not 0 <= step.parent < index:
@@ -51,9 +52,9 @@ class _Prediction(PublishedRow):
     @property
     def text(self) -> str:
         """The answer as an agent would have written it."""
-        if "preds" not in self.model_fields_set:
-            return self.answer or ""
-        written = json.dumps({"key": self.key, "preds": self.preds}, ensure_ascii=False)
+        written = self.answer
+        if "preds" in self.model_fields_set:
+            written = json.dumps({"key": self.key, "preds": self.preds}, ensure_ascii=False)
         return replace_surrogates(written)
 
 

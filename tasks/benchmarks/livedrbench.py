@@ -18,7 +18,7 @@ from pydantic import StringConstraints, ValidationError
 
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedQuery, PublishedSet, PublishedTruth
-from tasks.benchmarks.rows import STORABLE, PublishedRow, PublishedText, index_rows, read_rows
+from tasks.benchmarks.rows import STORABLE, PublishedRow, index_rows, read_rows
 from tasks.warehouse.truths import EvalInfo, QuestionCategory, TruthSettings
 
 SET = PublishedSet(layout="livedrbench", title="LiveDRBench")
@@ -27,7 +27,7 @@ SET = PublishedSet(layout="livedrbench", title="LiveDRBench")
 class _LiveRow(PublishedRow):
     key: Annotated[str, StringConstraints(strict=True, max_length=200, pattern=r"\S"), STORABLE]
     category: QuestionCategory
-    question: PublishedText
+    question: Annotated[str, StringConstraints(strict=True, pattern=r"\S"), STORABLE]
     ground_truths: Any
     misc: Any
     canary: Annotated[str, StringConstraints(strict=True, min_length=1)]

@@ -151,7 +151,7 @@ def test_answers_in_another_form_are_refused(
 
 def test_an_unknown_key_is_left_out_with_a_remark(warehouse: Warehouse, tmp_path: Path) -> None:
     import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
-    given = [*perfect(), {"key": "ghost", "preds": []}]
+    given = [*perfect(), {"key": "ghost", "preds": [], "answer": {"of": "another form"}}]
     found = import_answers(warehouse, write_answers(tmp_path / "a.json", given), "live", "a")
     assert (found.answers, found.unknown) == (9, ("ghost",))
     assert (
