@@ -4,7 +4,9 @@ The answer of an ended job is stored as received (`raw`). Reading it is a pure f
 answer that was paid for can be read again by better code without being bought again.
 """
 
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
 
 from tasks.base import Frozen
 from tasks.models.errors import ModelError
@@ -71,25 +73,30 @@ class Annotation(Frozen):
     title: ForeignText | None = None
 
 
-class ReportSource(Frozen):
+class ReportSource(Frozen, extra="ignore"):
     """One entry of a list of sources; the n-th is what `[n]` in the text refers to."""
 
     url: ForeignText
     title: ForeignText | None = None
 
 
-class AgentUsage(Frozen):
+MAX_INTEGER = 2**63 - 1
+"""The largest integer that the warehouse can store."""
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER, strict=True)]
+
+
+class AgentUsage(Frozen, extra="ignore"):
     """What a report consumed, as the provider counts it; None where it does not say."""
 
-    input_tokens: int | None = None
+    input_tokens: Count | None = None
     """Input tokens, including cached ones."""
-    cached_tokens: int | None = None
-    output_tokens: int | None = None
+    cached_tokens: Count | None = None
+    output_tokens: Count | None = None
     """Output tokens, without reasoning."""
-    reasoning_tokens: int | None = None
-    citation_tokens: int | None = None
+    reasoning_tokens: Count | None = None
+    citation_tokens: Count | None = None
     """Tokens of the pages read, where they are billed separately."""
-    searches: int | None = None
+    searches: Count | None = None
 
 
 class JobAnswer(Frozen):

@@ -14,7 +14,13 @@ import httpx
 
 from tasks.agents.agent import Gone
 from tasks.configuration.agents import ApiAsk, HttpAsk
-from tasks.models.client import classify_status, parse_error, parse_json, redact_key
+from tasks.models.client import (
+    QUOTA_CODES,
+    classify_status,
+    parse_error,
+    parse_json,
+    redact_key,
+)
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
@@ -29,7 +35,6 @@ CONFIGURED_IN = "configs/agents.yaml"
 REFUSED_UNBILLED = frozenset({408, 429, 503})
 """Statuses that say "try later" before any work has begun. After another 5xx (an internal error, a
 gateway that lost its backend) the job may exist."""
-QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 
 class ApiClient(Generic[AskT]):

@@ -8,10 +8,7 @@ import json
 import math
 from typing import Any
 
-from tasks.agents.agent import UnreadableJobAnswer
-
-MAX_INTEGER = 2**63 - 1
-"""The largest integer that the warehouse can store."""
+from tasks.agents.agent import MAX_INTEGER, UnreadableJobAnswer
 
 
 def parse_object(raw: str, expected: str) -> dict[str, Any]:

@@ -13,62 +13,38 @@ Only `report`, or `error` if there is no report, is required.
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import Field, StrictBool, ValidationError
 
 from tasks.agents.agent import AgentUsage, JobAnswer, JobRequest, ReportSource, UnreadableJobAnswer
-from tasks.agents.json_values import MAX_INTEGER
+from tasks.base import Frozen
 from tasks.warehouse.rows import ForeignText
 from tasks.warehouse.traces import SearchStep
 
-Text = Annotated[ForeignText, Field(strict=True)]
-Count = Annotated[int, Field(ge=0, le=MAX_INTEGER, strict=True)]
 MAX_ITEMS = 10_000
 """The most sources, search steps, and opened pages of a step."""
 MAX_PROBLEMS = 3
 
 
-class FormPart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class FormSource(FormPart):
-    """One entry of the list that `[n]` in the report refers to."""
-
-    url: Text
-    title: Text | None = None
-
-
-class FormStep(FormPart):
+class FormStep(Frozen, extra="ignore"):
     """A step of the search."""
 
-    query: Text = ""
-    opened: tuple[Text, ...] = Field(default=(), max_length=MAX_ITEMS)
+    query: ForeignText = ""
+    opened: tuple[ForeignText, ...] = Field(default=(), max_length=MAX_ITEMS)
     parent: Annotated[int, Field(ge=0, strict=True)] | None = None
     """Index of the earlier step that led to this one."""
 
 
-class FormUsage(FormPart):
-    """What the report consumed, as far as it is known."""
-
-    input_tokens: Count | None = None
-    cached_tokens: Count | None = None
-    output_tokens: Count | None = None
-    reasoning_tokens: Count | None = None
-    citation_tokens: Count | None = None
-    searches: Count | None = None
-
-
-class ReportForm(FormPart):
+class ReportForm(Frozen, extra="ignore"):
     """A report and what is known about it."""
 
-    report: Text = ""
-    sources: tuple[FormSource, ...] = Field(default=(), max_length=MAX_ITEMS)
+    report: ForeignText = ""
+    sources: tuple[ReportSource, ...] = Field(default=(), max_length=MAX_ITEMS)
     trace: tuple[FormStep, ...] = Field(default=(), max_length=MAX_ITEMS)
-    usage: FormUsage = FormUsage()
+    usage: AgentUsage = AgentUsage()
     cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)] | None = None
-    model_version: Text | None = None
+    model_version: ForeignText | None = None
     question: StrictBool = False
-    error: Text | None = None
+    error: ForeignText | None = None
 
 
 def assignment_payload(request: JobRequest) -> dict[str, Any]:
@@ -112,10 +88,10 @@ def parse_report_form(given: Any) -> JobAnswer:
     return JobAnswer(
         outcome="failed" if problem is not None else "question" if form.question else "report",
         text=form.report,
-        sources=tuple(ReportSource(url=source.url, title=source.title) for source in form.sources),
+        sources=form.sources,
         trace=tuple(SearchStep(**step.model_dump()) for step in form.trace),
         model_version=form.model_version,
-        usage=AgentUsage(**form.usage.model_dump()),
+        usage=form.usage,
         cost_usd=form.cost_usd,
         error=problem,
     )

@@ -13,6 +13,9 @@ from tasks.models.errors import Misconfigured, ModelError, RequestRejected, Tran
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.warehouse.rows import replace_surrogates
 
+CONFIGURED_IN = "configs/judges.yaml"
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+"""Codes of OpenAI's errors for an account without credit."""
 RETRYABLE_CODES = frozenset({408, 429})
 """Retryable besides 5xx; all other codes are permanent."""
 REDIRECT_CODES = frozenset({301, 302, 307, 308})
@@ -55,7 +58,7 @@ def classify_status(
     message: str,
     headers: Mapping[str, str],
     model: str,
-    configured_in: str = "configs/judges.yaml",
+    configured_in: str = CONFIGURED_IN,
 ) -> ModelError:
     """Return the error for an HTTP status that is not a success.
 

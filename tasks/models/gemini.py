@@ -6,7 +6,7 @@ are set, because by default it waits forever.
 
 import re
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar
 
 import httpx
@@ -14,7 +14,13 @@ from google import genai
 from google.genai import errors, types
 
 from tasks.models.attachments import fence_attachments
-from tasks.models.client import catch_parse_errors, classify_status, parse_retry_after, redact_key
+from tasks.models.client import (
+    CONFIGURED_IN,
+    catch_parse_errors,
+    classify_status,
+    parse_retry_after,
+    redact_key,
+)
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
 from tasks.models.failures import classify_send_error
@@ -94,16 +100,31 @@ class GeminiClient:
     def _to_error(self, error: errors.APIError, model: str) -> ModelError:
         message = redact_key(str(error.message or error.details), self._key)
         headers = getattr(error.response, "headers", None) or {}
-        details = parse_error_details(error.details)
         code = error.code or 0
-        if code == 429:
-            return classify_rate_limit(message, details, headers)
-        if code == 400 and "API_KEY_INVALID" in str(details):
-            return Misconfigured(
-                f"{model}: the key is not accepted ({message[:200]}). Check the variable that "
-                "`configs/judges.yaml` names for it."
-            )
-        return classify_status(code, message, headers, model)
+        known = classify_google_error(code, message, error.details, headers, model, CONFIGURED_IN)
+        return known or classify_status(code, message, headers, model)
+
+
+def classify_google_error(
+    code: int,
+    message: str,
+    body: Any,
+    headers: Mapping[str, str],
+    model: str,
+    configured_in: str,
+) -> ModelError | None:
+    """Return the error for what Google says in its own way: a 429, a wrong key; None for the rest.
+
+    configured_in: the file that names the model, for messages.
+    """
+    if code == 429:
+        return classify_rate_limit(message, parse_error_details(body), headers)
+    if code == 400 and "API_KEY_INVALID" in str(body):
+        return Misconfigured(
+            f"{model}: the key is not accepted ({message[:200]}). Check the variable that "
+            f"`{configured_in}` names for it."
+        )
+    return None
 
 
 def classify_sdk_error(error: Exception, key: str | None, *, billable: bool = True) -> Exception:
@@ -232,7 +253,9 @@ def _filter_objects(said: Any) -> list[dict[str, Any]]:
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
-def classify_rate_limit(message: str, details: list[dict[str, Any]], headers: Any) -> ModelError:
+def classify_rate_limit(
+    message: str, details: list[dict[str, Any]], headers: Mapping[str, str]
+) -> ModelError:
     """Return the error for a 429: transient, or QuotaExhausted for a daily quota."""
     quotas = [
         str(violation.get("quotaId"))

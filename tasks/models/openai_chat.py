@@ -16,6 +16,7 @@ import orjson
 
 from tasks.models.attachments import PDF, Attachment, fence_attachments
 from tasks.models.client import (
+    QUOTA_CODES,
     catch_parse_errors,
     classify_status,
     parse_error,
@@ -108,7 +109,7 @@ class OpenAiChatClient:
     def _to_error(self, response: httpx.Response, model: str) -> ModelError:
         message, code = parse_error(response)
         message = redact_key(message, self._key)
-        if code in ("insufficient_quota", "billing_hard_limit_reached"):
+        if code in QUOTA_CODES:
             return QuotaExhausted(
                 f"{model}: the account's quota is used up ({message[:200]}). Answers so far are "
                 "kept; raise the quota and run again."

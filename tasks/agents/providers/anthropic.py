@@ -184,14 +184,14 @@ def _parse_usage(parts: list[Any]) -> AgentUsage:
 
     def total(*names: str) -> int | None:
         known = [number for part in parts if (number := count(child(part, *names))) is not None]
-        return sum(known) if known else None
+        return count(sum(known)) if known else None
 
     cached = total("cache_read_input_tokens")
     fresh, kept = total("input_tokens"), total("cache_creation_input_tokens")
     tokens = total("output_tokens")
     reasoning = total("output_tokens_details", "thinking_tokens")
     return AgentUsage(
-        input_tokens=None if fresh is None else fresh + (cached or 0) + (kept or 0),
+        input_tokens=None if fresh is None else count(fresh + (cached or 0) + (kept or 0)),
         cached_tokens=cached,
         output_tokens=None if tokens is None else max(0, tokens - (reasoning or 0)),
         reasoning_tokens=reasoning,

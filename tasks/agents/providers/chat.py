@@ -23,9 +23,9 @@ from tasks.agents.providers.answers import (
     parse_annotation,
     parse_cost,
     parse_sources,
+    split_thoughts,
 )
 from tasks.agents.synchronous_api import SynchronousClient
-from tasks.agents.thoughts import split_thoughts
 from tasks.models.errors import Misconfigured, RequestRejected
 
 CUT_REASONS = {

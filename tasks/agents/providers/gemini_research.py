@@ -20,8 +20,8 @@ from tasks.agents.json_values import child, string
 from tasks.agents.polled_jobs import PolledClient
 from tasks.configuration.agents import ApiAsk
 from tasks.models.client import classify_status, redact_key
-from tasks.models.errors import Misconfigured, ModelError
-from tasks.models.gemini import classify_rate_limit, classify_sdk_error, parse_error_details
+from tasks.models.errors import ModelError
+from tasks.models.gemini import classify_google_error, classify_sdk_error
 from tasks.models.transport import build_timeout
 
 AGENT_CONFIG = {
@@ -100,14 +100,8 @@ class GeminiResearchClient(PolledClient[ApiAsk]):
         code, headers = error.response.status_code, error.response.headers
         text = string(child(error.body, "error", "message")) or str(error.body or error)
         message = redact_key(text, self._key)
-        if code == 429:
-            return classify_rate_limit(message, parse_error_details(error.body), headers)
-        if code == 400 and "API_KEY_INVALID" in str(error.body):
-            return Misconfigured(
-                f"{self.agent}: the key is not accepted ({message[:200]}). Check the variable that "
-                f"`{CONFIGURED_IN}` names for it."
-            )
-        return self._classify_status(code, message, headers, buying=buying)
+        known = classify_google_error(code, message, error.body, headers, self.agent, CONFIGURED_IN)
+        return known or self._classify_status(code, message, headers, buying=buying)
 
     def _parse_status(self, answer: str, remote_id: str | None) -> JobStatus | None:
         """Return the job's status, with the answer as received."""

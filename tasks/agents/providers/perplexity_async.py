@@ -16,9 +16,13 @@ from tasks.agents.json_values import (
     unexpected_object,
 )
 from tasks.agents.polled_jobs import PolledClient
-from tasks.agents.providers.answers import join_content, parse_cost, parse_sources
+from tasks.agents.providers.answers import (
+    join_content,
+    parse_cost,
+    parse_sources,
+    split_thoughts,
+)
 from tasks.agents.providers.chat import parse_chat_usage
-from tasks.agents.thoughts import split_thoughts
 from tasks.configuration.agents import ApiAsk
 from tasks.warehouse.traces import SearchStep
 

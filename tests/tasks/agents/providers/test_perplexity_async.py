@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.agents.agent import AgentClient, JobAnswer, UnreadableJobAnswer
-from tasks.agents.providers.answers import UNKNOWN_SOURCE
+from tasks.agents.providers.answers import UNKNOWN_SOURCE, split_thoughts
 from tasks.agents.providers.perplexity_async import read
-from tasks.agents.thoughts import split_thoughts
 from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
