@@ -4,6 +4,7 @@ All state lives in this process, so a killed run leaves nothing locked.
 """
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -131,32 +132,29 @@ class SlidingWindow:
         return max(self._entries[-1][0] + self._seconds - now, 0.001)
 
 
-Reservation = tuple[int, SlidingWindow, list[float]]
-"""A reservation: index of the limit, its window, the entry there."""
-
-
 class RateLimits:
     """All limits of one model that apply over time."""
 
     def __init__(self, limits: Limits) -> None:
-        wanted = (
-            (limits.requests_per_minute, MINUTE),
-            (limits.tokens_per_minute, MINUTE),
-            (limits.usd_per_ten_minutes, TEN_MINUTES),
+        self._windows = (
+            SlidingWindow(limits.requests_per_minute or math.inf, MINUTE),
+            SlidingWindow(limits.tokens_per_minute or math.inf, MINUTE),
+            SlidingWindow(limits.usd_per_ten_minutes or math.inf, TEN_MINUTES),
         )
-        self._windows = [SlidingWindow(most, over) if most else None for most, over in wanted]
 
-    async def reserve(self, tokens: float, usd: float) -> list[Reservation]:
-        """Wait until a request of this size is within all limits; to be settled."""
+    async def reserve(self, tokens: float, usd: float) -> list[list[float]]:
+        """Wait until a request of this size is within all limits.
+
+        Returns:
+            The reservations, for `settle`.
+        """
+        amounts = (1.0, tokens, usd)
         return [
-            (place, window, await window.reserve(amount))
-            for place, (window, amount) in enumerate(
-                zip(self._windows, (1.0, tokens, usd), strict=True)
-            )
-            if window
+            await window.reserve(amount)
+            for window, amount in zip(self._windows, amounts, strict=True)
         ]
 
-    def settle(self, held: list[Reservation], tokens: float, usd: float) -> None:
-        """Replace the reserved amounts by the actual ones."""
-        for place, window, entry in held:
-            window.settle(entry, (1.0, tokens, usd)[place])
+    def settle(self, held: list[list[float]], tokens: float, usd: float) -> None:
+        """Replace the reserved amounts by the actual ones; `held` may be empty."""
+        for window, entry, amount in zip(self._windows, held, (1.0, tokens, usd), strict=False):
+            window.settle(entry, amount)

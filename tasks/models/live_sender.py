@@ -13,7 +13,7 @@ from tasks.configuration.models import Limits, Retries
 from tasks.models.client import ModelClient
 from tasks.models.errors import Misconfigured, QuotaExhausted, StopStage, TransientError
 from tasks.models.exchange import ModelRequest, Reply
-from tasks.models.limits import AdaptiveConcurrency, RateLimits, Reservation
+from tasks.models.limits import AdaptiveConcurrency, RateLimits
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
 
 OnLostAnswer = Callable[[], Awaitable[None]]
@@ -83,7 +83,7 @@ class LiveSender:
     async def _send_once(self, request: ModelRequest) -> Reply:
         tokens = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         usd = self._price.estimate_cost(request) if self._price else 0.0
-        held: list[Reservation] = []
+        held: list[list[float]] = []
         started = await self.concurrency.acquire()
         answered = too_many = False
         try:
