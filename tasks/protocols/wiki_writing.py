@@ -28,6 +28,7 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
+from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import build_not_assessed, build_share
 from tasks.protocols.versions import build_version, parse_parameters
@@ -86,9 +87,11 @@ class WikiWriting:
         for category in self.criteria.categories:
             for report_first in self._get_orders(case, category.id):
                 by_order.setdefault(report_first, []).append(category)
+        texts = (strip_apparatus(case.reference.text), strip_apparatus(case.report.text))
+        compare = partial(self._compare_category, texts, case.attachments, judge)
         return await gather_answers(
-            ask_first_alone(partial(self._compare_category, case, judge, first), categories)
-            for first, categories in sorted(by_order.items())
+            ask_first_alone(partial(compare, report_first), categories)
+            for report_first, categories in sorted(by_order.items())
         )
 
     def _get_orders(self, case: Case, category: str) -> tuple[bool, ...]:
@@ -101,21 +104,26 @@ class WikiWriting:
         return (bool(sha256(lot.encode()).digest()[0] & 1),)
 
     async def _compare_category(
-        self, case: Case, judge: Judge, report_first: bool, category: CriteriaCategory
+        self,
+        texts: tuple[str, str],
+        attachments: tuple[Attachment, ...],
+        judge: Judge,
+        report_first: bool,
+        category: CriteriaCategory,
     ) -> list[ItemAnswer]:
-        """Compare both texts by one category. The files of a report that came as images replace its
-        text."""
-        reference, report = strip_apparatus(case.reference.text), strip_apparatus(case.report.text)
+        """Compare the texts of reference and report by one category. `attachments` replace the text
+        of a report that came as images."""
+        first, second = texts[::-1] if report_first else texts
         criteria = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
         answers = await judge.decide(
             CompareArticles(
                 category=category.id,
                 criteria=criteria,
-                first=report if report_first else reference,
-                second=reference if report_first else report,
+                first=first,
+                second=second,
                 allow_tie=self.parameters.allow_tie,
-                attached=("first" if report_first else "second") if case.attachments else None,
-                attachments=case.attachments,
+                attached=("first" if report_first else "second") if attachments else None,
+                attachments=attachments,
             )
         )
         suffix = REPORT_FIRST if report_first else ""
