@@ -1,14 +1,10 @@
 """Print a data frame as a table, JSON or CSV."""
 
-from typing import Any
-
 import polars as pl
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from flows.display.console import STDOUT
 from flows.display.formats import Format, format_json
+from flows.display.wide_table import WideColumn, build_table
 from tasks.base import format_count
 
 
@@ -19,13 +15,15 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
     elif form is Format.CSV:
         print(frame.write_csv(), end="")
     else:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-        for name, kind in frame.schema.items():
-            justify: Any = "right" if kind.is_numeric() else "left"
-            table.add_column(name, justify=justify, overflow="fold")
-        for row in frame.iter_rows():
-            table.add_row(*(_format_cell(value) for value in row))
-        STDOUT.print(table)
+        columns = [
+            WideColumn(
+                column.name,
+                [_format_cell(value) for value in column.to_list()],
+                "right" if column.dtype.is_numeric() else "left",
+            )
+            for column in frame.iter_columns()
+        ]
+        STDOUT.print(build_table(columns))
         STDOUT.print(format_count(frame.height, "row"), style="dim")
 
 
@@ -34,4 +32,4 @@ def _format_cell(value: object) -> str:
         return ""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return escape(str(value))
+    return str(value)

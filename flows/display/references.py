@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from rich import box
-from rich.table import Table
 
 from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
+from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.configuration.models import get_judge_title, load_judges
 from tasks.judges.registry import load_judge as registered
 from tasks.warehouse.store import Readable
@@ -87,14 +86,15 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
 
 
 def _print_table(title: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:
-    print_result(title, style="italic")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column("Agent", no_wrap=True)
-    for heading in columns.values():
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(row["agent"], *(_format_cell(row[name]) for name in columns))
-    STDOUT.print(table)
+    print_wide_table(
+        STDOUT,
+        title,
+        [WideColumn("Agent", [row["agent"] for row in rows], "left")],
+        [
+            WideColumn(heading, [_format_cell(row[name]) for row in rows])
+            for name, heading in columns.items()
+        ],
+    )
 
 
 def _format_cell(value: float | None) -> str:

@@ -42,7 +42,7 @@ def print_wide_table(
     if title:
         console.print(escape(title), style="italic", highlight=False)
     for part in _split_columns(keys, columns, console):
-        console.print(_build_table([*keys, *part], sections))
+        console.print(build_table([*keys, *part], sections))
 
 
 def _split_columns(
@@ -66,10 +66,11 @@ def _wrap_heading(column: WideColumn) -> WideColumn:
 
 def _measure_width(columns: Sequence[WideColumn], console: Console) -> int:
     options = console.options.update(max_width=UNBOUNDED_WIDTH)
-    return Measurement.get(console, options, _build_table(columns)).maximum
+    return Measurement.get(console, options, build_table(columns)).maximum
 
 
-def _build_table(columns: Sequence[WideColumn], sections: Sequence[int] = ()) -> Table:
+def build_table(columns: Sequence[WideColumn], sections: Sequence[int] = ()) -> Table:
+    """Build a table whose texts are printed verbatim. sections: as in `print_wide_table`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for column in columns:
         table.add_column(
