@@ -7,6 +7,7 @@ from tasks.base import format_count
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import plan_cells
 from tasks.judging.protocols import choose_protocols, explain_idle, need_pages
+from tasks.pending.evaluation import find_pending_cells
 from tasks.pending.status import count_scored
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
@@ -32,7 +33,7 @@ def print_unchosen(
     others = set(count_scored(source, edition, judge)) - {*protocols}
     for name, protocol in available_protocols(sorted(others)).items():
         plans = plan_cells(source, edition, protocol, judge)
-        if left := sum(plan.state in ("pending", "failed") for plan in plans):
+        if left := len(find_pending_cells(plans)):
             print_message(
                 f"{name} has {format_count(left, 'pending cell')}, and judges {edition} only when "
                 f"it is named: evergreen evaluate --edition {edition} --protocol {name}"

@@ -1,6 +1,6 @@
 """Estimate what an evaluation will cost, and print it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge as judge_named
 from tasks.judges.registry import load_judge_entry
 from tasks.judging.cells import plan_cells
+from tasks.pending.evaluation import find_pending_cells
 from tasks.pending.extractions import find_pending_extractions
 from tasks.pending.key_points import find_pending_key_points, need_key_points
 from tasks.planning.estimate import (
@@ -39,35 +40,26 @@ def estimate_evaluation(
     extractor: str | None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Estimate calls, tokens and dollars of the pending cells; return them and notes on them."""
-    frames, remarks = [], []
+    frames: list[pl.DataFrame] = []
+    remarks: list[str] = []
     name, entry = load_judge_entry(judge)
     try:
         if isinstance(entry, LlmJudgeEntry):
-            decider = judge_named(name)
             plans = [
                 plan
                 for protocol in protocols
-                for plan in plan_cells(store, edition, get_protocol(protocol), decider, agents)
-            ]
-            todo = [p for p in plans if p.state in ("pending", "failed")]
-            waiting = [p for p in todo if (p.state_reason or "").startswith("waits for")]
-            if waiting:
-                remarks.append(
-                    f"Waiting for facts or claims that are not extracted yet: "
-                    f"{format_count(len(waiting), 'cell')}; "
-                    "the estimate does not include them. Run `evergreen evaluate` with the "
-                    "offline judge first, or estimate again after the extraction."
+                for plan in plan_cells(
+                    store, edition, get_protocol(protocol), judge_named(name), agents
                 )
-            ready = [p for p in todo if p not in waiting]
-            if len(todo) < len(plans):
-                done = len(plans) - len(todo)
-                remarks.insert(0, f"{done} of {format_count(len(plans), 'cell')} need no judging.")
+            ]
+            todo = find_pending_cells(plans)
+            ready = [plan for plan in todo if not plan.is_waiting]
+            remarks += _describe_cells(len(plans), len(todo), len(ready))
             with transient_progress() as bars:
                 bar = bars.add_task("cells", total=len(ready))
                 frames.append(estimate_cells(store, entry, ready, lambda n: bars.advance(bar, n)))
-            if need_key_points(protocols) and (
-                bare := find_pending_key_points(store, edition, agents)
-            ):
+            bare = find_pending_key_points(store, edition, agents)
+            if bare and need_key_points(protocols):
                 frames.append(estimate_key_points(store, name, entry, bare))
                 remarks.append(
                     f"Without key points: {format_count(len(bare), 'article')}; the estimate "
@@ -75,18 +67,38 @@ def estimate_evaluation(
                     "reports by them."
                 )
         if extractor:
-            extracting_name, extracting = load_judge_entry(extractor)
-            if isinstance(extracting, LlmJudgeEntry):
-                decider = judge_named(extracting_name)
-                items = find_pending_extractions(store, edition, agents, decider)
-                frames.append(estimate_extraction(store, extracting_name, extracting, items))
+            frames.append(_estimate_extraction(store, edition, agents, extractor))
     finally:
         HELPERS.close()
     frames = [frame for frame in frames if frame.height]
-    if frames:
-        remarks.append(HOW_ESTIMATED)
-    return (pl.concat(frames) if frames else pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.Float64)
-                                                          )), remarks  # fmt: skip
+    if not frames:
+        return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.Float64)), remarks
+    return pl.concat(frames), [*remarks, HOW_ESTIMATED]
+
+
+def _describe_cells(n_cells: int, n_pending: int, n_ready: int) -> Iterator[str]:
+    """Say which cells the estimate leaves out."""
+    if n_pending < n_cells:
+        yield f"{n_cells - n_pending} of {format_count(n_cells, 'cell')} need no judging."
+    if n_ready < n_pending:
+        waiting = format_count(n_pending - n_ready, "cell")
+        yield (
+            f"Waiting for facts or claims that are not extracted yet: {waiting}; the estimate does "
+            "not include them. Run `evergreen evaluate` with the offline judge first, or estimate "
+            "again after the extraction."
+        )
+
+
+def _estimate_extraction(
+    store: Warehouse, edition: str, agents: list[str], extractor: str
+) -> pl.DataFrame:
+    """Estimate the pending extractions; an empty frame if the extractor calls no model."""
+    name, entry = load_judge_entry(extractor)
+    if not isinstance(entry, LlmJudgeEntry):
+        return pl.DataFrame()
+    judge = judge_named(name)
+    items = find_pending_extractions(store, edition, agents, judge)  # type: ignore[arg-type]
+    return estimate_extraction(store, name, entry, items)
 
 
 def print_estimate(frame: pl.DataFrame, form: Format) -> None:

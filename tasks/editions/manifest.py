@@ -197,23 +197,20 @@ def _build_article_entry(
 def _find_damage(warehouse: Warehouse, revision: ArticleRevision) -> list[str]:
     """Return problems with an article's HTML and text: wrong hashes, a changed conversion."""
     name = revision.article
-    text = warehouse.value(
-        "SELECT text FROM articles WHERE edition = $1 AND article = $2", [revision.edition, name]
-    )
-    if text is None:
+    found = warehouse.rows(Article, "edition = $1 AND article = $2", [revision.edition, name])
+    if not found:
         return [f"{name}: its text is missing"]
+    text = found[0].text
     problems = []
     if content_sha(revision.html) != revision.html_sha:
         problems.append(f"{name}: its HTML does not match its hash")
     if content_sha(text) != revision.text_sha:
         problems.append(f"{name}: its text does not match its hash")
-    elif revision.converter_version == str(CONVERTER_VERSION):
-        title = warehouse.value(
-            "SELECT title FROM articles WHERE edition = $1 AND article = $2",
-            [revision.edition, name],
-        )
-        if to_markdown(revision.html, title) != text:
-            problems.append(f"{name}: its HTML converts to another text now")
+    elif (
+        revision.converter_version == str(CONVERTER_VERSION)
+        and to_markdown(revision.html, found[0].title) != text
+    ):
+        problems.append(f"{name}: its HTML converts to another text now")
     return problems
 
 

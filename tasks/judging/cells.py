@@ -87,6 +87,8 @@ GROUP BY ALL
 """
 """The same if a claim's pages are read as one text: the longest text's bytes, and the number of
 claims, since all may cite the same pages."""
+WAITS = "waits for"
+"""The beginning of the reason of a cell that cannot be judged yet."""
 
 
 class CellPlan(Frozen):
@@ -108,6 +110,11 @@ class CellPlan(Frozen):
     pairs_reliable: bool | None = None
     pairs_reason: str | None = None
     article_url: str
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether facts, claims or pages that it rests on are still to be made."""
+        return (self.state_reason or "").startswith(WAITS)
 
 
 def plan_cells(
@@ -229,7 +236,7 @@ def _determine_state(
     if not protocol.supports(judge):
         return "not_assessed", f"not_assessed: the judge {judge.name} cannot decide this protocol"
     if missing:
-        return "pending", f"waits for {', '.join(missing)}"
+        return "pending", f"{WAITS} {', '.join(missing)}"
     if known is None:
         return "pending", None
     status, n_open, error = known

@@ -50,7 +50,7 @@ def plan_judging(
             action += f" and those of {expected.reports} future reports"
         yield make_free_step("evaluate", action, target, 0)
         return
-    ready = [plan for plan in todo if not (plan.state_reason or "").startswith("waits for")]
+    ready = [plan for plan in todo if not plan.is_waiting]
     waiting = len(todo) - len(ready)
     if ready or not (waiting or expected.reports):
         yield _plan_ready_cells(store, entry, ready, target, on_progress)
