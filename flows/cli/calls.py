@@ -3,12 +3,13 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
 
 from flows.cli.options import CallJudgeOption, FormatOption, WarehouseOption
+from flows.cli.output import refuse_unwritable
 from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
@@ -17,6 +18,7 @@ from tasks.base import format_count
 from tasks.costs.ledger import summarize_calls
 from tasks.editions.names import UnknownName
 from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.store import Readable
 
 
 class CallStatus(StrEnum):
@@ -68,16 +70,15 @@ SUMMARY_COLUMNS = (
 )
 
 
-def _load_calls(source: Any, filters: dict[str, str], columns: str) -> pl.DataFrame:
+def _load_calls(source: Readable, filters: dict[str, str], columns: str) -> pl.DataFrame:
     where = " AND ".join(f"{name} = ${n}" for n, name in enumerate(filters, start=1)) or "true"
-    frame: pl.DataFrame = source.frame(
+    return source.frame(
         f"SELECT {columns} FROM calls WHERE {where} ORDER BY called_at, call_id",
         list(filters.values()),
     )
-    return frame
 
 
-def _show_call(source: Any, start: str) -> None:
+def _show_call(source: Readable, start: str) -> None:
     found = source.frame("SELECT * FROM calls WHERE starts_with(call_id, $1) LIMIT 2", [start])
     if found.height != 1:
         raise UnknownName(
@@ -89,9 +90,9 @@ def _show_call(source: Any, start: str) -> None:
         print_result("" if value is None else str(value))
 
 
-def _export_calls(source: Any, filters: dict[str, str], path: Path) -> None:
+def _export_calls(source: Readable, filters: dict[str, str], path: Path) -> None:
     frame = _load_calls(source, filters, "*")
-    with path.open("w", encoding="utf-8") as lines:
+    with refuse_unwritable(path, "export"), path.open("w", encoding="utf-8") as lines:
         for row in frame.iter_rows(named=True):
             lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
     print_message(f"{format_count(frame.height, 'call')} written to {path}.")

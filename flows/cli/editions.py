@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -31,7 +31,7 @@ from tasks.planning.outcomes import assign_outcome, collect_outcome
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Readable, open_warehouse
 
 NewEditionOption = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
 EditionArgument = Annotated[str, typer.Argument(help="A frozen edition.")]
@@ -235,7 +235,7 @@ def diff(
     print_result(f"{first} and {second} have the same content.")
 
 
-def _print_edition(source: Any, name: str, form: Format) -> None:
+def _print_edition(source: Readable, name: str, form: Format) -> None:
     """Print the articles with the numbers they were chosen by, and the decisions on the others."""
     document = load_edition_manifest(source, name)
     if form is Format.JSON:

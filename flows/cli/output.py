@@ -60,8 +60,8 @@ def write_output(to: Path | None, form: Format, write: Callable[[Format, Console
 
 
 @contextmanager
-def refuse_unwritable(to: Path) -> Iterator[None]:
-    """Turn an error of writing to --to into wrong usage.
+def refuse_unwritable(to: Path, option: str = "to") -> Iterator[None]:
+    """Turn an error of writing to the place that an option names into wrong usage.
 
     Raises:
         typer.BadParameter: the file or folder is not writable.
@@ -70,7 +70,7 @@ def refuse_unwritable(to: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise typer.BadParameter(
-            f"cannot write to {to}: {error.strerror or error}", param_hint="to"
+            f"cannot write to {to}: {error.strerror or error}", param_hint=option
         ) from None
 
 

@@ -84,6 +84,14 @@ def test_a_full_disk_is_one_line(warehouse: Path, words: tuple[str, ...]) -> Non
     assert done.stderr == "error: cannot write: No space left on device.\n"
 
 
+def test_calls_that_cannot_be_written_are_wrong_usage(
+    evergreen: Evergreen, warehouse: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "nowhere" / "calls.jsonl"
+    code, _, err = evergreen("calls", "--export", to, "--warehouse", warehouse)
+    assert (code, "Invalid value for export: cannot write to" in err) == (2, True)
+
+
 def test_what_status_counts_and_evaluate_leaves_is_named(
     warehouse: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
