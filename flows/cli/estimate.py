@@ -18,6 +18,7 @@ from flows.display.console import print_message
 from flows.display.formats import Format
 from tasks.editions.names import check_selection
 from tasks.judging.protocols import choose_protocols
+from tasks.pending.evaluation import Evaluation
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
@@ -40,7 +41,8 @@ def estimate(
         chosen = choose_protocols(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
         warn_about_idle_protocols(store, edition, chosen)
-        frame, remarks = estimate_evaluation(store, edition, judge, chosen, agents or [], extractor)
+        run = Evaluation(store.url, edition, chosen, tuple(agents or ()), judge, extractor)
+        frame, remarks = estimate_evaluation(run)
         warn_about_pending_pages(store, edition, chosen)
     print_estimate(frame, form)
     for remark in remarks:

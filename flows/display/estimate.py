@@ -1,6 +1,6 @@
 """Estimate what an evaluation will cost, and print it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -9,12 +9,14 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.base import format_count
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import load_judge as judge_named
 from tasks.judges.registry import load_judge_entry
-from tasks.judging.cells import plan_cells
-from tasks.pending.evaluation import find_pending_cells
-from tasks.pending.extractions import find_pending_extractions
-from tasks.pending.key_points import find_pending_key_points, need_key_points
+from tasks.pending.evaluation import (
+    Evaluation,
+    find_pending_cells,
+    plan_run_cells,
+    select_extractions,
+    select_key_points,
+)
 from tasks.planning.estimate import (
     COLUMNS,
     estimate_cells,
@@ -22,8 +24,6 @@ from tasks.planning.estimate import (
     estimate_key_points,
 )
 from tasks.processes.pool import HELPERS
-from tasks.protocols.registry import get_protocol
-from tasks.warehouse.store import Warehouse
 
 HOW_ESTIMATED = (
     "Tokens by the length of the prompts; dollars without cache hits and repairs. `usd_at_most`: "
@@ -31,43 +31,34 @@ HOW_ESTIMATED = (
 )
 
 
-def estimate_evaluation(
-    store: Warehouse,
-    edition: str,
-    judge: str,
-    protocols: Sequence[str],
-    agents: list[str],
-    extractor: str | None,
-) -> tuple[pl.DataFrame, list[str]]:
+def estimate_evaluation(run: Evaluation) -> tuple[pl.DataFrame, list[str]]:
     """Estimate calls, tokens and dollars of the pending cells; return them and notes on them."""
     frames: list[pl.DataFrame] = []
     remarks: list[str] = []
-    name, entry = load_judge_entry(judge)
+    name, entry = load_judge_entry(run.judge)
     try:
         if isinstance(entry, LlmJudgeEntry):
-            plans = [
-                plan
-                for protocol in protocols
-                for plan in plan_cells(
-                    store, edition, get_protocol(protocol), judge_named(name), agents
-                )
-            ]
+            plans = plan_run_cells(run)
             todo = find_pending_cells(plans)
             ready = [plan for plan in todo if not plan.is_waiting]
             remarks += _describe_cells(len(plans), len(todo), len(ready))
             with transient_progress() as bars:
                 bar = bars.add_task("cells", total=len(ready))
-                frames.append(estimate_cells(store, entry, ready, lambda n: bars.advance(bar, n)))
-            bare = find_pending_key_points(store, edition, agents)
-            if bare and need_key_points(protocols):
-                frames.append(estimate_key_points(store, name, entry, bare))
+                frames.append(
+                    estimate_cells(run.store, entry, ready, lambda n: bars.advance(bar, n))
+                )
+            if bare := select_key_points(run):
+                frames.append(estimate_key_points(run.store, name, entry, bare))
                 remarks.append(
                     f"Without key points: {format_count(len(bare), 'article')}; the estimate "
                     "includes making them (merging is a guess from the article), but not judging "
                     "reports by them."
                 )
-        if extractor:
-            frames.append(_estimate_extraction(store, edition, agents, extractor))
+        if run.extractor:
+            extracting_name, extracting = load_judge_entry(run.extractor)
+            if isinstance(extracting, LlmJudgeEntry):
+                texts = select_extractions(run)
+                frames.append(estimate_extraction(run.store, extracting_name, extracting, texts))
     finally:
         HELPERS.close()
     frames = [frame for frame in frames if frame.height]
@@ -87,18 +78,6 @@ def _describe_cells(n_cells: int, n_pending: int, n_ready: int) -> Iterator[str]
             "not include them. Run `evergreen evaluate` with the offline judge first, or estimate "
             "again after the extraction."
         )
-
-
-def _estimate_extraction(
-    store: Warehouse, edition: str, agents: list[str], extractor: str
-) -> pl.DataFrame:
-    """Estimate the pending extractions; an empty frame if the extractor calls no model."""
-    name, entry = load_judge_entry(extractor)
-    if not isinstance(entry, LlmJudgeEntry):
-        return pl.DataFrame()
-    judge = judge_named(name)
-    items = find_pending_extractions(store, edition, agents, judge)  # type: ignore[arg-type]
-    return estimate_extraction(store, name, entry, items)
 
 
 def print_estimate(frame: pl.DataFrame, form: Format) -> None:
