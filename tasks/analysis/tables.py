@@ -12,7 +12,9 @@ from tasks.analysis.trends import LESS_OTHERS, VALUE
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
 
 NO_VALUE, PROVISIONAL = "–", "provisional"
-CellFormat = Callable[[Any, Analyses], str]
+CellFormat = str | Callable[[Any, Analyses], str]
+"""A format specification, or a function that formats a value."""
+TEXT, NUMBER, RATIO = "", ",.0f", ".3f"
 
 
 def format_figure(value: float, found: Analyses) -> str:
@@ -25,14 +27,6 @@ def format_percent(value: float, _: Analyses) -> str:
     return f"{value * 100:.1f}"
 
 
-def format_number(value: float, _: Analyses) -> str:
-    return f"{value:,.0f}"
-
-
-def format_ratio(value: float, _: Analyses) -> str:
-    return f"{value:.3f}"
-
-
 def format_probability(value: float, _: Analyses) -> str:
     text = f"{value:.3f}" if value >= 0.001 else "<.001"
     return f"{text}{'°' if value < SIGNIFICANCE_LEVEL else ' '}"
@@ -40,10 +34,6 @@ def format_probability(value: float, _: Analyses) -> str:
 
 def format_dollars(value: float, _: Analyses) -> str:
     return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.3g}"
-
-
-def format_text(value: object, _: Analyses) -> str:
-    return str(value)
 
 
 Spec = dict[str, tuple[str, CellFormat]]
@@ -65,29 +55,29 @@ class TableLayout:
 
 P: Spec = {"p": ("p", format_probability), "p_adjusted": ("p adj.", format_probability)}
 ANOVA: Spec = {
-    "f": ("F", format_ratio), "df_between": ("df", format_number),
-    "df_within": ("df within", format_number), **P,
-    "eta_squared": ("eta²", format_ratio), "eta_squared_by_chance": ("by chance", format_ratio),
-    "n_categories": ("Cat.", format_number), "n_single": ("single", format_number),
-    "n_articles": ("Art.", format_number),
+    "f": ("F", RATIO), "df_between": ("df", NUMBER),
+    "df_within": ("df within", NUMBER), **P,
+    "eta_squared": ("eta²", RATIO), "eta_squared_by_chance": ("by chance", RATIO),
+    "n_categories": ("Cat.", NUMBER), "n_single": ("single", NUMBER),
+    "n_articles": ("Art.", NUMBER),
 }  # fmt: skip
 AGE: Spec = {
-    "spearman": ("rho", format_ratio), "slope_per_30_days": ("per 30 days", format_figure),
+    "spearman": ("rho", RATIO), "slope_per_30_days": ("per 30 days", format_figure),
     "low": ("low", format_figure), "high": ("high", format_figure),
-    **P, "n_articles": ("Art.", format_number),
+    **P, "n_articles": ("Art.", NUMBER),
 }  # fmt: skip
 SHARES: Spec = {
-    "value": ("Share", format_percent), "numerator": ("Counted", format_number),
-    "n_items": ("of", format_number),
-    "n_reports": ("Rep.", format_number),
+    "value": ("Share", format_percent), "numerator": ("Counted", NUMBER),
+    "n_items": ("of", NUMBER),
+    "n_reports": ("Rep.", NUMBER),
     "provisional": ("State", lambda value, _: PROVISIONAL if value else ""),
 }  # fmt: skip
 SHARES_NOTE = (
     "Share: as on the leaderboard, for most metrics the mean of the reports' shares. Counted and "
     "of: totals over all reports."
 )
-AGENT: Spec = {"agent": ("Agent", format_text)}
-METRIC_AND_AGENT: Spec = {"metric": ("Metric", format_text), **AGENT}
+AGENT: Spec = {"agent": ("Agent", TEXT)}
+METRIC_AND_AGENT: Spec = {"metric": ("Metric", TEXT), **AGENT}
 SIGNIFICANCE_NOTE = (
     f"°: p below {SIGNIFICANCE_LEVEL}. p adj.: for the number of agents (Benjamini and Hochberg)."
 )
@@ -95,12 +85,12 @@ LAYOUT: dict[Analysis, tuple[TableLayout, ...]] = {
     "difficulty": (
         TableLayout(
             "Difficulty of the categories",
-            {"category": ("Category", format_text)},
-            {"value": ("Mean", format_figure), "n_articles": ("Art.", format_number),
-             "n_reports": ("Rep.", format_number), "n_missing": ("Missing", format_number),
+            {"category": ("Category", TEXT)},
+            {"value": ("Mean", format_figure), "n_articles": ("Art.", NUMBER),
+             "n_reports": ("Rep.", NUMBER), "n_missing": ("Missing", NUMBER),
              "value_complete": ("Common", format_figure),
-             "n_complete": ("Common art.", format_number),
-             **{name: (name.capitalize(), format_number) for name in COVARIATES}},
+             "n_complete": ("Common art.", NUMBER),
+             **{name: (name.capitalize(), NUMBER) for name in COVARIATES}},
             "Mean: over articles of the means over agents. Common: the same over the articles for "
             "which all agents have a value. The other columns are means over the articles.",
         ),
@@ -108,10 +98,10 @@ LAYOUT: dict[Analysis, tuple[TableLayout, ...]] = {
     "correlation": (
         TableLayout(
             "Correlates of difficulty",
-            {"covariate": ("Category's mean of", format_text)},
-            {"r": ("Pearson's r", format_ratio), "low": ("low", format_ratio),
-             "high": ("high", format_ratio),
-             "p": ("p", format_probability), "n_categories": ("Cat.", format_number)},
+            {"covariate": ("Category's mean of", TEXT)},
+            {"r": ("Pearson's r", RATIO), "low": ("low", RATIO),
+             "high": ("high", RATIO),
+             "p": ("p", format_probability), "n_categories": ("Cat.", NUMBER)},
             f"low, high: the 95 % interval. °: p below {SIGNIFICANCE_LEVEL}.",
         ),
     ),
@@ -127,31 +117,31 @@ LAYOUT: dict[Analysis, tuple[TableLayout, ...]] = {
     "cost": (
         TableLayout(
             "Cost of reports and of judging them, US dollars", AGENT,
-            {"n_reports": ("Rep.", format_number), "n_priced": ("with cost", format_number),
+            {"n_reports": ("Rep.", NUMBER), "n_priced": ("with cost", NUMBER),
              "jobs_usd": ("Jobs", format_dollars), "people_usd": ("People", format_dollars),
-             "people_minutes": ("Minutes", format_number),
+             "people_minutes": ("Minutes", NUMBER),
              "reports_usd": ("Reports", format_dollars),
-             "reports_cost": ("known?", format_text),
+             "reports_cost": ("known?", TEXT),
              "usd_per_report": ("per report", format_dollars),
-             "judging_usd": ("Judging", format_dollars), "judging_cost": ("known?", format_text),
-             "total_usd": ("Total", format_dollars), "total_cost": ("known?", format_text)},
+             "judging_usd": ("Judging", format_dollars), "judging_cost": ("known?", TEXT),
+             "total_usd": ("Total", format_dollars), "total_cost": ("known?", TEXT)},
         ),
         TableLayout(
-            "Judging, by judge", {"judge": ("Judge", format_text), **AGENT},
-            {"n_judged": ("Rep.", format_number), "calls": ("Calls", format_number),
-             "calls_without_price": ("without price", format_number),
+            "Judging, by judge", {"judge": ("Judge", TEXT), **AGENT},
+            {"n_judged": ("Rep.", NUMBER), "calls": ("Calls", NUMBER),
+             "calls_without_price": ("without price", NUMBER),
              "usd": ("USD", format_dollars),
-             "cost": ("known?", format_text), "usd_per_report": ("per report", format_dollars)},
+             "cost": ("known?", TEXT), "usd_per_report": ("per report", format_dollars)},
         ),
     ),
     "trend": (
         TableLayout(
             "From edition to edition",
-            {**METRIC_AND_AGENT, "edition": ("Edition", format_text)},
-            {"newest_article": ("Newest article", lambda value, _: f"{value:%Y-%m-%d}"),
-             "value": ("Value", lambda value, _: f"{value:.3f}"),
-             "change": ("Change", lambda value, _: f"{value:+.3f}"),
-             "n_reports": ("Rep.", format_number), "n_articles": ("Art.", format_number),
+            {**METRIC_AND_AGENT, "edition": ("Edition", TEXT)},
+            {"newest_article": ("Newest article", "%Y-%m-%d"),
+             "value": ("Value", RATIO),
+             "change": ("Change", "+.3f"),
+             "n_reports": ("Rep.", NUMBER), "n_articles": ("Art.", NUMBER),
              "provisional": ("State", lambda value, _: PROVISIONAL if value else "")},
             "Shares are 0-1 here.",
         ),
@@ -235,12 +225,12 @@ def _make_columns(
 ) -> Iterator[TextColumn]:
     """Make the columns; text columns without any value are left out."""
     for name, (heading, cell) in spec.items():
-        if cell is not format_text or any(row[name] is not None for row in rows):
+        if cell != TEXT or any(row[name] is not None for row in rows):
             cells = tuple(_format_cell(row[name], cell, found) for row in rows)
-            yield TextColumn(heading, cells, not numbers, numbers and cell is not format_text)
+            yield TextColumn(heading, cells, not numbers, numbers and cell != TEXT)
 
 
 def _format_cell(value: Any, cell: CellFormat, found: Analyses) -> str:
     if value is None:
-        return "" if cell is format_text else NO_VALUE
-    return cell(value, found)
+        return "" if cell == TEXT else NO_VALUE
+    return format(value, cell) if isinstance(cell, str) else cell(value, found)

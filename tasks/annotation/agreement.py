@@ -28,6 +28,7 @@ FROM current_verdicts
 WHERE edition = $1 AND status = 'ok' AND label IS NOT NULL
 ORDER BY ALL
 """
+ASKED = "SELECT DISTINCT judge FROM leaderboard WHERE edition = $1"
 COSTS = """
 SELECT judge, protocol, sum(cost_usd ORDER BY agent) / sum(reports) AS usd,
     sum(calls_without_price) AS unpriced
@@ -81,8 +82,9 @@ def compare_judges_and_people(
     """
     check_known(source, edition)
     verdicts = _load_verdicts(source, edition)
+    asked = source.frame(ASKED, [edition])["judge"]
     for judge in judges:
-        _check_name("judge", judge, {*verdicts, *load_judges().judges})
+        _check_name("judge", judge, {*verdicts, *asked, *load_judges().judges})
     judged_by = {judge: verdicts.get(judge, {}) for judge in judges or sorted(verdicts)}
     raters = (*judged_by.values(), *people.labels.values())
     for protocol in protocols:
