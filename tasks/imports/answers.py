@@ -36,12 +36,7 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
         EditionError: the files cannot be read, or answer none of the questions.
         UnknownName: no such edition, or it has no questions.
     """
-    asked = set(
-        warehouse.frame(
-            "SELECT assignment FROM assignments WHERE edition = $1 AND kind = 'find_claims'",
-            [edition],
-        )["assignment"]
-    )
+    asked = find_questions(warehouse, edition)
     if not asked:
         raise UnknownName(
             f"{warehouse.location} has no questions of edition {edition!r}. Make some with "
@@ -80,6 +75,14 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
         new=sum((report.assignment, report.text_sha) not in before for report in reports),
         unanswered=len(asked - {answer.key for answer in known}),
         unknown=unknown,
+    )
+
+
+def find_questions(warehouse: Warehouse, edition: str) -> set[str]:
+    """Return the ids of an edition's questions."""
+    kind = "edition = $1 AND kind = 'find_claims'"
+    return set(
+        warehouse.frame(f"SELECT assignment FROM assignments WHERE {kind}", [edition])["assignment"]
     )
 
 

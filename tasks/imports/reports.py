@@ -15,6 +15,7 @@ from tasks.configuration.agents import load_agents
 from tasks.documents.document import ParsedDocument, UnreadableDocument
 from tasks.documents.kinds import parse_kind
 from tasks.documents.reading import check_size, read_document
+from tasks.imports.answers import find_questions
 from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
@@ -110,12 +111,7 @@ class _Importer:
         self._replace = replace
         self._names = {name: entry.name for name, entry in load_agents().agents.items()}
         self._file_store = FileStore(files_folder(warehouse.location))
-        self._questions = set(
-            warehouse.frame(
-                "SELECT assignment FROM assignments WHERE edition = $1 AND kind = 'find_claims'",
-                [edition],
-            )["assignment"]
-        )
+        self._questions = find_questions(warehouse, edition)
 
     def import_file(self, item: MatchedFile) -> FileOutcome:
         """Read a file and write its report."""

@@ -33,12 +33,8 @@ class ProbeScore:
     """Main claims that the answers state."""
 
 
-@dataclass(frozen=True)
-class _AnsweredValue:
-    """An answered claim."""
-
-    value: str
-    name: str = ""
+NamedValue = tuple[str, str]
+"""An answered claim: its name, empty for a main claim, and its value."""
 
 
 class _UndecidedMatch(Exception):
@@ -77,13 +73,13 @@ async def _match_claims(
     calls: list[str],
 ) -> dict[ClaimPath, ClaimPath]:
     """Return answered paths → true paths, one to one; the parents of a pair are a pair."""
-    given = [_AnsweredValue(answer.value) for answer in found]
     matched: dict[ClaimPath, ClaimPath] = {}
+    given = [("", answer.value) for answer in found]
     pairs = await _match_level(question, truths, given, matcher, calls)
     for answered, true in pairs.items():
         matched[answered,] = (true,)
-        below = [_AnsweredValue(value, name) for name, value in found[answered].sub_claims]
-        subs = await _match_level(question, truths[true].sub_claims, below, matcher, calls)
+        below, true_below = found[answered].sub_claims, truths[true].sub_claims
+        subs = await _match_level(question, true_below, below, matcher, calls)
         matched |= {(answered, claim): (true, truth) for claim, truth in subs.items()}
     return matched
 
@@ -91,7 +87,7 @@ async def _match_claims(
 async def _match_level(
     question: str,
     truths: Sequence[TruthClaim],
-    given: Sequence[_AnsweredValue],
+    given: Sequence[NamedValue],
     matcher: ClaimMatcher,
     calls: list[str],
 ) -> dict[int, int]:
@@ -106,7 +102,7 @@ async def _match_level(
         request = MatchClaims(
             question=question,
             truths=tuple(_format_truth(truths[i]) for i in open_truths),
-            answered=tuple(_format_claim(given[i].name, given[i].value) for i in unmatched),
+            answered=tuple(_format_claim(*given[i]) for i in unmatched),
             note=NOTE,
         )
         labels = {truth_label(place): truth for place, truth in enumerate(open_truths)}
@@ -128,10 +124,11 @@ async def _match_level(
     return match_one_to_one(edges)
 
 
-def _has_same_words(claim: _AnsweredValue, truth: TruthClaim) -> bool:
-    if truth.name and not are_same_words(claim.name, truth.name):
+def _has_same_words(claim: NamedValue, truth: TruthClaim) -> bool:
+    name, answered = claim
+    if truth.name and not are_same_words(name, truth.name):
         return False
-    return any(are_same_words(claim.value, value) for value in (truth.value, *truth.also))
+    return any(are_same_words(answered, value) for value in (truth.value, *truth.also))
 
 
 def _format_claim(name: str, value: str) -> str:
