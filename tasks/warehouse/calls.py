@@ -54,7 +54,6 @@ class Call(Row):
     delivery: str
     """`live` or `batch`, and how the reply schema was enforced."""
     prompt_tokens: BigInt | None = None
-    """Prompt tokens, including cached ones."""
     cached_tokens: BigInt | None = None
     output_tokens: BigInt | None = None
     """Output tokens, without thinking."""

@@ -53,7 +53,6 @@ class Verdict(Row):
     attempt: int = 1
     label: str | None = None
     score: float | None = None
-    """The judge's probability or mark, if it gives one; its meaning depends on the step."""
     reason: str | None = None
     evidence: str | None = None
     status: Status
@@ -106,11 +105,9 @@ class LeaderboardRow(Row):
     key = ("edition", "protocol", "agent", "metric", "judge")
 
     edition: str
-    """The edition's name."""
     protocol: str
     """The metric's protocol."""
     agent: str
-    """The agent's id."""
     metric: str
     """The metric's name; `configs/protocols` has its meaning, unit and direction."""
     judge: str
@@ -162,7 +159,6 @@ class AgentPair(Row):
     key = ("edition", "protocol", "metric", "judge", "agent", "other")
 
     edition: str
-    """The edition's name."""
     protocol: str
     """The metric's protocol."""
     metric: str
