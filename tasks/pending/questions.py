@@ -13,17 +13,22 @@ from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
 from tasks.warehouse.store import Readable
 
-PROGRESS = """
-SELECT a.article, a.title, a.text_sha,
-    count(*) FILTER (q.inversion_id = i.id AND q.state <> 'open') AS n_decided,
-    count(*) FILTER (q.inversion_id = i.id AND q.state = 'open') AS n_open,
-    max(q.n_targets) FILTER (q.inversion_id = i.id) AS n_targets,
-    count(*) FILTER (q.inversion_id <> i.id AND q.state = 'accepted') AS n_other_accepted
-FROM articles AS a
-JOIN (SELECT unnest($2) AS article, unnest($3) AS id) AS i USING (article)
-LEFT JOIN questions AS q USING (edition, article)
-WHERE a.edition = $1
-GROUP BY ALL
+PENDING = """
+WITH progress AS (
+    SELECT a.article, a.title,
+        count(*) FILTER (q.inversion_id = i.id AND q.state <> 'open') AS n_decided,
+        count(*) FILTER (q.inversion_id = i.id AND q.state = 'open') AS n_open,
+        max(q.n_targets) FILTER (q.inversion_id = i.id) AS n_targets,
+        count(*) FILTER (q.inversion_id <> i.id AND q.state = 'accepted') AS n_other_accepted
+    FROM articles AS a
+    JOIN (SELECT unnest($2) AS article, unnest($3) AS id) AS i USING (article)
+    LEFT JOIN questions AS q USING (edition, article)
+    WHERE a.edition = $1
+    GROUP BY ALL
+)
+SELECT article, title FROM progress
+WHERE n_open > 0 OR CASE WHEN n_targets IS NULL THEN n_other_accepted = 0
+    ELSE n_decided < greatest(n_targets, 1) END
 """
 STATE_COUNTS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions
@@ -34,11 +39,8 @@ FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 class PendingArticle(Frozen):
     """An article with questions that are to be made or decided."""
 
-    article: str
     title: str
     inversion: Inversion
-    n_decided: int
-    """How many questions are accepted or rejected."""
 
 
 def get_inverter(judge_name: str, sender: RequestSender | None = None) -> LlmInverter:
@@ -77,29 +79,12 @@ def find_pending_articles(
     if not lot:
         return []
     names, ids = zip(*((i.article, i.inversion_id) for i in lot), strict=True)
-    progress = warehouse.frame(PROGRESS, [edition, list(names), list(ids)])
-    found = {record["article"]: record for record in progress.iter_rows(named=True)}
+    titles = dict(warehouse.frame(PENDING, [edition, list(names), list(ids)]).iter_rows())
     return [
-        PendingArticle(
-            article=inversion.article,
-            title=record["title"],
-            inversion=inversion,
-            n_decided=record["n_decided"],
-        )
+        PendingArticle(title=titles[inversion.article], inversion=inversion)
         for inversion in lot
-        if _is_pending(record := found[inversion.article])
+        if inversion.article in titles
     ]
-
-
-def _is_pending(record: dict[str, object]) -> bool:
-    if record["n_open"]:
-        return True
-    if record["n_targets"] is None:
-        return not record["n_other_accepted"]
-    n_decided, n_targets = record["n_decided"], record["n_targets"]
-    assert isinstance(n_decided, int)
-    assert isinstance(n_targets, int)
-    return n_decided < max(n_targets, 1)
 
 
 def count_question_states(source: Readable, edition: str) -> pl.DataFrame:

@@ -72,7 +72,7 @@ def asked(options: argparse.Namespace, warehouse: Warehouse) -> Iterator[str]:
         if options.judge == "scripted":
             patch.setenv("GEMINI_API_KEY", "test-key")
             # The lot does not depend on the judge, so this is what will be asked about.
-            known = [p.article for p in chosen(warehouse, SCRIPTED_AS, KNOWN_BY_HEART)]
+            known = [p.inversion.article for p in chosen(warehouse, SCRIPTED_AS, KNOWN_BY_HEART)]
             memory = [
                 (article.title, article.text)
                 for article in warehouse.rows(Article, "edition = $1", [EDITION])
