@@ -21,18 +21,31 @@ forbids, are not requested elsewhere either."""
 CITED = """
 SELECT c.url, c.raw_url, count(*) AS n, min(j.finished_at) AS written
 FROM citations AS c
+LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
 LEFT JOIN jobs AS j
     ON j.edition = c.edition AND j.agent = c.agent AND j.assignment = c.assignment
     AND j.state = 'done'
 WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2)))
+    AND p.status IS DISTINCT FROM 'ok'
+    AND ($3 = 'direct' OR p.status IN (SELECT unnest($4)))
+    AND ($5 OR ((p.url IS NULL OR coalesce(p.source, 'published') <> 'published')
+        AND c.url NOT IN (SELECT url FROM fetches WHERE edition = $1 AND source = $3)))
 GROUP BY ALL ORDER BY ALL
 """
-KNOWN = """
-SELECT url, status, coalesce(source, 'published') AS source, fetched_at
-FROM pages WHERE edition = $1
+"""Addresses of the pages of an edition ($1) that agents ($2) cite and that a source ($3) may have,
+if their status is one of $4; $5: also pages that were requested in vain."""
+UNREAD = """
+edition = $1 AND url IN (
+    SELECT f.url FROM fetches AS f LEFT JOIN pages AS p USING (edition, url)
+    WHERE f.edition = $1
+    GROUP BY f.url, p.status, p.source, p.fetched_at
+    HAVING p.status IS NULL OR CASE
+        WHEN $2 THEN p.status <> 'ok' OR coalesce(p.source, 'published') <> 'published'
+        ELSE p.status <> 'ok' AND (p.fetched_at IS NULL OR max(f.fetched_at) > p.fetched_at) END
+)
 """
-KnownPage = tuple[str, str, datetime | None]
-"""A row of KNOWN: status, source, time."""
+"""Fetches of pages without a row, and of those that failed and were fetched again since; $2: of
+all but published ones with a text."""
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
 
@@ -78,21 +91,10 @@ def find_pending_pages(
     agents: only pages that these cite; all if empty.
     again: also pages that were requested in vain.
     """
-    tried = {
-        url
-        for (url,) in source.frame(
-            "SELECT url FROM fetches WHERE edition = $1 AND source = $2", [edition, fetch_source]
-        ).iter_rows()
-    }
-    known = _load_known_pages(source, edition)
     cited: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[str, list[datetime]] = defaultdict(list)
-    for url, raw, n, at in source.frame(CITED, [edition, list(agents)]).iter_rows():
-        state, by, _ = known.get(url, (None, None, None))
-        if state == "ok" or (not again and (url in tried or by == "published")):
-            continue
-        if fetch_source != "direct" and state not in RETRY_STATUSES:
-            continue
+    given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again]
+    for url, raw, n, at in source.frame(CITED, given).iter_rows():
         cited[url][clean_url(raw) or url] += n
         written[url] += [at] if at else []
     begun = source.frame(BEGUN, [edition])["begun"][0]
@@ -115,14 +117,12 @@ def find_unread_pages(
 
     again: also pages that have been read, except published ones with a text.
     """
-    known = _load_known_pages(warehouse, edition)
     by_url: dict[str, list[Fetch]] = defaultdict(list)
-    for fetch in warehouse.rows(Fetch, "edition = $1", [edition]):
+    for fetch in warehouse.rows(Fetch, UNREAD, [edition, again]):
         by_url[fetch.url].append(fetch)
     return [
         PageToRead(url=url, fetches=tuple(sorted(found, key=_source_order)))
         for url, found in sorted(by_url.items())
-        if _is_new(found, known.get(url), again)
     ]
 
 
@@ -139,23 +139,6 @@ def find_reachable_url(source: Readable, edition: str) -> str | None:
         )["url"].to_list()
     )
     return found[0] if found else None
-
-
-def _load_known_pages(source: Readable, edition: str) -> dict[str, KnownPage]:
-    return {
-        url: (status, by, at) for url, status, by, at in source.frame(KNOWN, [edition]).iter_rows()
-    }
-
-
-def _is_new(fetches: Sequence[Fetch], known: KnownPage | None, again: bool) -> bool:
-    """Whether a page has no row, or failed and was fetched again since."""
-    if known is None:
-        return True
-    status, source, at = known
-    if again:
-        return (status, source) != ("ok", "published")
-    newest = max(fetch.fetched_at.replace(tzinfo=None) for fetch in fetches)
-    return status != "ok" and (at is None or newest > at)
 
 
 def _source_order(fetch: Fetch) -> int:
