@@ -108,7 +108,7 @@ def agreement(
         people = read_label_file(labels) if labels else imported
         found = compare_judges_and_people(source, edition, people, protocol or [], judge or [])
         preferences = make_preference_tables(source, edition, imported)
-    tables = {**_judge_tables(found), **_preference_tables(preferences)}
+    tables = _collect_tables(found, preferences)
     if form is Format.TABLE:
         _print_tables(tables)
     else:
@@ -151,22 +151,20 @@ NOTES = {
 }
 
 
-def _judge_tables(found: JudgeAgreement) -> dict[str, pl.DataFrame]:
-    return {
-        "judges": found.judges,
-        "between_judges": found.between_judges,
-        "with_people": found.with_people,
-        "between_people": found.between_people,
+def _collect_tables(
+    found: JudgeAgreement, preferences: PreferenceTables
+) -> dict[str, pl.DataFrame]:
+    """Return the tables by name; those of forced choices only if there are any."""
+    names = ("judges", "between_judges", "with_people", "between_people")
+    tables: dict[str, pl.DataFrame] = {name: getattr(found, name) for name in names}
+    choices = {
+        "preference_people": preferences.people,
+        "preference_agents": preferences.agents,
+        "preference_metrics": preferences.metrics,
     }
-
-
-def _preference_tables(found: PreferenceTables) -> dict[str, pl.DataFrame]:
-    tables = {
-        "preference_people": found.people,
-        "preference_agents": found.agents,
-        "preference_metrics": found.metrics,
-    }
-    return tables if any(frame.height for frame in tables.values()) or found.n_tied else {}
+    if preferences.n_tied or any(frame.height for frame in choices.values()):
+        tables |= choices
+    return tables
 
 
 def _print_tables(tables: dict[str, pl.DataFrame]) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, load_config
+from tasks.configuration.loading import CONFIGS, check_unique, load_config
 
 
 class _Lenient(BaseModel):
@@ -56,8 +55,5 @@ def load_criteria(file: str, configs: Path = CONFIGS) -> WritingCriteria:
     """
     path = configs / file
     criteria = load_config(path, WritingCriteria)
-    ids = [c.id for category in criteria.categories for c in category.all_criteria]
-    twice = sorted({i for i in ids if ids.count(i) > 1})
-    if twice:
-        raise ConfigurationError(f"{path}: criterion ids used twice: {', '.join(twice)}.")
+    check_unique(path, [c.id for of in criteria.categories for c in of.all_criteria])
     return criteria

@@ -3,6 +3,8 @@
 import json
 import os
 import reprlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,6 +51,26 @@ def read_mapping(path: Path) -> dict[str, Any]:
         ConfigurationError: the file cannot be read or parsed, or holds no mapping.
     """
     return _parse_mapping(path, read_text(path))
+
+
+def check_names(path: Path, key: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ConfigurationError for the first of a key's names that is not known."""
+    for name in given:
+        if name not in known:
+            raise ConfigurationError(
+                f"{path}: `{key}`: expected one of {', '.join(sorted(known))}; found {name!r}."
+            )
+
+
+def check_unique(path: Path, ids: Sequence[str]) -> None:
+    """Raise ConfigurationError if an id is used twice."""
+    if twice := find_repeated(ids):
+        raise ConfigurationError(f"{path}: ids used twice: {', '.join(twice)}.")
+
+
+def find_repeated(ids: Sequence[str]) -> list[str]:
+    """Return the ids that occur more than once, sorted."""
+    return sorted(name for name, n in Counter(ids).items() if n > 1)
 
 
 @lru_cache(maxsize=32)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.loading import CONFIGS, ConfigModel, check_names, load_config
 from tasks.configuration.secrets import KeySettings
 
 
@@ -174,12 +174,9 @@ def find_edition_folder(edition: str, configs: Path = CONFIGS) -> Path:
 
 def load_judges(configs: Path = CONFIGS) -> Judges:
     """Load the judges; the default must be one of them."""
-    judges = load_config(configs / "judges.yaml", Judges)
-    if judges.default not in judges.judges:
-        raise ConfigurationError(
-            f"{configs / 'judges.yaml'}: `default`: expected one of "
-            f"{', '.join(sorted(judges.judges))}; found {judges.default!r}."
-        )
+    path = configs / "judges.yaml"
+    judges = load_config(path, Judges)
+    check_names(path, "default", [judges.default], judges.judges)
     return judges
 
 

@@ -1,7 +1,7 @@
 """`configs/refresh.yaml`: the monthly refresh: protocols, agents, judges, budget, schedule."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
@@ -12,8 +12,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveInt
 
 from tasks.configuration.agents import load_agents
-from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.loading import CONFIGS, ConfigModel, check_names, load_config
 from tasks.configuration.models import load_judges
 
 FILE = "refresh.yaml"
@@ -150,18 +149,10 @@ def load_refresh(configs: Path = CONFIGS) -> RefreshSettings:
     judges = load_judges(configs).judges
     agents = {name: entry for name, entry in load_agents(configs).agents.items() if entry.ask}
     protocols = {file.stem: file for file in (configs / "protocols").glob("*.yaml")}
-    _check_names(path, "protocols", settings.protocols, protocols)
-    _check_names(path, "agents", settings.agents, agents)
-    _check_names(path, "judge", filter(None, [settings.judge]), judges)
-    _check_names(path, "extractor", filter(None, [settings.extractor]), judges)
+    check_names(path, "protocols", settings.protocols, protocols)
+    check_names(path, "agents", settings.agents, agents)
+    check_names(path, "judge", filter(None, [settings.judge]), judges)
+    check_names(path, "extractor", filter(None, [settings.extractor]), judges)
     if settings.publish:
-        _check_names(path, "publish.judges", settings.publish.judges, judges)
+        check_names(path, "publish.judges", settings.publish.judges, judges)
     return settings
-
-
-def _check_names(path: Path, key: str, given: Iterable[str], known: Mapping[str, object]) -> None:
-    for name in given:
-        if name not in known:
-            raise ConfigurationError(
-                f"{path}: `{key}`: expected one of {', '.join(sorted(known))}; found {name!r}."
-            )

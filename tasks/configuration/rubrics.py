@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, PositiveInt, StringConstraints, model_validator
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.loading import CONFIGS, ConfigModel, find_repeated, load_config
 
 RUBRIC_SUFFIXES = (".yaml", ".yml")
 RUBRICS_VARIABLE = "EVERGREEN_RUBRICS"
@@ -92,8 +92,7 @@ class RubricEntry(ConfigModel):
 
     @model_validator(mode="after")
     def _has_different_ids(self) -> "RubricEntry":
-        ids = [item.id for item in self.items]
-        if twice := sorted({each for each in ids if ids.count(each) > 1}):
+        if twice := find_repeated([item.id for item in self.items]):
             raise ValueError(f"ids used twice: {', '.join(twice[:5])}")
         return self
 

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, PositiveFloat, StringConstraints
 
-from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.loading import CONFIGS, ConfigModel, check_unique, load_config
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
@@ -37,9 +36,6 @@ def load_weighted_criteria(file: str, configs: Path = CONFIGS) -> WeightedCriter
     """
     path = configs / file
     loaded = load_config(path, WeightedCriteria)
-    dimensions = [dimension.id for dimension in loaded.dimensions]
-    criteria = [criterion.id for dimension in loaded.dimensions for criterion in dimension.criteria]
-    for ids in (dimensions, criteria):
-        if twice := sorted({each for each in ids if ids.count(each) > 1}):
-            raise ConfigurationError(f"{path}: ids used twice: {', '.join(twice)}.")
+    check_unique(path, [dimension.id for dimension in loaded.dimensions])
+    check_unique(path, [c.id for dimension in loaded.dimensions for c in dimension.criteria])
     return loaded
