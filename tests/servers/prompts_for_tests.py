@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.schemas import render_schema
+from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import (
     ClaimVerdicts,
     CriterionVerdicts,

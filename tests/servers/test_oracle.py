@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.forms.extraction import ReplyClaims
 from tasks.judges.forms.parsing import parse_reply
+from tasks.judges.forms.steps import ReplyClaims
 from tasks.judges.forms.verdicts import (
     ClaimVerdicts,
     CriterionVerdicts,

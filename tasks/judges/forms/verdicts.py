@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict
 
-from tasks.judges.forms.form import ItemResults, ReplyModel
+from tasks.judges.forms.form import ItemResults, Line, ReplyModel
 
 MAX_VALUE = 1_000_000
 """Bound of the absolute value of a score; see `ItemValue` in `judges.research`."""
@@ -120,6 +120,13 @@ class KeywordRating(ReplyModel):
     score: Literal["1", "2", "3", "4", "5"]
 
 
+class RubricVerdict(ReplyModel):
+    reason: Line
+    rubric: int
+    """The rubric's number, 1-based."""
+    verdict: Literal["keep", "drop"]
+
+
 ClaimVerdicts = ItemResults[ClaimVerdict]
 PageVerdicts = ItemResults[PageVerdict]
 CitationVerdicts = ItemResults[CitationVerdict]
@@ -133,3 +140,4 @@ ClaimMatches = ItemResults[ClaimMatch]
 ValueGrades = ItemResults[ValueGrade]
 ItemGrades = ItemResults[ItemGrade]
 KeywordRatings = ItemResults[KeywordRating]
+RubricVerdicts = ItemResults[RubricVerdict]

@@ -12,7 +12,8 @@ from tasks.judges.drafting import (
     RubricCheck,
     WriteClosedBook,
 )
-from tasks.judges.forms.drafting import ReplyReport, ReplyRubrics, RubricVerdicts
+from tasks.judges.forms.steps import ReplyReport, ReplyRubrics
+from tasks.judges.forms.verdicts import RubricVerdicts
 from tasks.judges.llm.requests import PromptedModel, make_step_answer
 from tasks.judges.text import collapse_whitespace
 

@@ -1,7 +1,7 @@
 """Problem inversion by an LLM: each step has a prompt and a reply form."""
 
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.forms.inversion import (
+from tasks.judges.forms.steps import (
     ReplyAlternatives,
     ReplyAnswers,
     ReplyQuestion,

@@ -17,7 +17,7 @@ from tasks.judges.decisions import (
     VerifyAgainstPage,
     VerifyClaims,
 )
-from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
+from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import CitationVerdicts, PageVerdicts, SupportVerdicts
 from tasks.judges.llm.articles import compare_articles, score_pair
 from tasks.judges.llm.claims import grade_values, match_claims

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tasks.judges.batches import ask_first_alone, split_batches
 from tasks.judges.decisions import JudgeAnswer, StepAnswer
-from tasks.judges.forms.extraction import ReplyMergedPoints, ReplyPoints
+from tasks.judges.forms.steps import ReplyMergedPoints, ReplyPoints
 from tasks.judges.forms.verdicts import PointVerdicts, Ratings
 from tasks.judges.llm.requests import PromptedModel, Said, make_answers
 from tasks.judges.research import (

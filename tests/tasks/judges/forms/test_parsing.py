@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.parsing import order_results, parse_reply
 from tasks.judges.forms.registry import FORMS
 from tasks.judges.forms.schemas import render_item_schema, render_schema
+from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import (
     CitationVerdicts,
     ClaimVerdict,

@@ -16,20 +16,20 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.judges.decisions import CompareArticles, Criterion
 from tasks.judges.drafting import DraftedKeywords
-from tasks.judges.forms.drafting import (
-    ReplyReport,
-    ReplyRubrics,
-    RubricVerdicts,
-)
-from tasks.judges.forms.extraction import ReplyClaims, ReplyFacts, ReplyMergedPoints, ReplyPoints
 from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.inversion import (
+from tasks.judges.forms.schemas import render_schema
+from tasks.judges.forms.steps import (
     ReplyAlternatives,
     ReplyAnswers,
+    ReplyClaims,
+    ReplyFacts,
+    ReplyMergedPoints,
+    ReplyPoints,
     ReplyQuestion,
+    ReplyReport,
+    ReplyRubrics,
     ReplyTargets,
 )
-from tasks.judges.forms.schemas import render_schema
 from tasks.judges.forms.verdicts import (
     CitationVerdicts,
     ClaimMatches,
@@ -41,6 +41,7 @@ from tasks.judges.forms.verdicts import (
     PairScores,
     PointVerdicts,
     Ratings,
+    RubricVerdicts,
     SupportVerdicts,
     ValueGrades,
 )
