@@ -462,18 +462,15 @@ COMMENT ON COLUMN report_index.n_facts IS 'Facts of the reference article; 0 if 
 
 CREATE VIEW coverage_by_fact AS
 SELECT
-    v.edition, f.article, t.title, f.section, f.number AS fact_number, f.text AS fact, v.judge,
+    v.edition, a.article, t.title, v.section, v.fact_number, v.fact, v.judge,
     count(DISTINCT v.agent) FILTER (v.status = 'ok') AS n_agents,
     count(DISTINCT v.agent) FILTER (v.status = 'ok' AND v.label = 'consistent') AS n_covered,
-    count(DISTINCT v.agent) FILTER (v.status = 'ok' AND v.label = 'consistent')
-        / nullif(count(DISTINCT v.agent) FILTER (v.status = 'ok'), 0) AS share
-FROM current_verdicts AS v
+    n_covered / nullif(n_agents, 0) AS share
+FROM fact_verdicts AS v
 JOIN assignments AS a ON a.edition = v.edition AND a.assignment = v.assignment
-JOIN facts AS f ON f.edition = v.edition AND f.article = a.article AND v.item = 'fact:' || f.number
-LEFT JOIN articles AS t ON t.edition = f.edition AND t.article = f.article
-WHERE v.protocol = 'wiki_fact' AND v.step = 'coverage'
+LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
 GROUP BY ALL
-ORDER BY v.edition, f.article, fact_number, v.judge;
+ORDER BY v.edition, a.article, v.fact_number, v.judge;
 COMMENT ON VIEW coverage_by_fact IS
     'Each fact of the reference articles with the number of agents whose reports state it (Wiki
     Fact). Reports with open verdicts are left out.';
