@@ -16,25 +16,44 @@ from tasks.scoring.boards import Board, choose_ranking_metric, select_boards
 from tasks.scoring.standings import Standing, compute_standings
 from tasks.site import wording
 from tasks.site.charts import draw_ranking
-from tasks.site.content import BoardEntry, BoardView, FigureCell, MetricColumn
+from tasks.site.content import BoardEntry, BoardView, MetricColumn
 from tasks.site.escaping import escape_invisible
 from tasks.warehouse.results import OUTDATED, UNREVIEWED
 
 QUARTERS = ("Jan–Mar", "Apr–Jun", "Jul–Sep", "Oct–Dec")
+IN_SCRIPT = str.maketrans({"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+"""Inside a script, `<` could begin `</script>`; older engines end lines at U+2028 and U+2029."""
 
 
 def make_board_views(material: SiteMaterial) -> list[BoardView]:
-    """Make every board of every judge, in the order of the judges."""
+    """Make every board of every judge that has a figure on it, in the order of the judges."""
     views: list[BoardView] = []
     price = load_costs(material)
+    has_parts = any(a.category or a.created_at for a in material.assignments.values())
     for judge in material.judges:
         rows = material.leaderboard.filter(pl.col("judge") == judge)
         for board in select_boards(rows):
             of_board = rows.filter(pl.col("protocol").is_in(list(board.protocols)))
-            if of_board["value"].is_not_null().any():
-                views.append(
-                    _make_view(material, board, of_board, judge, price, f"board-{len(views)}")
+            columns, missing = _find_columns(material, board, of_board)
+            if not columns:
+                continue
+            entries = _make_entries(material, board, columns, of_board, judge, price)
+            lead = columns[0].entry
+            # Equal for all judges, whichever of the board's protocols they have judged.
+            names = sorted(map(get_protocol_title, board.protocols))
+            views.append(
+                BoardView(
+                    key=f"board-{len(views)}",
+                    title=board.title or " and ".join(names),
+                    judge=judge,
+                    judge_title=material.judge_title(judge),
+                    columns=columns,
+                    entries=entries,
+                    note=" ".join(filter(None, (board.note, missing))),
+                    chart=draw_ranking(entries, lead.title, lead.unit),
+                    has_parts=has_parts,
                 )
+            )
     return views
 
 
@@ -82,14 +101,7 @@ def render_parts(parts: BoardParts) -> str:
         f"{escape_invisible(category)}|{window}": _render_part(parts, chosen)
         for category, window, chosen in parts.chosen
     }
-    # Inside a script, `<` could begin `</script>`; older engines end lines at U+2028 and U+2029.
-    literal = (
-        orjson.dumps({"parts": rendered})
-        .decode()
-        .replace("<", "\\u003c")
-        .replace("\u2028", "\\u2028")
-    )
-    literal = literal.replace("\u2029", "\\u2029")
+    literal = orjson.dumps({"parts": rendered}).decode().translate(IN_SCRIPT)
     return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
 
 
@@ -103,34 +115,6 @@ def list_quarters(material: SiteMaterial) -> list[tuple[str, str]]:
     """List the quarters in which articles were created, as value and name of an option."""
     found = {_format_quarter(a.created_at) for a in material.assignments.values()}
     return [(q, f"{q[:4]} {QUARTERS[int(q[-1]) - 1]}") for q in sorted(found - {""})]
-
-
-def _make_view(
-    material: SiteMaterial,
-    board: Board,
-    rows: pl.DataFrame,
-    judge: str,
-    price: Mapping[tuple[str, str], AgentCosts],
-    key: str,
-) -> BoardView:
-    columns, missing = _find_columns(material, board, rows)
-    figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    of_judge = {agent: p for (name, agent), p in price.items() if name == judge}
-    entries = tuple(_make_entries(material, board, columns, figures, of_judge))
-    lead = columns[0].entry if columns else None
-    # The title is the same for every judge, whichever of the board's protocols it has judged.
-    names = sorted(map(get_protocol_title, board.protocols))
-    return BoardView(
-        key=key,
-        title=board.title or " and ".join(names),
-        judge=judge,
-        judge_title=material.judge_title(judge),
-        columns=columns,
-        entries=entries,
-        note=" ".join(filter(None, (board.note, missing))),
-        chart=draw_ranking(entries, lead.title, lead.unit) if lead else None,
-        has_parts=any(a.category or a.created_at for a in material.assignments.values()),
-    )
 
 
 def _find_columns(
@@ -161,33 +145,33 @@ def _make_entries(
     material: SiteMaterial,
     board: Board,
     columns: Sequence[MetricColumn],
-    figures: Mapping[tuple[str, str], Mapping[str, Any]],
-    price: Mapping[str, AgentCosts],
-) -> list[BoardEntry]:
+    rows: pl.DataFrame,
+    judge: str,
+    price: Mapping[tuple[str, str], AgentCosts],
+) -> tuple[BoardEntry, ...]:
     """Make the agents' entries, the best first; those without a figure last."""
+    figures = {(row["agent"], row["metric"]): row for row in rows.iter_rows(named=True)}
     entries = []
     for agent in sorted({agent for agent, _ in figures}):
         cells = tuple(
             make_cell(figures.get((agent, c.entry.name), {}), c.entry.unit) for c in columns
         )
-        lead = cells[0] if cells else FigureCell()
         counted = figures.get((agent, board.counted_by))
-        paid = price.get(agent)
+        paid = price.get((judge, agent))
         entries.append(
             BoardEntry(
                 agent=agent,
                 name=material.agent_name(agent),
                 href=material.agent_href(agent),
-                rank_from=lead.rank_from,
-                rank_to=lead.rank_to,
                 cells=cells,
                 n_reports=counted["n_reports"] if counted else 0,
                 usd_per_report=paid.usd_per_report if paid else None,
                 judging=paid.judging_each if paid else "not known",
             )
         )
-    better = columns[0].entry.better if columns else "higher"
-    return sorted(entries, key=lambda entry: (*sort_key(entry.cells[0], better), entry.agent))
+    better = columns[0].entry.better
+    entries.sort(key=lambda entry: (*sort_key(entry.cells[0], better), entry.agent))
+    return tuple(entries)
 
 
 def _format_quarter(created: datetime | None) -> str:

@@ -62,9 +62,8 @@ class BoardEntry:
     agent: str
     name: str
     href: str
-    rank_from: int | None
-    rank_to: int | None
     cells: tuple[FigureCell, ...]
+    """The first is of the metric that ranks."""
     n_reports: int
     usd_per_report: float | None
     """Cost of one report; None unless the costs of all are known."""

@@ -30,8 +30,6 @@ def entries(*values: float | None) -> list[BoardEntry]:
             f"a{n}",
             f"Agent {n}",
             "x",
-            1,
-            1,
             (FigureCell(v, v and v - 0.1, v and v + 0.1),),
             1,
             None,

@@ -104,7 +104,8 @@ def test_a_judge_that_never_answered_is_named_below_the_boards(
             judge="silent", value=None, macro=None, micro=None, n_items=0, n_reports=0, n_open=9,
             provisional=True,
         )  # fmt: skip
-        opened.write(Change(LeaderboardRow, [row]))
+        elsewhere = row.model_copy(update={"metric": "on_no_board", "value": 0.5})
+        opened.write(Change(LeaderboardRow, [row, elsewhere]))
     publish(asked, tmp_path / "site", judges=["silent", "offline"])
     index = (tmp_path / "site" / "index.html").read_text("utf-8")
     silent = "No figures by silent"  # of a judge that is no longer configured
