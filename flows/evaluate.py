@@ -120,8 +120,8 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
             failures += await claims_stage(run, texts)
         if unmeasured := find_pending_diagnostics(store, run.edition, run.agents):
             failures += await diagnostics_stage(run, unmeasured)
-        if pointless := select_key_points(run):
-            failures += await key_points_stage(run, pointless)
+        if without_points := select_key_points(run):
+            failures += await key_points_stage(run, without_points)
     cells = select_cells(run, plan_run_cells(run))
     if unjudged := find_pending_cells(cells):
         print_message(f"{len(unjudged)} of {len(cells)} cells are pending.")
