@@ -206,9 +206,7 @@ async def _request_approval(
 def check_publishable(store: Warehouse, edition: str, judges: Sequence[str], to: Path) -> None:
     """Check everything that could prevent publication, before a person is asked."""
     check_edition(store, edition)
-    check_scored(store, edition)
-    for name in judges:
-        check_scored(store, edition, judge_name=name)
+    check_scored(store, edition, judges=judges)
     check_target(to)
     check_current(store, edition)
 

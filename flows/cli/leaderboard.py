@@ -25,5 +25,5 @@ def leaderboard(
     """Show an edition's leaderboard; JSON and CSV have every metric, as shares 0-1."""
     protocols = [resolve_name(each) for each in protocol or ()]
     with open_to_read(warehouse, edition) as source:
-        check_scored(source, edition, protocols, judge)
+        check_scored(source, edition, protocols, [judge] if judge else [])
         print_leaderboard(source, edition, form, protocols, judge)

@@ -60,9 +60,7 @@ def publish(
     """
     check_target(to)
     with open_existing_warehouse(warehouse, edition) as store:
-        check_scored(store, edition)
-        for name in judge or ():
-            check_scored(store, edition, judge_name=name)
+        check_scored(store, edition, judges=judge or ())
     # The flow opens the warehouse itself, so that it is closed while a person decides.
     complete, outcome = run_flow(
         "publish",

@@ -52,7 +52,7 @@ def compare_agents(
         UnknownName: a name is unknown, or there are no pairs; the message lists the known names.
     """
     check_known(source, edition)
-    check_scored(source, edition, protocols, judge)
+    check_scored(source, edition, protocols, [judge])
     pairs = source.frame(PAIRS, [edition, judge])
     if pairs.is_empty():
         raise UnknownName(

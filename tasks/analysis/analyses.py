@@ -93,7 +93,7 @@ def run_analyses(
             of this metric.
     """
     check_known(source, edition)
-    check_scored(source, edition, [protocol] if protocol else [], judge)
+    check_scored(source, edition, [protocol] if protocol else [], [judge])
     known = _load_protocols(source, edition, judge)
     valued = {(name, of) for name, of in source.frame(VALUED, [edition, judge]).iter_rows()}
     taken = choose_metric(known, valued, protocol, metric)

@@ -16,7 +16,6 @@ from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
 
 MADE = "made"
 """The part of a manifest that its hash excludes."""
-DATES = ("created_at", "promoted_on")
 
 
 def build_manifest(warehouse: Warehouse, collection: Collection) -> str:

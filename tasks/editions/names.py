@@ -56,7 +56,7 @@ def check_known(source: Readable, edition: str) -> None:
 
 def check_edition(warehouse: Warehouse, edition: str) -> None:
     """Raise UnknownName if the warehouse has no such edition."""
-    editions = warehouse.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
+    editions = list_editions(warehouse)
     if edition not in editions:
         raise UnknownName(
             f"{warehouse.location} has no edition {edition!r}; it has: "
@@ -66,10 +66,10 @@ def check_edition(warehouse: Warehouse, edition: str) -> None:
 
 
 def check_scored(
-    source: Readable, edition: str, protocols: Sequence[str] = (), judge_name: str | None = None
+    source: Readable, edition: str, protocols: Sequence[str] = (), judges: Sequence[str] = ()
 ) -> None:
     """Raise UnknownName if the edition's leaderboard is empty or lacks one of these protocols or
-    this judge."""
+    judges."""
     board = source.frame(
         "SELECT DISTINCT protocol, judge FROM leaderboard WHERE edition = $1", [edition]
     )
@@ -77,8 +77,7 @@ def check_scored(
         raise UnknownName(
             f"{edition} has no figures yet. Run `evergreen evaluate --edition {edition}` first."
         )
-    wanted = [("protocol", name) for name in protocols]
-    wanted += [("judge", judge_name)] if judge_name else []
+    wanted = [("protocol", name) for name in protocols] + [("judge", name) for name in judges]
     for column, name in wanted:
         there = board[column].unique().sort().to_list()
         if name not in there:

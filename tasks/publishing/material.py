@@ -199,8 +199,7 @@ def load_material(
         UnknownName: no such edition, nothing judged, or a judge without figures.
     """
     check_known(source, edition)
-    for judge in judges or (None,):
-        check_scored(source, edition, (), judge)
+    check_scored(source, edition, judges=judges)
     board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
     usual = source.frame(JUDGES, [edition])["judge"]
     chosen = tuple(dict.fromkeys(judges or usual))  # without duplicates
