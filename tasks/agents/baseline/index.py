@@ -4,7 +4,6 @@ It reads only `pages.parquet` of the archive. The index folder is named after a 
 the first job builds it under a lock while the others wait.
 """
 
-import json
 import logging
 import shutil
 from collections import Counter
@@ -17,6 +16,7 @@ from typing import Protocol
 import bm25s
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 from filelock import FileLock
 
@@ -26,6 +26,11 @@ from tasks.judges.text import extract_terms
 
 VERSION = 2
 """Increase it when pages are read differently: indexes of other versions are ignored."""
+MAX_RESULTS = 25
+"""The most pages that a search finds."""
+PAGES_FILE = "pages.feather"
+TEXT = pa.large_string()
+PAGES_SCHEMA = pa.schema({"url": TEXT, "title": TEXT, "statements": pa.large_list(TEXT)})
 BOILERPLATE_PAGES = 3
 """A sentence that occurs on this many pages counts as boilerplate."""
 
@@ -49,11 +54,11 @@ class PageSearch(Protocol):
     """A search over pages."""
 
     @property
-    def pages(self) -> Sequence[ReadablePage]:
-        """All usable pages, as far as they are known."""
+    def n_pages(self) -> int:
+        """Number of usable pages, as far as they are known."""
 
     def search(self, query: str) -> Sequence[ReadablePage]:
-        """Return the pages found, the best first.
+        """Return at most MAX_RESULTS pages, the best first.
 
         Raises:
             UnreadableArchive: the search does not answer.
@@ -64,16 +69,20 @@ class ArchiveIndex:
     """The usable pages of an edition, ordered by URL, and a BM25 search over them."""
 
     def __init__(self, folder: Path) -> None:
-        pages = json.loads((folder / "pages.json").read_text("utf-8"))
-        self.pages = [ReadablePage(p["url"], p["title"], tuple(p["statements"])) for p in pages]
-        self._index = bm25s.BM25.load(str(folder), mmap=True) if self.pages else None
+        self._pages = feather.read_table(folder / PAGES_FILE, memory_map=True)
+        self.n_pages: int = self._pages.num_rows
+        self._index = bm25s.BM25.load(str(folder), mmap=True) if self.n_pages else None
 
     def search(self, query: str) -> list[ReadablePage]:
         if self._index is None:
             return []
         scores = self._index.get_scores(list(dict.fromkeys(extract_terms(query))))
-        order = np.argsort(-scores, kind="stable")
-        return [self.pages[i] for i in order if scores[i] > 0]
+        best = np.argsort(-scores, kind="stable")[:MAX_RESULTS]
+        found = self._pages.take(best[scores[best] > 0])
+        return [
+            ReadablePage(row["url"], row["title"], tuple(row["statements"]))
+            for row in found.to_pylist()
+        ]
 
 
 def open_archive(archive: Path, cache: Path) -> ArchiveIndex:
@@ -101,7 +110,8 @@ def open_archive(archive: Path, cache: Path) -> ArchiveIndex:
 def _build_index(pages: Path, folder: Path) -> None:
     kept = list(_drop_boilerplate(list(_read_pages(pages))))
     folder.mkdir()
-    (folder / "pages.json").write_text(json.dumps([asdict(page) for page in kept]), "utf-8")
+    table = pa.Table.from_pylist([asdict(page) for page in kept], PAGES_SCHEMA)
+    feather.write_feather(table, folder / PAGES_FILE, compression="uncompressed")
     if kept:
         index = bm25s.BM25()
         documents = [extract_terms("\n".join((page.title, *page.statements))) for page in kept]

@@ -89,7 +89,7 @@ def write_report(
     chosen = choose_statements(found, ARTICLE_WORDS)
     if not chosen:
         raise CannotWrite(
-            f"none of the {len(archive.pages)} usable archived pages is about {subject!r}; "
+            f"none of the {archive.n_pages} usable archived pages is about {subject!r}; "
             "nothing was written"
         )
     return render_article(found, chosen), found.trace

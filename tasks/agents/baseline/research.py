@@ -18,8 +18,6 @@ from tasks.extraction.bans import parse_bans
 from tasks.judges.text import extract_numbers, extract_terms, load_stop_words
 from tasks.warehouse.traces import SearchStep
 
-MAX_RESULTS = 25
-"""The most pages considered for a query."""
 FIRST_PAGES = 14
 FOLLOW_UPS = 8
 FOLLOW_UP_PAGES = 3
@@ -88,7 +86,7 @@ def research(
 
     def open_pages(query: str, most: int, parent: int | None) -> None:
         new: list[str] = []
-        for page in search.search(query)[:MAX_RESULTS]:
+        for page in search.search(query):
             if len(new) == most:
                 break
             if page.url in opened or bans.matches(page.url):

@@ -4,9 +4,8 @@ import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from tasks.agents.baseline.index import ReadablePage, UnreadableArchive
+from tasks.agents.baseline.index import MAX_RESULTS, ReadablePage, UnreadableArchive
 from tasks.agents.baseline.pages import extract_statements, is_source
-from tasks.agents.baseline.research import MAX_RESULTS
 from tasks.configuration.inversion import load_inversion
 
 MAX_QUERY_CHARS = 500
@@ -64,9 +63,9 @@ class SandboxPages:
         """The fetched pages by URL; None for a page that cannot be used."""
 
     @property
-    def pages(self) -> list[ReadablePage]:
-        """The usable pages fetched so far."""
-        return [page for page in self._fetched.values() if page is not None]
+    def n_pages(self) -> int:
+        """Number of usable pages fetched so far."""
+        return sum(page is not None for page in self._fetched.values())
 
     def search(self, query: str) -> list[ReadablePage]:
         """Return the usable pages that the sandbox finds, the best first.

@@ -159,16 +159,16 @@ def test_an_index_is_made_once_and_anew_for_other_pages(tmp_path: Path) -> None:
     open_archive(archive, cache)
     [made] = [path for path in cache.iterdir() if path.is_dir() and path.suffix != ".fresh"]
     before = made.stat().st_mtime_ns
-    assert len(open_archive(archive, cache).pages) == 4
+    assert open_archive(archive, cache).n_pages == 4
     assert made.stat().st_mtime_ns == before
     write_archive(archive, PAGES[:2])
-    assert len(open_archive(archive, cache).pages) == 2
+    assert open_archive(archive, cache).n_pages == 2
 
 
 def test_those_who_come_at_once_share_one_index(tmp_path: Path) -> None:
     archive, cache = write_archive(tmp_path / "archive"), tmp_path / "cache"
     with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(lambda _: len(open_archive(archive, cache).pages), range(4)))
+        opened = list(pool.map(lambda _: open_archive(archive, cache).n_pages, range(4)))
     assert len(set(opened)) == 1
     assert len([path for path in cache.iterdir() if path.is_dir()]) == 1
 
