@@ -104,20 +104,18 @@ class SandboxPages:
         Raises:
             UnreadableArchive: every try failed, or the sandbox refused.
         """
+        retrying = Retrying(
+            retry=retry_if_exception_type(RETRIED_ERRORS),
+            stop=stop_after_attempt(TRIES),
+            wait=wait_exponential(multiplier=0.5, max=20),
+            reraise=True,
+        )
         try:
-            for attempt in Retrying(
-                retry=retry_if_exception_type(RETRIED_ERRORS),
-                stop=stop_after_attempt(TRIES),
-                wait=wait_exponential(multiplier=0.5, max=20),
-                reraise=True,
-            ):
-                with attempt:
-                    return self._get_once(path, parameters)
+            return retrying(self._get_once, path, parameters)
         except UnreadableArchive:
             raise
         except Exception as error:  # httpx, its connections and its cookies raise various errors
             raise self._unreadable(path, error) from None
-        raise AssertionError("tenacity returns or raises")
 
     def _get_once(self, path: str, parameters: dict[str, str]) -> bytes | None:
         with self._http.stream("GET", path, params=parameters) as response:

@@ -17,7 +17,7 @@ from typing import Any
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.json_values import child, count, objects, parse_object, string, unexpected_object
 from tasks.agents.synchronous_api import SynchronousClient
-from tasks.configuration.agents import AgentLimits, ApiAsk
+from tasks.configuration.agents import ApiAsk
 from tasks.models.errors import ModelError, TransientError
 from tasks.warehouse.traces import SearchStep
 
@@ -67,16 +67,17 @@ class AnthropicClient(SynchronousClient):
 
     async def _continue(self, body: dict[str, Any]) -> dict[str, Any]:
         """Buy the next part; retry if nothing was billed, since earlier parts are paid for."""
-        limits = self.ask.limits
-        for failures in range(limits.start_tries):
+        limits, failures = self.ask.limits, 0
+        while True:
             try:
                 return await self.buy_object("/messages", body)
             except TransientError as error:
-                pause = _retry_delay(error, failures, limits)
-                if error.maybe_billed or pause is None or failures + 1 == limits.start_tries:
+                failures += 1
+                hint = error.hint_seconds or 0.0
+                is_last = failures == limits.start_tries or hint > limits.longest_hint_seconds
+                if error.maybe_billed or is_last:
                     raise
-                await asyncio.sleep(pause)
-        raise AssertionError("start_tries is at least 1")
+            await asyncio.sleep(max(hint, limits.first_wait_seconds * 2.0 ** (failures - 1)))
 
 
 def build_continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -197,11 +198,3 @@ def _parse_usage(parts: list[Any]) -> AgentUsage:
         reasoning_tokens=reasoning,
         searches=total("server_tool_use", "web_search_requests"),
     )
-
-
-def _retry_delay(error: TransientError, failures: int, limits: AgentLimits) -> float | None:
-    """Return the seconds until the next try; None if the server asks to wait too long."""
-    hint = error.hint_seconds or 0.0
-    if hint > limits.longest_hint_seconds:
-        return None
-    return max(hint, limits.first_wait_seconds * 2.0**failures)
