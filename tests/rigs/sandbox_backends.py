@@ -2,7 +2,7 @@
 
     python -m tests.rigs.sandbox_backends --snapshot EXPORTS/EDITION/latest --work DIR
 
-The baseline writes the same articles over its own index of statements, and over a sandbox of the
+The baseline writes the same articles over its own index of pages, and over a sandbox of the
 same pages by HTTP. Printed are the offline judge's figures of both, and per figure the rank
 correlation (Spearman) over the articles. The judge is lexical: no LLM is used.
 """
