@@ -6,7 +6,7 @@ import polars as pl
 import typer
 
 from flows.cli.agents import AgentArgument
-from flows.cli.hints import print_next_step
+from flows.cli.hints import print_next_step, print_unchosen
 from flows.cli.options import (
     BudgetOption,
     EditionOption,
@@ -25,6 +25,7 @@ from flows.run import run_flow
 from tasks.configuration.models import load_judges
 from tasks.jobs.estimate import estimate_reports
 from tasks.jobs.sessions import check_agents
+from tasks.judging.protocols import choose_protocols
 from tasks.pending.reports import check_askable, find_prompted_editions
 from tasks.planning.outcomes import ask_outcome, backfill_outcome
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -35,6 +36,13 @@ FirstOption = Annotated[
 ]
 EstimateOption = Annotated[
     bool, typer.Option("--estimate", help="Only show what it would cost; nothing is asked.")
+]
+EditionsOption = Annotated[
+    list[str] | None,
+    typer.Option("--edition", help="May be repeated; all with prompts if not given."),
+]
+FetchOption = Annotated[
+    bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
 ]
 
 
@@ -80,10 +88,7 @@ def ask(
 
 def backfill(
     agent: AgentArgument,
-    edition: Annotated[
-        list[str] | None,
-        typer.Option("--edition", help="May be repeated; all with prompts if not given."),
-    ] = None,
+    edition: EditionsOption = None,
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", help="All of them if not given.")
     ] = None,
@@ -92,9 +97,7 @@ def backfill(
     first: FirstOption = None,
     budget: BudgetOption = None,
     estimate: EstimateOption = False,
-    fetch: Annotated[
-        bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
-    ] = True,
+    fetch: FetchOption = True,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -105,6 +108,7 @@ def backfill(
     """
     if not estimate:
         check_agents([agent], budget)
+    judge_name = judge or load_judges().default
     with open_existing_warehouse(warehouse, *edition or ()) as store:
         for name in edition or ():
             check_askable(store, name)
@@ -127,14 +131,15 @@ def backfill(
                 "warehouse": store.url,
             },
             backfill_outcome(
-                store, agent, names, protocol or (), judge or load_judges().default, extractor,
-                fetch_pages=fetch,
+                store, agent, names, protocol or (), judge_name, extractor, fetch_pages=fetch
             ),
-        )  # fmt: skip
+        )
         boards = [load_leaderboard(store, name).select(ENTRY_COLUMNS) for name in names]
-        if form is not Format.JSON:
-            for name in names:
+        for name in names:
+            if form is not Format.JSON:
                 print_leaderboard(store, name, form)
+            if not protocol:
+                print_unchosen(store, name, judge_name, choose_protocols(store, name))
     print_outcome(
         complete, outcome, form, leaderboard=pl.concat(boards) if boards else pl.DataFrame()
     )
