@@ -32,8 +32,7 @@ def contents(folder: Path) -> dict[str, str]:
             for p in sorted(folder.rglob("*")) if p.is_file()}  # fmt: skip
 
 
-def test_a_site_where_the_readme_has_it_written_is_left_out_of_git() -> None:
-    assert "publish --edition 2025_Mar_Nov --to site" in (ROOT / "README.md").read_text("utf-8")
+def test_a_site_in_the_checkout_is_left_out_of_git() -> None:
     assert "/site/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
 
