@@ -1,6 +1,6 @@
 """Request Wikimedia's services politely: paced, few requests at once, with retries.
 
-tenacity retries, as everywhere; this module decides which answers are retried, and when.
+tenacity retries; this module decides which answers are retried, and when.
 """
 
 import asyncio
