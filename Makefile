@@ -103,6 +103,11 @@ lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no inde
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
 	  --upgrade --generate-hashes --no-header --no-annotate -q \
 	  -c requirements.lock -o requirements-dev.lock
+	for extra in lake sandbox; do \
+	  $(BIN)/python -m uv pip compile pyproject.toml --extra $$extra --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-annotate -q -c requirements-dev.lock \
+	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | sort -u) \
+	  -o requirements-$$extra.lock || exit; done
 
 bench: $(VENV)/dev ## Time the parts that compute
 	$(BIN)/python -m tests.bench.bench_pipeline

@@ -29,10 +29,11 @@ async def fetch_pages(
         await archive_pages(warehouse, edition, fetcher, wanted, on_progress)
 
 
-@stage_task("read · {edition}", retries=1)
+@stage_task("read · {edition}", retries=0)
 async def read_pages(
     warehouse: Warehouse, edition: str, todo: Sequence[PageToRead], on_progress: OnProgress
 ) -> None:
-    """Extract the texts of fetched pages."""
+    """Extract the texts of fetched pages. Not retried: a next run reads what is left, a retry
+    would read all of them again."""
     async with PageReaders(load_web().reading) as readers:
         await read_archived_pages(warehouse, edition, readers, todo, on_progress)

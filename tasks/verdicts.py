@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
+from prefect.tasks import exponential_backoff
+
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan
 from tasks.judging.session import get_judge_session
@@ -19,7 +21,12 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
-@stage_task("{plan.protocol} · {plan.agent} · {plan.title}", retry_condition_fn=is_transient)
+@stage_task(
+    "{plan.protocol} · {plan.agent} · {plan.title}",
+    retry_delay_seconds=exponential_backoff(1),
+    retry_jitter_factor=1,  # a crashed helper fails all its cells at once
+    retry_condition_fn=is_transient,
+)
 async def judge_cell(warehouse: Warehouse, plan: CellPlan) -> None:
     """Judge one cell and commit its verdicts to the warehouse."""
     decider = get_judge_session(warehouse, plan.judge).judge

@@ -101,7 +101,7 @@ def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """Read a file of `configs/`.
+    """Read a file of `configs/`, with newlines as on Unix: prompts hash the same everywhere.
 
     Raises:
         ConfigurationError: it is missing, too large or not UTF-8.
@@ -110,7 +110,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) <= MAX_BYTES:
-            return content.decode("utf-8")
+            return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise ConfigurationError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:

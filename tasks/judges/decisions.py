@@ -1,8 +1,8 @@
 """The decisions a judge can make: the interface between protocols and judges.
 
-Protocols send these requests without knowing whether a model, a lexical rule or recorded verdicts
-answer them. A `JudgeAnswer` is a label or a score with its status, reason and evidence. A judge
-declares in `decides` which requests it can answer; the others are `not_assessed` and never sent.
+Protocols send these requests without knowing whether a model or a lexical rule answers them. A
+`JudgeAnswer` is a label or a score with its status, reason and evidence. A judge declares in
+`decides` which requests it can answer; the others are `not_assessed` and never sent.
 """
 
 from collections.abc import Sequence

@@ -51,17 +51,18 @@ class RefreshOptions(Frozen):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     edition: str | None = None
-    """Its name, e.g. 2026-12; this month if not given. It does not set the window."""
+    """Its name, e.g. 2026-12; this or the scheduled month's if not given. It does not set the
+    window."""
     created_from: UtcDatetime | None = None
     """First day (UTC) of the articles' creation."""
     created_to: UtcDatetime | None = None
-    """The day after the last; today if not given."""
+    """The day after the last; today, or the scheduled day, if not given."""
     articles: Count | None = None
     """How many to choose."""
     wiki_api: str | None = None
     """Another wiki's api.php."""
     agents: list[AskableAgent] | None = None
-    """The agents to ask."""
+    """The agents to ask, of `configs/agents.yaml`."""
     judge: JudgeName | None = None
     """One of those `evergreen judges` lists."""
     extractor: JudgeName | None = None

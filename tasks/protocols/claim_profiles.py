@@ -137,11 +137,15 @@ def _build_row_level(posed: AnsweredQuestion, index: int) -> MatchLevel:
     keys = keys or list(posed.form.row_keys)
     true = ({k: row.get(k, row.get("", TruthValue(""))) for k in keys} for row in item.rows)
     answered = ({k: TruthValue(get_row_value(row, k)) for k in keys} for row in posed.rows[index])
-    return MatchLevel(f"{index}.", [*map(_build_identity, true)], [*map(_build_identity, answered)])
+
+    def build(rows: Iterable[Mapping[str, TruthValue]]) -> list[ComparedClaim]:
+        return [_build_identity(row, only=len(keys) == 1) for row in rows]
+
+    return MatchLevel(f"{index}.", build(true), build(answered))
 
 
-def _build_identity(values: Mapping[str, TruthValue]) -> ComparedClaim:
-    if len(values) == 1:
+def _build_identity(values: Mapping[str, TruthValue], *, only: bool) -> ComparedClaim:
+    if only:
         [value] = values.values()
         return build_compared_claim("", value.text, value.also)
     present = {key: value.text for key, value in values.items() if normalise_value(value.text)}

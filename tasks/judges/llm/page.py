@@ -17,7 +17,7 @@ from tasks.judges.research import CheckCitations, VerifySupport
 from tasks.judges.text import collapse_whitespace, verify_quote
 
 PassageT = TypeVar("PassageT", PageVerdict, SupportVerdict, CitationVerdict)
-"""ItemResults with a statement, a passage and a verdict."""
+"""A result with a statement, a passage and a verdict."""
 
 
 async def verify_statements(

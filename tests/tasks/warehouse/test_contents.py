@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.warehouse.contents import PageStore
+from tasks.warehouse.contents import FileStore, PageStore
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
 
 
@@ -73,3 +73,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(UnwritableWarehouse, match="could not be kept"):
         PageStore(tmp_path / "file").create()
+
+
+def test_a_report_file_that_is_there_is_not_written_again(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    path = store.path(store.put(b"%PDF"))
+    first = path.stat().st_ino
+    store.put(b"%PDF")
+    assert path.stat().st_ino == first
+    path.write_bytes(b"%P")  # cut
+    store.put(b"%PDF")
+    assert path.read_bytes() == b"%PDF"

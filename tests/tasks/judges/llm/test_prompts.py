@@ -163,6 +163,14 @@ def test_a_text_is_no_template(tmp_path: Path) -> None:
     assert "49" not in rendered
 
 
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_a_prompt_is_the_same_whatever_ends_its_lines(newline: str, tmp_path: Path) -> None:
+    path = CONFIGS / "prompts" / "wiki_fact" / "verify_against_page.md"
+    copy = tmp_path / path.name
+    copy.write_bytes(path.read_text("utf-8").replace("\n", newline).encode())
+    assert Prompt(copy).sha == Prompt(path).sha
+
+
 def test_the_sha_is_that_of_the_whole_file(tmp_path: Path) -> None:
     before = Prompt(written(tmp_path, WHOLE)).sha
     assert Prompt(written(tmp_path, WHOLE)).sha == before
