@@ -138,7 +138,9 @@ def _validate_record(
 
 
 def _parse_article(record: Mapping[str, str]) -> ListedArticle:
-    named = {**record, "title": record["title"].replace("_", " ")}
+    # A publisher's own column `unread` is none of ours.
+    columns = {column: text for column, text in record.items() if column != "unread"}
+    named = {**columns, "title": record["title"].replace("_", " ")}
     try:
         return ListedArticle.model_validate(named)
     except ValidationError as error:

@@ -46,7 +46,7 @@ def test_every_column_of_the_list_reaches_its_field(built: EditionBuilder) -> No
 
 def test_figures_that_cannot_be_read_are_null_and_named(built: EditionBuilder) -> None:
     row = {"title": ARTICLE, "url": URL, "bytes": "many", "views_total": "9" * 30, "ga_date": "?"}
-    built.articles([row])
+    built.articles([row | {"unread": "yes"}])
     entry = read_articles(Layout.open(built.root))[ARTICLE]
     assert (entry.bytes, entry.views, entry.promoted_on) == (None, None, None)
     assert set(entry.unread) == {"bytes", "views_total", "ga_date"}
