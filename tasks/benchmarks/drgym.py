@@ -38,23 +38,25 @@ _POINTS_FILE_NAME = re.compile(r"(?P<id>.+?)(?P<kind>_aggregated|_deduplicated|)
 _KINDS = ("_aggregated", "_deduplicated", "")
 """The kinds of published files, most merged first."""
 
+_FROM_NUMBER = BeforeValidator(lambda value: str(value) if type(value) is int else value)
+"""Makes a number a text: some copies have numeric ids, queries or key points."""
 Id = Annotated[
     str,
     StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
-    # Some copies have numeric ids.
-    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    _FROM_NUMBER,
 ]
 """The assignment's id, also used as file name of its reports."""
+_Text = Annotated[TrimmedText, _FROM_NUMBER]
 
 
 class _DrgymPoint(PublishedRow):
-    point_content: TrimmedText
+    point_content: _Text
     original_point_number: tuple[StrictInt, ...] = ()
 
 
 class _DrgymRow(PublishedRow):
     id: Id
-    query: TrimmedText | None = Field(None, validation_alias=AliasChoices("query", "question"))
+    query: _Text | None = Field(None, validation_alias=AliasChoices("query", "question"))
     key_points: Annotated[tuple[_DrgymPoint, ...], Field(max_length=MOST_POINTS)] | None = None
     clicked: tuple[Any, ...] | None = Field(None, validation_alias="DocStream")
     """The documents that people clicked."""

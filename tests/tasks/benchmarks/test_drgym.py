@@ -64,6 +64,12 @@ def test_of_the_published_files_of_a_query_the_one_merged_most_counts(
     ]  # fmt: skip
 
 
+def test_numbers_are_read_as_texts(tmp_path: Path) -> None:
+    row = {"id": 7, "query": 1984, "key_points": [{"point_content": 42}]}
+    [query] = read_drgym(lines(tmp_path / "key_points.jsonl", row)).queries
+    assert (query.key, query.query, query.points) == ("7", "1984", (("42", ()),))
+
+
 def clicked(n: int, key: str) -> dict[str, Any]:
     documents = [{"ClueWebURLHash": f"{key}{m}", "Click_Cnt": 1 / n} for m in range(n)]
     return {"id": key, "question": f"Why {key}?", "DocStream": documents, "intrinsic_scores": {}}
