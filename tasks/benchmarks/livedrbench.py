@@ -14,7 +14,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import BeforeValidator, StringConstraints, ValidationError
 
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedQuery, PublishedSet, PublishedTruth
@@ -24,13 +24,19 @@ from tasks.warehouse.truths import EvalInfo, QuestionCategory, TruthSettings
 SET = PublishedSet(layout="livedrbench", title="LiveDRBench")
 
 
+def _check_canary(canary: object) -> object:
+    if canary in (None, ""):
+        raise ValueError("it is empty, so the ground truth cannot be read")
+    return canary
+
+
 class _LiveRow(PublishedRow):
     key: Annotated[str, StringConstraints(strict=True, max_length=200, pattern=r"\S"), STORABLE]
     category: QuestionCategory
     question: Annotated[str, StringConstraints(strict=True, pattern=r"\S"), STORABLE]
     ground_truths: Any
     misc: Any
-    canary: Annotated[str, StringConstraints(strict=True, min_length=1)]
+    canary: Annotated[str, StringConstraints(strict=True), BeforeValidator(_check_canary)]
 
 
 def read_livedrbench(path: Path) -> list[PublishedQuery]:

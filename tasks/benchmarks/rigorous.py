@@ -29,6 +29,7 @@ from tasks.benchmarks.rows import (
     STORABLE,
     PublishedRow,
     PublishedText,
+    format_value,
     index_rows,
     read_value,
     validate_row,
@@ -54,7 +55,8 @@ _VALUED = re.compile(
 
 def _check_url(url: str) -> str:
     if normalise_url(url) is None:
-        raise ValueError("expected a web address that begins with http:// or https://")
+        form = "a web address that begins with http:// or https://"
+        raise ValueError(f"expected {form}; found {format_value(url)}")
     return url
 
 

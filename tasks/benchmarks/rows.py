@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import polars as pl
 from pydantic import (
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -18,6 +19,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
 )
+from pydantic_core import ErrorDetails
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
@@ -33,6 +35,7 @@ MAX_NAME_CHARS = 80
 MAX_TEXT_CHARS = 20_000
 """The most characters of a query, rubric item or key point; published: some thousand."""
 PUBLISHED = "Expected the published format: name the data set's own file, or fix this one."
+DOWNLOAD = "Download it again, or name the data set's own file."
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 STORABLE = BeforeValidator(lambda text: replace_surrogates(text) if isinstance(text, str) else text)
@@ -55,8 +58,10 @@ class PublishedRow(Frozen):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def read_value(path: Path) -> Any:
+def read_value(path: Path, advice: str = DOWNLOAD) -> Any:
     """Read a JSON file, or a JSON lines or Parquet file as a list of objects.
+
+    advice: what to do if it cannot be read, for the message.
 
     Raises:
         EditionError: no such file, too large, or none of these formats.
@@ -66,15 +71,13 @@ def read_value(path: Path) -> Any:
     if not path.is_file():
         raise EditionError(f"{path}: there is no such file. Name your copy of the data set's file.")
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise EditionError(
-            f"{path} is larger than {MAX_FILE_BYTES:,} bytes. Name the data set's own file."
-        )
+        raise EditionError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes. {advice}")
     try:
-        return _read(path)
+        return _read(path, advice)
     except (OSError, ValueError, RecursionError, pl.exceptions.PolarsError) as error:
         kind = type(error).__name__
         raise EditionError(
-            f"{path} cannot be read as JSON, JSON lines or Parquet ({kind}). Download it again."
+            f"{path} cannot be read as JSON, JSON lines or Parquet ({kind}). {advice}"
         ) from None
 
 
@@ -87,22 +90,28 @@ def read_rows(path: Path, model: type[ModelT], key: str = "") -> list[ModelT]:
     return validate_rows(path, read_value(path), model, key)
 
 
-def validate_rows(where: object, rows: object, model: type[ModelT], key: str = "") -> list[ModelT]:
+def validate_rows(
+    where: object, rows: object, model: type[ModelT], key: str = "", advice: str = PUBLISHED
+) -> list[ModelT]:
     """Validate the rows of a file.
 
     Args:
         where: the file, for messages.
         key: the column by which messages name a row; without it, or a text in it, the row's number.
+        advice: what to do if a row is invalid, for the message.
 
     Raises:
         EditionError: it is not a list of objects, or a row is invalid; the message names the file,
             the row, the field and its value.
     """
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        columns = ", ".join(_list_columns(model))
-        raise EditionError(f"{where}: expected a list of rows with the columns {columns}.")
+    expected = f"expected a list of rows with the columns {', '.join(_list_columns(model))}"
+    if not isinstance(rows, list):
+        raise EditionError(f"{where}: {expected}.")
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise EditionError(f"{where}: row {number} is no object; {expected}.")
     return [
-        validate_row(f"{where}: {_name_row(number, row, key)}", row, model)
+        validate_row(f"{where}: {_name_row(number, row, key)}", row, model, advice)
         for number, row in enumerate(rows, start=1)
     ]
 
@@ -136,28 +145,55 @@ def validate_row(
         advice: what to do if it is invalid, for the message.
 
     Raises:
-        EditionError: the row is invalid; the message names the first wrong field and its value.
+        EditionError: the row is invalid; the message names the first wrong field and its value, or
+            all fields that are missing beside it. An error of our own rules says all itself.
     """
     try:
         return model.model_validate(dict(row))
     except ValidationError as error:
-        problem = error.errors()[0]
+        problem, *others = error.errors()
     place = ".".join(map(str, problem["loc"]))
+    field = f"`{place}`: " if place else ""
+    expected = describe_expected(problem)
+    if problem["type"] == "value_error":
+        raise EditionError(f"{where}: {field}{expected}.")
     value = problem["input"]
     if problem["type"] != "missing":
-        found = f"found {_format_value(value)}"
+        found = f"found {format_value(value)}"
     elif isinstance(value, dict):
         keys = ", ".join(map(repr, sorted(map(str, value))))[:MAX_VALUE_CHARS]
         found = f"found only {keys or 'nothing'}"
     else:
         found = "found nothing"
-    field = f"`{place}`: " if place else ""
-    raise EditionError(f"{where}: {field}{describe_expected(problem)}; {found}. {advice}")
+    if beside := _list_missing_beside(problem, others):
+        field, expected = f"`{'`, `'.join([place, *beside])}`: ", "they are missing"
+    raise EditionError(f"{where}: {field}{expected}; {found}. {advice}")
+
+
+def format_value(value: object) -> str:
+    """Format a wrong value for a message: shortened, or the length of a list or object."""
+    if isinstance(value, dict | list):
+        return f"a {type(value).__name__} of {len(value):,}"
+    text = str(value)
+    return repr(text if len(text) <= MAX_VALUE_CHARS else f"{text[:MAX_VALUE_CHARS]}…")
+
+
+def _list_missing_beside(problem: ErrorDetails, others: Sequence[ErrorDetails]) -> list[str]:
+    """List the other fields that the object with the missing field lacks."""
+    if problem["type"] != "missing":
+        return []
+    parent = problem["loc"][:-1]
+    lacking = [other["loc"] for other in others if other["type"] == "missing"]
+    return [".".join(map(str, loc)) for loc in lacking if loc[:-1] == parent]
 
 
 def _list_columns(model: type[BaseModel]) -> list[str]:
     aliases = {name: field.validation_alias for name, field in model.model_fields.items()}
-    return [alias if isinstance(alias, str) else name for name, alias in aliases.items()]
+    choices = {
+        name: alias.choices if isinstance(alias, AliasChoices) else [alias or name]
+        for name, alias in aliases.items()
+    }
+    return [" or ".join(map(str, named)) for named in choices.values()]
 
 
 def _name_row(number: int, row: Mapping[str, Any], key: str) -> str:
@@ -165,28 +201,21 @@ def _name_row(number: int, row: Mapping[str, Any], key: str) -> str:
     return f"{key} {value[:MAX_NAME_CHARS]!r}" if isinstance(value, str) else f"row {number}"
 
 
-def _format_value(value: object) -> str:
-    if isinstance(value, dict | list):
-        return f"a {type(value).__name__} of {len(value):,}"
-    text = str(value)
-    return repr(text if len(text) <= MAX_VALUE_CHARS else f"{text[:MAX_VALUE_CHARS]}…")
-
-
-def _read(path: Path) -> Any:
+def _read(path: Path, advice: str) -> Any:
     if path.suffix == ".parquet":
         return pl.read_parquet(path).to_dicts()
     text = path.read_text("utf-8-sig")
     if path.suffix in JSON_LINES:
         # Not splitlines(), which also splits at characters that JSON allows inside strings.
         lines = enumerate(text.split("\n"), start=1)
-        return [_parse_line(path, number, line) for number, line in lines if line.strip()]
+        return [_parse_line(path, number, line, advice) for number, line in lines if line.strip()]
     return json.loads(text)
 
 
-def _parse_line(path: Path, number: int, line: str) -> Any:
+def _parse_line(path: Path, number: int, line: str, advice: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
         raise EditionError(
-            f"{path}: line {number} cannot be read as JSON ({error}). Download the file again."
+            f"{path}: line {number} cannot be read as JSON ({error}). {advice}"
         ) from None

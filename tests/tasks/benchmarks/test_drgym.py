@@ -142,6 +142,11 @@ def test_files_that_are_none_of_these_are_refused(content: str, tmp_path: Path) 
             read_drgym(tmp_path / name)
 
 
+def test_a_file_without_rows_says_which_columns_were_expected(tmp_path: Path) -> None:
+    with pytest.raises(EditionError, match="id, query or question, key_points, DocStream"):
+        read_drgym(lines(tmp_path / "key_points.jsonl", 1))
+
+
 def test_a_folder_with_nothing_known_in_it_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(EditionError, match=r"queries\.jsonl and key_points\.jsonl"):
         read_drgym(tmp_path)

@@ -95,9 +95,13 @@ BROKEN: list[tuple[Change, str]] = [
         "'mat': `category`: Input should be 'scifacts-.*; found 'poetry'",
     ),
     (lambda row: row | {"question": " "}, "'mat': `question`: expected some words; found ' '"),
-    (lambda row: row | {"canary": ""}, "'mat': `canary`: expected a text of at least 1 character"),
+    (lambda row: row | {"canary": ""}, "`canary`: it is empty, so the ground truth cannot be read"),
     (lambda row: row | {"key": 7}, "row 1: `key`: expected a text"),
     (lambda row: {k: v for k, v in row.items() if k != "misc"}, "'mat': `misc`: it is missing"),
+    (
+        lambda row: {"key": "mat", "misc": 3},
+        "`question`, `ground_truths`, `canary`: they are missing",
+    ),
 ]
 
 
@@ -120,7 +124,7 @@ def test_a_broken_row_is_named_by_file_and_key_and_tells_no_truth(
         ("copy.json", "[", "cannot be read as JSON"),
         ("copy.json", "{}", "expected a list of rows"),
         ("copy.json", "[]", "has no rows"),
-        ("copy.json", "[1]", "expected a list of rows"),
+        ("copy.json", "[{}, 1]", "row 2 is no object; expected a list of rows"),
         ("copy.json", "[" * 100_000, "cannot be read as JSON"),
         ("copy.jsonl", '{"key": "a"}\n{', "cannot be read as JSON"),
         ("copy.parquet", "PAR1", "cannot be read as JSON, JSON lines or Parquet"),

@@ -83,7 +83,7 @@ def changed(change: Callable[[Content], object]) -> Content:
     [
         (content(qsr=rubrics(8, 29)), "'07001': `qsr`: the rubrics are worth 29 points; expected"),
         (content(qsr=rubrics(7, 30)), "'07001': `qsr`: 7 rubrics; an entry needs at least 8"),
-        (changed(lambda s: s["grr"].pop()), "`grr`: the rubrics are worth 47 points; expected 73"),
+        (changed(lambda s: s["grr"].pop()), r"`grr`: .* 47 points; .* Correct their values\.$"),
         (changed(lambda s: s.pop("grr")), "has no general rubrics"),
         (changed(lambda s: s.pop("entries")), "`entries`: expected a list"),
         (changed(lambda s: s["entries"].clear()), "has no rows"),
@@ -93,7 +93,7 @@ def changed(change: Callable[[Content], object]) -> Content:
         (content(uid="../07"), "`uid`: expected the form "),
         (content(query=" "), "`query`: expected some words; found ' '"),
         (changed(lambda s: s["entries"][0]["qsr"][0].update(maybe=1)), r"`qsr\.0\.maybe`: Extra"),
-        (content(tsl=["ftp://a.org"]), r"`tsl\.0`: expected a web address"),
+        (content(tsl=["ftp://a.org"]), r"`tsl\.0`: expected a web address.*; found 'ftp://a.org'"),
         (content(fak="one"), "`fak`: expected a list; found 'one'"),
         (content(fdk=[1]), r"`fdk\.0`: expected a text"),
         (content(fdk=["x" * 201]), r"`fdk\.0`: expected a text of at most 200 characters"),
@@ -105,7 +105,7 @@ def changed(change: Callable[[Content], object]) -> Content:
         ),
         (
             changed(lambda s: s["entries"][0]["qsr"][0].update(partial=2)),
-            "expected decreasing values",
+            r"`qsr\.0`: expected decreasing values from `yes` to a `no` of 0\.$",
         ),
         (changed(lambda s: s["entries"][0]["qsr"].insert(0, "No values here")), r"`qsr\.0`"),
         (changed(lambda s: s["grr"][0].update(yes="2")), r"`grr\.0\.yes`: expected a whole number"),
