@@ -13,12 +13,20 @@ from pydantic import Field, StringConstraints, model_validator
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.rows import MAX_FILE_BYTES, STORABLE, PublishedRow, index_rows, read_rows
+from tasks.benchmarks.rows import (
+    MAX_FILE_BYTES,
+    STORABLE,
+    PublishedRow,
+    index_rows,
+    read_value,
+    validate_rows,
+)
 from tasks.warehouse.rows import replace_surrogates
 from tasks.warehouse.traces import SearchStep
 
 SUFFIXES = frozenset({".json", ".md", ".txt"})
 MAX_STEPS = 5_000
+ADVICE = 'Fix it: expected a list of predictions [{"key": …, "preds": […]}].'
 
 
 class ImportedAnswer(Frozen):
@@ -65,19 +73,39 @@ def read_answers(path: Path) -> list[ImportedAnswer]:
         EditionError: there are no answers, or not in a known format; names the file and the key.
     """
     if path.is_dir():
-        files = sorted(f for f in path.iterdir() if f.is_file() and f.suffix in SUFFIXES)
-        answers = [ImportedAnswer(key=f.stem, text=_read_text(f), source=f.name) for f in files]
+        answers = _read_folder(path)
+    elif path.is_file():
+        answers = _read_predictions(path)
     else:
-        answers = [
-            ImportedAnswer(key=row.key, text=row.text, source=path.name, trace=row.trace)
-            for row in read_rows(path, _Prediction, "key")
-        ]
+        raise EditionError(f"{path}: there is no such file or folder of answers.")
     if not answers:
         raise EditionError(
             f"{path} has no answers; expected a list of predictions (key, preds), or a folder "
             "of <key>.json, <key>.md or <key>.txt."
         )
-    return list(index_rows(path, answers, "key").values())
+    return answers
+
+
+def _read_folder(folder: Path) -> list[ImportedAnswer]:
+    found: dict[str, Path] = {}
+    for file in sorted(f for f in folder.iterdir() if f.is_file() and f.suffix in SUFFIXES):
+        first = found.setdefault(file.stem, file)
+        if first != file:
+            raise EditionError(
+                f"{folder}: {first.name} and {file.name} both answer {file.stem!r}. Remove one."
+            )
+    return [
+        ImportedAnswer(key=key, text=_read_text(found[key]), source=found[key].name)
+        for key in sorted(found)
+    ]
+
+
+def _read_predictions(path: Path) -> list[ImportedAnswer]:
+    rows = validate_rows(path, read_value(path, ADVICE), _Prediction, "key", ADVICE)
+    return [
+        ImportedAnswer(key=row.key, text=row.text, source=path.name, trace=row.trace)
+        for row in (index_rows(path, rows, "key").values() if rows else ())
+    ]
 
 
 def _read_text(file: Path) -> str:

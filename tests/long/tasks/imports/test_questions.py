@@ -128,14 +128,14 @@ def test_a_prediction_may_carry_the_search_behind_it(warehouse: Warehouse, tmp_p
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("[", "cannot be read as JSON"),
+        ("[", "cannot be read as JSON.* Fix it: expected a list of predictions"),
         ("{}", "expected a list of rows with the columns key, preds"),
         ("[]", "has no answers"),
-        ("[1]", "expected a list of rows"),
-        ('[{"key": "geo"}]', "'geo': it has neither `preds` nor a text `answer`"),
+        ('[{"key": "geo", "preds": []}, 1]', "row 2 is no object; expected a list of rows"),
+        ('[{"key": "geo"}]', r"'geo': it has neither `preds` nor a text `answer`\.$"),
         ('[{"key": "geo", "preds": []}, {"key": "geo", "preds": []}]', "'geo' is there twice"),
         ('[{"key": "other", "preds": []}]', "answers no question of live"),
-        ('[{"key": "geo", "preds": [], "trace": 3}]', "'geo': `trace`: expected a list"),
+        ('[{"key": "geo", "preds": [], "trace": 3}]', "'geo': `trace`: expected a list.* Fix it"),
         ('[{"key": "geo", "preds": [], "trace": [{"parent": 0}]}]', "which is not before it"),
     ],
 )
@@ -147,6 +147,20 @@ def test_answers_in_another_form_are_refused(
     path.write_text(content, "utf-8")
     with pytest.raises(EditionError, match=says):
         import_answers(warehouse, path, "live", "a")
+
+
+def test_two_files_for_one_question_are_named_and_so_is_a_missing_path(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    folder = tmp_path / "answers"
+    with pytest.raises(EditionError, match="no such file or folder of answers"):
+        import_answers(warehouse, folder, "live", "a")
+    folder.mkdir()
+    for name in ("geo.md", "geo.txt"):
+        (folder / name).write_text("[]", "utf-8")
+    with pytest.raises(EditionError, match=r"geo\.md and geo\.txt both answer 'geo'"):
+        import_answers(warehouse, folder, "live", "a")
 
 
 def test_an_unknown_key_is_left_out_with_a_remark(warehouse: Warehouse, tmp_path: Path) -> None:
