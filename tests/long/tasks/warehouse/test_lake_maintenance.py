@@ -125,11 +125,12 @@ def test_it_goes_on_while_another_process_writes(lake: DuckLake, tmp_path: Path)
         pass
     program = textwrap.dedent("""
         import json, random, sys, time
+        from pathlib import Path
         from tasks.warehouse.jobs import CollectionCost
         from tasks.warehouse.rows import Agent, Fact
         from tasks.warehouse.store import open_warehouse
         from tasks.warehouse.writer import Change
-        where, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+        where, name, seconds, acknowledged = *sys.argv[1:3], float(sys.argv[3]), sys.argv[4]
         draw = random.Random(name)
         facts, agents, costs = {}, {}, {}
         with open_warehouse(where) as warehouse:
@@ -152,11 +153,11 @@ def test_it_goes_on_while_another_process_writes(lake: DuckLake, tmp_path: Path)
                 warehouse.write(Change(CollectionCost, new,
                                        replacing={"edition": name, "assignment": of}))
                 costs[of] = [rows, n]
-        print(json.dumps([facts, agents, costs]))
+        Path(acknowledged).write_text(json.dumps([facts, agents, costs]))
     """)
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", program, lake.url, name, "20"],
+            [sys.executable, "-c", program, lake.url, name, "20", tmp_path / name],
             stdout=subprocess.PIPE, text=True, cwd=ROOT,
         )
         for name in ("one", "two")
@@ -169,8 +170,7 @@ def test_it_goes_on_while_another_process_writes(lake: DuckLake, tmp_path: Path)
         while any(writer.poll() is None for writer in writers):
             compacted += compact_lake(lake, keep_days=0, min_unused=timedelta(seconds=10))
         acknowledged = {
-            name: json.loads(writer.communicate()[0])
-            for name, writer in zip(("one", "two"), writers, strict=True)
+            name: json.loads((tmp_path / name).read_text("utf-8")) for name in ("one", "two")
         }
     finally:
         for writer in writers:
