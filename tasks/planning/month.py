@@ -51,8 +51,7 @@ class RefreshOptions(Frozen):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     edition: str | None = None
-    """Its name, e.g. 2026-12; this or the scheduled month's if not given. It does not set the
-    window."""
+    """Its name, e.g. 2026-12; this or the scheduled month if not given. It sets no window."""
     created_from: UtcDatetime | None = None
     """First day (UTC) of the articles' creation."""
     created_to: UtcDatetime | None = None
