@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ AWAY_SECONDS = 8
 """How long the server is gone at least, beside what it takes to start."""
 SLOW_SECONDS = 4.0
 """For an answer: so long that everything else can happen within a run's some 30 questions."""
+TEMPERATURES = (number / 100 for number in count())
+"""The judge's, another one for each test: its questions were not asked by a test before."""
 ARTICLES = 2
 DONE = ("Completed", "sample is evaluated.")
 
@@ -61,7 +64,10 @@ def judged_slowly(
 ) -> Iterator[tuple[GeminiServer, list[Running]]]:
     """A judge that takes its time, until it is told otherwise, and workers that know it and do one
     run at a time."""
-    configs = write_configs(folder, timeout_seconds=60, limits={"concurrency": 2})
+    configs = write_configs(
+        folder, timeout_seconds=60, limits={"concurrency": 2},
+        temperature=next(TEMPERATURES),
+    )  # fmt: skip
     judge = GeminiServer(delay_seconds=SLOW_SECONDS)
     with ExitStack() as stack:
         given = {URL: stack.enter_context(serving(judge)), KEY: "test-key"}
