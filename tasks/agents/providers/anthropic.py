@@ -9,10 +9,11 @@ sources support. Text between searches does not belong to the report if the text
 search is at least half of all text.
 """
 
-import asyncio
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.json_values import child, count, objects, parse_object, string, unexpected_object
@@ -67,17 +68,26 @@ class AnthropicClient(SynchronousClient):
 
     async def _continue(self, body: dict[str, Any]) -> dict[str, Any]:
         """Buy the next part; retry if nothing was billed, since earlier parts are paid for."""
-        limits, failures = self.ask.limits, 0
-        while True:
-            try:
-                return await self.buy_object("/messages", body)
-            except TransientError as error:
-                failures += 1
-                hint = error.hint_seconds or 0.0
-                is_last = failures == limits.start_tries or hint > limits.longest_hint_seconds
-                if error.maybe_billed or is_last:
-                    raise
-            await asyncio.sleep(max(hint, limits.first_wait_seconds * 2.0 ** (failures - 1)))
+        limits = self.ask.limits
+
+        def get_hint(error: BaseException | None) -> float:
+            return (error.hint_seconds if isinstance(error, TransientError) else None) or 0.0
+
+        def may_help(error: BaseException) -> bool:
+            is_free = isinstance(error, TransientError) and not error.maybe_billed
+            return is_free and get_hint(error) <= limits.longest_hint_seconds
+
+        def wait(state: RetryCallState) -> float:
+            backoff = limits.first_wait_seconds * 2.0 ** (state.attempt_number - 1)
+            return max(get_hint(state.outcome.exception() if state.outcome else None), backoff)
+
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(may_help),
+            stop=stop_after_attempt(limits.start_tries),
+            wait=wait,
+            reraise=True,
+        )
+        return await retrying(self.buy_object, "/messages", body)
 
 
 def build_continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
