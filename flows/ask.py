@@ -75,12 +75,7 @@ async def ask(
                 find_pending_reports(store, edition, agent, assignments or ()), first
             )
         ]
-        drops = {
-            agent: ask for agent in agents if isinstance(ask := load_ask_entry(agent), FileDropAsk)
-        }
-        failures = await asyncio.to_thread(_import_dropped_reports, store, edition, drops, wanted)
-        to_ask = [item for item in wanted if item.agent not in drops]
-        failures += await _get_reports(store, edition, to_ask)
+        failures = await _get_reports(store, edition, agents, wanted)
         left = _count_missing(store, wanted)
         came = len(wanted) - left
         if not is_snapshot_current(store, edition):
@@ -110,6 +105,18 @@ def _select_reports(missing: Sequence[PendingReport], first: int | None) -> list
 
 
 async def _get_reports(
+    store: Warehouse, edition: str, agents: Sequence[str], wanted: Sequence[PendingReport]
+) -> list[Failure]:
+    """Import the reports that come as files, and ask for the others."""
+    drops = {
+        agent: ask for agent in agents if isinstance(ask := load_ask_entry(agent), FileDropAsk)
+    }
+    failures = await asyncio.to_thread(_import_dropped_reports, store, edition, drops, wanted)
+    to_ask = [item for item in wanted if item.agent not in drops]
+    return failures + await _ask_for_reports(store, edition, to_ask)
+
+
+async def _ask_for_reports(
     store: Warehouse, edition: str, wanted: Sequence[PendingReport]
 ) -> list[Failure]:
     """Run a task for every report, except for those that need a person."""

@@ -66,11 +66,9 @@ class Pearson(Frozen):
 def pearson(pairs: Sequence[tuple[float, float]]) -> Pearson:
     """Return Pearson's r of the pairs, in any order."""
     n = len(pairs)
-    if n < MIN_PAIRS:
-        return Pearson(n=n, reason=f"fewer than {MIN_PAIRS} pairs of values")
+    if reason := _explain_undefined(pairs):
+        return Pearson(n=n, reason=reason)
     first, second = zip(*sorted(pairs), strict=True)
-    if are_equal(first) or are_equal(second):
-        return Pearson(n=n, reason="one of the two is the same everywhere")
     # SciPy takes a second to import, and most commands correlate nothing.
     from scipy.stats import pearsonr
 
@@ -99,11 +97,9 @@ def fit_line(pairs: Sequence[tuple[float, float]]) -> RegressionLine:
     """Fit a line to the pairs, in any order. Its interval and p hold where the residuals are
     homoscedastic, independent and nearly normal."""
     n = len(pairs)
-    if n < MIN_PAIRS:
-        return RegressionLine(n=n, reason=f"fewer than {MIN_PAIRS} pairs of values")
+    if reason := _explain_undefined(pairs):
+        return RegressionLine(n=n, reason=reason)
     first, second = zip(*sorted(pairs), strict=True)
-    if are_equal(first) or are_equal(second):
-        return RegressionLine(n=n, reason="one of the two is the same everywhere")
     # SciPy takes a second to import, and most commands fit no line.
     from scipy.stats import linregress, t
 
@@ -113,6 +109,15 @@ def fit_line(pairs: Sequence[tuple[float, float]]) -> RegressionLine:
     return RegressionLine(
         n=n, slope=slope, low=slope - reach, high=slope + reach, p=float(found.pvalue)
     )
+
+
+def _explain_undefined(pairs: Sequence[tuple[float, float]]) -> str | None:
+    """Explain why pairs have no correlation by value and no line; None if they have."""
+    if len(pairs) < MIN_PAIRS:
+        return f"fewer than {MIN_PAIRS} pairs of values"
+    if any(are_equal(values) for values in zip(*sorted(pairs), strict=True)):
+        return "one of the two is the same everywhere"
+    return None
 
 
 def _clamp(value: float) -> float | None:

@@ -56,40 +56,19 @@ def render_report_pages(
     html = render_report(
         report.text, placed, lambda number: parts.claim_href(number).removeprefix(parts.home)
     )
-    decided = [d for f in report.facts for d in f.decisions
-               if d.judge == frame.judge and d.status == "ok"]  # fmt: skip
-    titles = frame.judge_titles
     claim_pages = [*_split_items(parts.claims, parts.claims_file, "claims", report.claims)]
     fact_pages = [*_split_items(parts.facts, parts.facts_file, "facts", report.facts)]
-    shown: dict[str, Any] = {
-        "site": frame.site,
-        "report": report,
+    shown = _build_context(frame, report) | {
         "home": parts.home,
         "agent_href": agent_href,
         "article_href": article_href,
-        "n_words": len(report.text.split()),
-        "scores": [
-            (
-                score,
-                frame.protocol_titles.get(score.protocol, score.protocol),
-                *frame.metrics.get((score.protocol, score.metric), (score.metric, "share")),
-            )
-            for score in report.scores
-        ],
-        "judge_titles": titles,
-        "main_title": titles.get(frame.judge, frame.judge) if len(titles) > 1 else "",
+        "item_words": words,
+        "html": Markup(html),
         "legend": _count_marks([MARKS[outcome] for outcome in outcomes]),
         "n_unplaced": len(claims) - html.count('<a class="claim '),
-        "html": Markup(html),
-        "snapshot_of": _map_snapshots(report),
-        "n_judged": len(decided),
-        "n_leaked": sum(claim.leaked is True for claim in report.claims),
-        "n_covered": sum(d.label == "consistent" for d in decided),
-        "others": _group_by_step(frame, report.others),
-        "item_words": words,
+        "mark_of_claim": {claim.number: MARKS[outcome] for claim, outcome in claims},
         "claim_pages": claim_pages,
         "fact_pages": fact_pages,
-        "mark_of_claim": {claim.number: MARKS[outcome] for claim, outcome in claims},
     }
     files = {parts.home: render_page("report.html", depth=1, claims=report.claims, **shown)}
     for href, _, some in claim_pages:
@@ -101,6 +80,37 @@ def render_report_pages(
             "report_facts.html", depth=1, facts=found, pages=fact_pages, this=href, **shown
         )
     return files
+
+
+def _build_context(frame: ReportFrame, report: ExplainedReport) -> dict[str, Any]:
+    """Return what the templates need to know of a report beside its marked text."""
+    decided = [
+        decision
+        for fact in report.facts
+        for decision in fact.decisions
+        if decision.judge == frame.judge and decision.status == "ok"
+    ]
+    titles = frame.judge_titles
+    return {
+        "site": frame.site,
+        "report": report,
+        "n_words": len(report.text.split()),
+        "scores": [
+            (
+                score,
+                frame.protocol_titles.get(score.protocol, score.protocol),
+                *frame.metrics.get((score.protocol, score.metric), (score.metric, "share")),
+            )
+            for score in report.scores
+        ],
+        "judge_titles": titles,
+        "main_title": titles.get(frame.judge, frame.judge) if len(titles) > 1 else "",
+        "snapshot_of": _map_snapshots(report),
+        "n_judged": len(decided),
+        "n_leaked": sum(claim.leaked is True for claim in report.claims),
+        "n_covered": sum(decision.label == "consistent" for decision in decided),
+        "others": _group_by_step(frame, report.others),
+    }
 
 
 def _split_items(

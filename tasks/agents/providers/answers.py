@@ -69,3 +69,8 @@ def parse_cost(cost: Any) -> float | None:
     if child(cost, "currency") not in (None, "USD"):
         return None
     return amount(child(cost, "total_cost") if isinstance(cost, dict) else cost)
+
+
+def subtract_reasoning(tokens: int | None, reasoning: int | None) -> int | None:
+    """Return the tokens of the answer alone, where the provider counts its reasoning among them."""
+    return None if tokens is None else max(0, tokens - (reasoning or 0))

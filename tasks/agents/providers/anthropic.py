@@ -17,6 +17,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.json_values import child, count, objects, parse_object, string, unexpected_object
+from tasks.agents.providers.answers import subtract_reasoning
 from tasks.agents.synchronous_api import SynchronousClient
 from tasks.configuration.agents import ApiAsk
 from tasks.models.errors import ModelError, TransientError
@@ -204,7 +205,7 @@ def _parse_usage(parts: list[Any]) -> AgentUsage:
     return AgentUsage(
         input_tokens=None if fresh is None else count(fresh + (cached or 0) + (kept or 0)),
         cached_tokens=cached,
-        output_tokens=None if tokens is None else max(0, tokens - (reasoning or 0)),
+        output_tokens=subtract_reasoning(tokens, reasoning),
         reasoning_tokens=reasoning,
         searches=total("server_tool_use", "web_search_requests"),
     )

@@ -24,6 +24,7 @@ from tasks.agents.providers.answers import (
     parse_cost,
     parse_sources,
     split_thoughts,
+    subtract_reasoning,
 )
 from tasks.agents.synchronous_api import SynchronousClient
 from tasks.models.errors import Misconfigured, RequestRejected
@@ -148,7 +149,7 @@ def parse_chat_usage(usage: Any) -> AgentUsage:
     return AgentUsage(
         input_tokens=count(child(usage, "prompt_tokens")),
         cached_tokens=count(child(usage, "prompt_tokens_details", "cached_tokens")),
-        output_tokens=None if tokens is None else max(0, tokens - (inside or 0)),
+        output_tokens=subtract_reasoning(tokens, inside),
         reasoning_tokens=count(child(usage, "reasoning_tokens")) if inside is None else inside,
         citation_tokens=count(child(usage, "citation_tokens")),
         searches=count(child(usage, "num_search_queries")),

@@ -19,7 +19,7 @@ from tasks.agents.json_values import (
     strings,
     unexpected_object,
 )
-from tasks.agents.providers.answers import parse_annotation
+from tasks.agents.providers.answers import parse_annotation, subtract_reasoning
 from tasks.warehouse.traces import SearchStep
 
 MESSAGE_SEPARATOR = "\n\n"
@@ -94,7 +94,7 @@ def parse_usage(usage: Any, searches: int | None) -> AgentUsage:
     return AgentUsage(
         input_tokens=count(child(usage, "input_tokens")),
         cached_tokens=count(child(usage, "input_tokens_details", "cached_tokens")),
-        output_tokens=None if tokens is None else max(0, tokens - (reasoning or 0)),
+        output_tokens=subtract_reasoning(tokens, reasoning),
         reasoning_tokens=reasoning,
         searches=searches,
     )
