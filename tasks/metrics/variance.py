@@ -66,11 +66,11 @@ def one_way_anova(groups: Mapping[str, Sequence[float]]) -> OneWayAnova:
     from scipy.stats import f_oneway
 
     tested = f_oneway(*valued)
-    return found.model_copy(
-        update=eta
-        | {"f": float(tested.statistic), "p": float(tested.pvalue),
-           "eta_squared": _eta_squared(valued, every)}
-    )  # fmt: skip
+    f, p = float(tested.statistic), float(tested.pvalue)
+    if f < 0:  # equal means: SciPy's difference of two sums may end just below 0, with p NaN
+        f, p = 0.0, 1.0
+    eta["eta_squared"] = _eta_squared(valued, every)
+    return found.model_copy(update=eta | {"f": f, "p": p})
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:

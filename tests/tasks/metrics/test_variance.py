@@ -83,6 +83,11 @@ def test_random_groups_have_the_eta_squared_that_is_said_to_come_by_chance() -> 
     assert {one.eta_squared_by_chance for one in found} == {1 / 7}
 
 
+def test_groups_with_equal_means_have_an_f_of_0_and_a_p_of_1() -> None:
+    found = one_way_anova({"a": [0.0, 0.0, -0.2, 1.3], "b": [0.0, 0.0, 0.4, 0.7]})
+    assert (found.f, found.p, found.eta_squared) == (0.0, 1.0, 0.0)
+
+
 @settings(max_examples=60, deadline=None)
 @given(GROUPS, st.randoms(), st.floats(-5, 5), st.floats(0.1, 9))
 def test_order_shift_and_scale_do_not_change_it(
