@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
+from prefect.utilities.annotations import quote
 
 from flows.display.console import print_message
 from flows.runtime.artifacts import (
@@ -147,5 +148,6 @@ async def _run_with_progress(
 ) -> list[Failure]:
     """Run one task for all items, which come after its other arguments; it reports its progress."""
     async with stage_progress(stage, len(todo)) as progress:
-        error = await run_task_for_error(task, *arguments, todo, progress.advance)
+        # Quoted: Prefect would look through every item for the results of other tasks.
+        error = await run_task_for_error(task, *arguments, quote(todo), progress.advance)
     return [Failure(stage, "pages", format_error(error))] if error else []

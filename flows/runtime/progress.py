@@ -55,8 +55,13 @@ class StageProgress:
     async def finish(self) -> None:
         """Update the artifact for the last time."""
         if self._update:
-            await asyncio.wait([self._update])
+            await self._update
         await self._update_artifact()
+
+    def cancel(self) -> None:
+        """Leave the artifact as it is."""
+        if self._update:
+            self._update.cancel()
 
     async def _update_artifact(self) -> None:
         share = self._done / self._total if self._total else 1.0
@@ -85,5 +90,9 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
         print_message(f"stage {stage}: {to_do}")
     with Progress(*columns, console=STDERR) as bars:
         progress = StageProgress(bars, stage, total, artifact)
-        yield progress
+        try:
+            yield progress
+        except BaseException:
+            progress.cancel()
+            raise
     await progress.finish()

@@ -86,7 +86,7 @@ def _find_version(name: str) -> str | None:
 
 
 def _check_extensions() -> Finding:
-    if _find_version("psycopg") is None:
+    if _find_version("duckdb-extension-ducklake") is None:
         return GROUP.skipped(
             "extensions",
             "The extra `lake` is not installed; only a lake needs them.",

@@ -29,7 +29,7 @@ from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable
 
 LINES = "result.jsonl"
-INDEX = "regexp_extract(assignment, '[0-9]+$')::BIGINT AS idx"
+INDEX = "regexp_extract(assignment, '^idx-([0-9]+)$', 1)::BIGINT AS idx"
 """The task's number: assignments are called `idx-NUMBER`."""
 REPORTS = f"""
 SELECT s.agent, assignment, {INDEX}, s.cell_id, s.reason, a.query
