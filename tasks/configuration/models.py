@@ -135,6 +135,14 @@ class MetricEntry(ConfigModel):
     """Shares are 0-1 and shown in percent; numbers (of citations, of steps) are shown as such."""
     headline: bool = False
     """Whether it represents the protocol; if no metric does, the first one."""
+    equation: str = ""
+    """How the paper or its code defines it, in plain notation."""
+    denominator: str = ""
+    """What its value is a share or a mean of."""
+    undecided: str = ""
+    """What becomes of items that failed or could not be judged."""
+    differs: tuple[str, ...] = ()
+    """Every known difference from the paper and from its published code, a sentence each."""
 
 
 class ProtocolEntry(ConfigModel):
@@ -148,6 +156,8 @@ class ProtocolEntry(ConfigModel):
     """Paper and repository."""
     editions: tuple[str, ...] = ()
     """Sources of the editions for which it is a default protocol; it can judge others."""
+    pairs: str = ""
+    """Which pairs of claim and URL it counts, if it counts any."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """The protocol's settings, validated by its module."""
     metrics: tuple[MetricEntry, ...] = Field(min_length=1)
