@@ -1,7 +1,7 @@
 """Writing criteria, from this project's file or any file in the published layout.
 
-Both are lists of categories. The published layout nests some criteria in subcategories and has
-descriptions, which are ignored.
+Both are lists of categories. The published layout nests some criteria in subcategories, whose
+descriptions are ignored.
 """
 
 from pathlib import Path
@@ -9,6 +9,12 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.configuration.loading import CONFIGS, check_unique, load_config
+
+OWN_CRITERIA = {
+    "short": "criteria/wikipedia_good_article.yaml",
+    "full": "criteria/wikipedia_good_article_full.yaml",
+}
+"""The 39 criteria as in the published repository's file, and as in the paper's tables."""
 
 
 class _Lenient(BaseModel):
@@ -31,6 +37,9 @@ class _Subcategory(_Lenient):
 
 class CriteriaCategory(_Lenient):
     id: str
+    name: str = ""
+    """Its name for the judge; its id unless given."""
+    description: str = ""
     criteria: tuple[WritingCriterion, ...] = ()
     subcategories: tuple[_Subcategory, ...] = ()
 
@@ -48,12 +57,13 @@ class WritingCriteria(_Lenient):
 
 
 def load_criteria(file: str, configs: Path = CONFIGS) -> WritingCriteria:
-    """Load the criteria in `file`, a path relative to `configs/` or an absolute one.
+    """Load the criteria called `file`: `short`, `full`, or a path (absolute, or relative to
+    `configs/`).
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid, or an id is used twice.
     """
-    path = configs / file
+    path = configs / OWN_CRITERIA.get(file, file)
     criteria = load_config(path, WritingCriteria)
     check_unique(path, [c.id for of in criteria.categories for c in of.all_criteria])
     return criteria

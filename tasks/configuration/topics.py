@@ -2,8 +2,9 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Self
 
-from pydantic import PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 
@@ -13,11 +14,24 @@ UNKNOWN = "unknown"
 class Topics(ConfigModel):
     version: PositiveInt
     categories: dict[str, tuple[str, ...]]
+    descriptions: dict[str, str] = Field(default_factory=dict)
+    """Category → what belongs to it; judges of writing see it beside the category's name."""
+
+    @model_validator(mode="after")
+    def _describe_known_categories(self) -> Self:
+        if unknown := sorted(self.descriptions.keys() - self.categories.keys()):
+            raise ValueError(f"descriptions: {', '.join(unknown)} is not one of the categories")
+        return self
+
+
+@lru_cache
+def _load_topics(configs: Path) -> Topics:
+    return load_config(configs / "good_article_topics.yaml", Topics)
 
 
 @lru_cache
 def _load_categories(configs: Path) -> dict[str, str]:
-    topics = load_config(configs / "good_article_topics.yaml", Topics).categories
+    topics = _load_topics(configs).categories
     names = {topic.casefold(): name for name, of_name in topics.items() for topic in of_name}
     return names | {name.casefold(): name for name in topics}
 
@@ -25,3 +39,8 @@ def _load_categories(configs: Path) -> dict[str, str]:
 def find_category(topic: str | None, configs: Path = CONFIGS) -> str:
     """Return the main category of a topic, or UNKNOWN."""
     return _load_categories(configs).get(" ".join((topic or "").casefold().split()), UNKNOWN)
+
+
+def load_descriptions(configs: Path = CONFIGS) -> dict[str, str]:
+    """Return category → its description, for those that have one."""
+    return dict(_load_topics(configs).descriptions)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.configuration.agents import load_agents
-from tasks.configuration.criteria import load_criteria
+from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
@@ -63,9 +63,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
         configs / "style" / "words_to_watch.yaml"
     ),
     "criteria/race.yaml": partial(load_weighted_criteria, "criteria/race.yaml"),
-    "criteria/wikipedia_good_article.yaml": partial(
-        load_criteria, "criteria/wikipedia_good_article.yaml"
-    ),
+    **{file: partial(load_criteria, file) for file in OWN_CRITERIA.values()},
 }
 """The loader of each file, as the flows use it. All other YAML files must only parse."""
 

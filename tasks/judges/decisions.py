@@ -123,6 +123,15 @@ class CompareArticles(DecisionRequest):
     criteria: tuple[Criterion, ...]
     first: str
     second: str
+    title: str = ""
+    """The category's name; its id unless given."""
+    description: str = ""
+    """The category's description, if the criteria have one."""
+    topic: str = ""
+    """The articles' subject."""
+    subject_area: str = ""
+    """The main category of good articles that the subject belongs to, if known."""
+    area_description: str = ""
     allow_tie: bool = False
     attached: Literal["first", "second"] | None = None
     """The article given as `attachments` instead of text; its text is then empty."""

@@ -37,7 +37,7 @@ WITH cited_pages AS (
 ), usage AS ({USAGE})
 SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
     coalesce(t.url, '') AS article_url, r.status AS report_status,
-    t.text_sha AS article, r.text_sha AS report,
+    t.text_sha AS article, coalesce(t.category, '') AS category, r.text_sha AS report,
     f.output_sha AS facts, c.output_sha AS claims, coalesce(p.pages, '') AS pages,
     coalesce(p.pages, '') AS claim_pages,
     c.pairs_reliable, c.pairs_reason,

@@ -174,10 +174,10 @@ class Protocol(Interface):
     metrics: tuple[MetricEntry, ...]
     inputs: tuple[str, ...]
     """The shas of a case that its verdicts depend on: article, report, facts, claims, pages, truth,
-    trace, files, query, rubric, criteria, key_points, usage; claim_pages instead of pages if a
-    claim's pages are read as one text. Reports that came as images are judged only with `files`.
-    With `rubric` or `article`, only assignments that have one are judged; with `criteria`, the
-    assignment's rubric is used if it has one."""
+    trace, category, files, query, rubric, criteria, key_points, usage; claim_pages instead of pages
+    if a claim's pages are read as one text. Reports that came as images are judged only with
+    `files`. With `rubric` or `article`, only assignments that have one are judged; with `criteria`,
+    the assignment's rubric is used if it has one."""
     kinds: tuple[str, ...]
     """The kinds of assignments that it judges."""
     prompts: str

@@ -6,6 +6,7 @@ seed, `both` asks twice and shows how often the order alone decided. A verdict's
 criterion's id, with the suffix ` report_first` if the report came first.
 """
 
+import json
 from functools import partial
 from hashlib import sha256
 from typing import Literal
@@ -15,6 +16,7 @@ import polars as pl
 from tasks.configuration.criteria import CriteriaCategory, load_criteria
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
+from tasks.configuration.topics import UNKNOWN, find_category, load_descriptions
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import (
@@ -28,7 +30,6 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
-from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import build_not_assessed, build_share
 from tasks.protocols.versions import build_version, parse_parameters
@@ -48,7 +49,8 @@ EMPTY = "no criterion was decided"
 
 class WikiWritingParameters(ConfigModel):
     criteria: str
-    """The criteria file, relative to `configs/` or absolute."""
+    """`short` (of the published file), `full` (of the paper's tables), or the path of a file, absolute
+    or relative to `configs/`."""
     order_policy: Literal["wiki_first", "random", "both"] = "wiki_first"
     """Which article comes first: the reference as published, a random one, or each once."""
     seed: int = 0
@@ -70,14 +72,16 @@ class WikiWriting:
         self.metrics = entry.metrics
         self.parameters = parse_parameters(entry, WikiWritingParameters)
         self.criteria = load_criteria(self.parameters.criteria)
-        self.inputs: tuple[str, ...] = ("article", "report")
+        self.area_descriptions = load_descriptions()
+        self.inputs: tuple[str, ...] = ("article", "category", "report")
         if self.parameters.attachments:
             self.inputs += ("files",)
         # Judging scans does not affect how texts are judged: it must not change their cells.
         settings = canonical_values(
             self.parameters, exclude={"criteria", "attachments"}, exclude_defaults=True
         )
-        self.version = build_version(entry, canonical_values(self.criteria), settings)
+        areas = json.dumps(self.area_descriptions, sort_keys=True)
+        self.version = build_version(entry, canonical_values(self.criteria), areas, settings)
 
     def supports(self, judge: Judge) -> bool:
         return CompareArticles in judge.decides
@@ -87,8 +91,7 @@ class WikiWriting:
         for category in self.criteria.categories:
             for report_first in self._get_orders(case, category.id):
                 by_order.setdefault(report_first, []).append(category)
-        texts = (strip_apparatus(case.reference.text), strip_apparatus(case.report.text))
-        compare = partial(self._compare_category, texts, case.attachments, judge)
+        compare = partial(self._compare_category, case, judge)
         return await gather_answers(
             ask_first_alone(partial(compare, report_first), categories)
             for report_first, categories in sorted(by_order.items())
@@ -104,16 +107,14 @@ class WikiWriting:
         return (bool(sha256(lot.encode()).digest()[0] & 1),)
 
     async def _compare_category(
-        self,
-        texts: tuple[str, str],
-        attachments: tuple[Attachment, ...],
-        judge: Judge,
-        report_first: bool,
-        category: CriteriaCategory,
+        self, case: Case, judge: Judge, report_first: bool, category: CriteriaCategory
     ) -> list[ItemAnswer]:
-        """Compare the texts of reference and report by one category. `attachments` replace the text
+        """Compare the texts of reference and report by one category. Attachments replace the text
         of a report that came as images."""
+        texts = (strip_apparatus(case.reference.text), strip_apparatus(case.report.text))
         first, second = texts[::-1] if report_first else texts
+        # Only names from our own file: a category may come from an imported one.
+        area = find_category(case.reference.category)
         criteria = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
         answers = await judge.decide(
             CompareArticles(
@@ -121,9 +122,14 @@ class WikiWriting:
                 criteria=criteria,
                 first=first,
                 second=second,
+                title=category.name,
+                description=category.description,
+                topic=case.reference.title,
+                subject_area=area if area != UNKNOWN else "",
+                area_description=self.area_descriptions.get(area, ""),
                 allow_tie=self.parameters.allow_tie,
-                attached=("first" if report_first else "second") if attachments else None,
-                attachments=attachments,
+                attached=("first" if report_first else "second") if case.attachments else None,
+                attachments=case.attachments,
             )
         )
         suffix = REPORT_FIRST if report_first else ""

@@ -61,6 +61,8 @@ def compare(first: str, second: str, *, allow_tie: bool = False, n: int = 6) -> 
     return asked(
         "wiki_writing/compare_articles", form,
         first=first, second=second, criteria=criteria, allow_tie=allow_tie,
+        category="Well written", description="", topic="A tower",
+        subject_area="Art and architecture", area_description="buildings",
     )  # fmt: skip
 
 

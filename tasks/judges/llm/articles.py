@@ -62,6 +62,11 @@ async def compare_articles(model: PromptedModel, request: CompareArticles) -> li
         "first": request.first,
         "second": request.second,
         "criteria": [criterion.model_dump() for criterion in request.criteria],
+        "category": request.title or request.category,
+        "description": request.description,
+        "topic": request.topic,
+        "subject_area": request.subject_area,
+        "area_description": request.area_description,
         "allow_tie": request.allow_tie,
     }
     attached = None

@@ -30,7 +30,7 @@ TOKENS = 2_500
 BOUND = int(TOKENS * BYTES_PER_TOKEN)
 CELLS = {
     "wiki_fact": "f6a492b79c104723efd87a813db71e9b70ea2855e6449b2b55c2dd13cdea9992",
-    "wiki_writing": "b086006de2ce507f61e0adf4f75c1285a43c4df8ab5357cbbcbaafab81d7eb13",
+    "wiki_writing": "92372a13918138a073269dcc33344aba8006793b5083552c1aba8c599a3f8b7b",
 }
 """Of the sample edition's cells by the scripted judge, as they were before pages were ever cut."""
 

@@ -6,22 +6,35 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.criteria import load_criteria
+from tasks.configuration.criteria import WritingCriteria, load_criteria
 from tasks.configuration.errors import ConfigurationError
 
-RECORDED = Path(__file__).resolve().parents[4] / "shared/data/wlc/recorded_verdicts/writing.json"
-CRITERIA = load_criteria("criteria/wikipedia_good_article.yaml")
+SHARED = Path(__file__).resolve().parents[4] / "shared/data"
+RECORDED = SHARED / "wlc/recorded_verdicts/writing.json"
+PAPER = SHARED / "published/wlc_paper_criteria.txt"
+CRITERIA, FULL = load_criteria("short"), load_criteria("full")
+both = pytest.mark.parametrize("criteria", [CRITERIA, FULL], ids=["short", "full"])
 
 
-def test_the_39_criteria_are_complete() -> None:
-    sizes = {category.id: len(category.all_criteria) for category in CRITERIA.categories}
+@both
+def test_the_39_criteria_are_complete(criteria: WritingCriteria) -> None:
+    sizes = {category.id: len(category.all_criteria) for category in criteria.categories}
     assert sizes == {"well_written": 21, "broad_coverage": 8, "neutral": 10}
-    indices = [c.index for category in CRITERIA.categories for c in category.all_criteria]
+    indices = [c.index for category in criteria.categories for c in category.all_criteria]
     assert indices == list(range(39))
 
 
-def test_every_criterion_names_a_guideline_of_wikipedia() -> None:
-    for category in CRITERIA.categories:
+def test_both_texts_of_a_criterion_have_one_id_and_one_guideline() -> None:
+    short, full = (
+        [(c.id, c.index, c.guideline) for category in of.categories for c in category.all_criteria]
+        for of in (CRITERIA, FULL)
+    )
+    assert short == full
+
+
+@both
+def test_every_criterion_names_a_guideline_of_wikipedia(criteria: WritingCriteria) -> None:
+    for category in criteria.categories:
         for criterion in category.all_criteria:
             assert criterion.guideline
             assert criterion.guideline.startswith("https://en.wikipedia.org/wiki/Wikipedia:")
@@ -45,9 +58,28 @@ def test_ids_and_indices_are_the_published_ones() -> None:
 
 
 @pytest.mark.published
-def test_no_published_sentence_is_repeated() -> None:
+def test_the_full_criteria_have_every_word_to_watch_of_the_paper() -> None:
+    if not PAPER.exists():
+        pytest.skip(f"{PAPER} is absent: the paper's word lists cannot be compared")
+    rules = re.findall(r"(?m)^\d+\. ([^:]+): .*?Words to [Ww]atch: (.*)$", PAPER.read_text("utf-8"))
+    assert len(rules) == 11
+    ours = [c.text for c in FULL.categories[0].all_criteria if c.id.startswith("ww_wtw_")]
+    for (name, listed), text in zip(rules, ours, strict=True):
+        words = re.sub(
+            r"\bX\b|\bas Y\b|\[Name\]'s|Also, scare-quoting.*|\.\.\.|\(.*?\)", "", listed
+        )
+        for word in filter(None, (word.strip(" ./") for word in re.split(r"[,/]", words))):
+            last = word.split()[-1]
+            assert last.casefold() in text.casefold(), f"{name}: {word!r} is missing"
+
+
+@pytest.mark.published
+@both
+def test_no_published_sentence_is_repeated(criteria: WritingCriteria) -> None:
     theirs = {run for _, text in published().values() for run in runs(text)}
-    for category in CRITERIA.categories:
+    theirs |= runs(PAPER.read_text("utf-8"))
+    theirs -= runs("at the end of the day")  # a cliché of the list
+    for category in criteria.categories:
         for criterion in category.all_criteria:
             shared = sorted(runs(criterion.text) & theirs)
             assert not shared, f"{criterion.id} repeats {shared[:3]}"

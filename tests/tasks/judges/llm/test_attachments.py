@@ -124,9 +124,9 @@ def test_prompts_without_files_are_byte_for_byte_those_that_were_paid_for() -> N
     assert recorded(Recorder(), **SEES).prompt_sha("wiki_writing") == JUDGE_SHA
 
 
-PAIR_ID = "b5ba0a42162796128813804dc864b24b52ee8ff8d74dd344ed4a03a315e666e9"
-TEMPLATE_SHA = "defef8b07e9c04406ed6fd0f4bb5ff3f4f0dd3cb8c74daa8c617e55331745bee"
-JUDGE_SHA = "2946cdae18cbfb1166b8b09df3720632ff678829337b2da23d6a704bbdbca4ab"
+PAIR_ID = "3379e5d3c284b958b603c5d6bdbec2dadaeb20e125f6bffda37f103d7ecff2c8"
+TEMPLATE_SHA = "73336cc7a960d63f5f7808ddc26723990127979ead4d673b74156999b4ec35d9"
+JUDGE_SHA = "6d41dee9e2cb3b9bbbbc4713783db833dd5955951943fd7de6fe310f0822f55f"
 
 
 @pytest.mark.parametrize(

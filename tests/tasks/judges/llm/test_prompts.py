@@ -306,4 +306,6 @@ def test_a_prompt_says_what_its_fences_mean_and_shows_no_text_without(step: str)
         "loop.index", "item.number", "criterion.id", "criterion.text", "n_targets", "n_properties",
         "n_rubrics", "n_keywords",
         "item.id", "item.allowed", "item.instructions",
+        # Names from the operator's own files: criteria, and categories of good articles.
+        "category", "description", "subject_area", "area_description",
     }  # fmt: skip
