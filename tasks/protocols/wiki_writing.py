@@ -49,8 +49,8 @@ EMPTY = "no criterion was decided"
 
 class WikiWritingParameters(ConfigModel):
     criteria: str
-    """`short` (of the published file), `full` (of the paper's tables), or a path, absolute or relative
-    to `configs/`."""
+    """`short` (of the published file), `full` (of the paper's tables), or a path, absolute or below
+    `configs/`."""
     order_policy: Literal["wiki_first", "random", "both"] = "wiki_first"
     """Which article comes first: the reference as published, a random one, or each once."""
     seed: int = 0
