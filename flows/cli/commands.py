@@ -139,6 +139,10 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             # SQL may begin with a comment, which looks like an option.
             {"ignore_unknown_options": True},
         ),
+        "protocols": CommandEntry(
+            "flows.cli.protocols:list_protocols",
+            "Describe the protocols, or how one defines its metrics and differs from its paper.",
+        ),
         "schema": CommandEntry(
             "flows.cli.schema:schema",
             "Describe the warehouse's tables and views, or the columns of one.",

@@ -61,6 +61,7 @@ def _describe_protocol(material: SiteMaterial, name: str) -> dict[str, Any]:
         "source": built_in.source if built_in else "a rubric by the site's maintainer",
         "version": protocol.version,
         "parameters": sorted(built_in.parameters.items()) if built_in else [],
+        "pairs": built_in.pairs if built_in else "",
         "metrics": protocol.metrics,
     }
 
