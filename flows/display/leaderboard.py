@@ -12,19 +12,28 @@ from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
 from tasks.pending.drafts import count_unreviewed
+from tasks.scoring.board_notes import (
+    OTHER_FIGURES,
+    OTHER_NOTES,
+    choose_other_figure,
+    describe_ranges,
+    describe_reports,
+    format_delivered,
+    list_apart,
+)
 from tasks.scoring.boards import (
     COUNTS,
     INTERVAL,
     Board,
     choose_ranking_metric,
-    describe_ranges,
     select_boards,
 )
 from tasks.warehouse.store import Readable
 
 ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
-         "seed")  # fmt: skip
+         "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
+         "unranked")  # fmt: skip
 PROVISIONAL_NOTE = "provisional: figures with a star may still change"
 STYLE_TITLE = "Style (diagnostics, not scores)"
 STYLE_COLUMNS = {
@@ -103,15 +112,25 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
         for metric, heading in board.columns.items()
         for column in _metric_columns(board, figures, agents, metric, heading, by)
     ]
-    counted = [figures.get((agent, board.counted_by)) for agent in agents]
-    reports = [str(row["n_reports"] if row else 0) for row in counted]
+    apart = list_apart(rows, board)
     print_wide_table(
         STDOUT,
         f"{named} · {PROVISIONAL_NOTE}" if provisional else named,
         [WideColumn("#", ranks), WideColumn("Agent", agents, "left")],
-        [*columns, WideColumn(board.last, reports, style="dim")],
+        [*columns, WideColumn(board.last, _count_reports(board, figures, agents), style="dim")],
+        sections=[min(map(agents.index, apart))] if apart else (),
     )
-    print_result(f"{board.note}{describe_ranges(rows, board)}\n", style="dim")
+    for agent, reason in apart.items():
+        print_result(f"Not ranked: {agent}: {reason}.", style="dim")
+    other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
+    said = (board.note, describe_reports(board), OTHER_NOTES[other] if other else "")
+    note = f"{' '.join(filter(None, said))}{describe_ranges(rows, board)}"
+    print_result(f"{note}\n", style="dim")
+
+
+def _count_reports(board: Board, figures: "Figures", agents: Sequence[str]) -> list[str]:
+    counted = [figures.get((agent, board.counted_by)) for agent in agents]
+    return [format_delivered(row) if row else "0" for row in counted]
 
 
 Figures = dict[tuple[str, str], dict[str, Any]]
@@ -134,6 +153,11 @@ def _extra_columns(
     columns = {}
     if metric == by and any(row and row.get("low") is not None for row in rows):
         columns[INTERVAL] = [_format_interval(board, row, metric) for row in rows]
+    if metric == by and (other := choose_other_figure(filter(None, rows))):
+        columns[OTHER_FIGURES[other]] = [
+            "–" if not row or row[other] is None else _format_value(board, metric, row[other])
+            for row in rows
+        ]
     if metric in COUNTS:
         columns[COUNTS[metric]] = [f"{row['n_items']:,}" if row else "0" for row in rows]
     return columns
@@ -170,6 +194,7 @@ def _board_rows(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*rank_agents(rows, board), strict=True)
     by = choose_ranking_metric(rows, board)
+    apart, reports = list_apart(rows, board), _count_reports(board, figures, agents)
     shown = [
         column
         for metric, heading in board.columns.items()
@@ -180,6 +205,8 @@ def _board_rows(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
             "#": rank,
             "Agent": agent,
             **{column.heading: column.cells[place].strip() for column in shown},
+            board.last: reports[place],
+            "Not ranked": apart.get(agent, ""),
             "Judge": judge,
         }
         for place, (rank, agent) in enumerate(zip(ranks, agents, strict=True))
@@ -188,10 +215,11 @@ def _board_rows(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
 
 def rank_agents(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
     """Return (rank, agent), best first. The rank is the agent's range of ranks (`2–4`), or its
-    place if there is no range; ties share a place. Without a figure to rank by it is a dash."""
+    place if there is no range; ties share a place. It is a dash for agents that are not ranked,
+    which follow the ranked ones, and for those without a figure to rank by, which are last."""
     best: dict[str, list[float]] = {}
     ranges: dict[str, str] = {}
-    by = choose_ranking_metric(rows, board)
+    by, apart = choose_ranking_metric(rows, board), list_apart(rows, board)
     for row in rows.iter_rows(named=True):
         values = best.setdefault(row["agent"], [-1.0] * len(board.ranked_by))
         if row["metric"] in board.ranked_by and row["value"] is not None:
@@ -199,14 +227,18 @@ def rank_agents(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
         if row["metric"] == by and row.get("rank_from"):
             first, last = row["rank_from"], row["rank_to"]
             ranges[row["agent"]] = str(first) if first == last else f"{first}–{last}"
-    agents = sorted(best, key=lambda agent: (*(-value for value in best[agent]), agent))
-    places = [best[agent] for agent in agents]
+    ranked = {agent for agent in best if max(best[agent]) >= 0 and agent not in apart}
+    places = sorted((best[agent] for agent in ranked), reverse=True)
+
+    def order(agent: str) -> tuple[bool, bool, list[float], str]:
+        return agent not in ranked, max(best[agent]) < 0, [-v for v in best[agent]], agent
+
     return [
         (
-            ranges.get(agent, str(places.index(best[agent]) + 1)) if max(best[agent]) >= 0 else "–",
+            ranges.get(agent, str(places.index(best[agent]) + 1)) if agent in ranked else "–",
             agent,
         )
-        for agent in agents
+        for agent in sorted(best, key=order)
     ]
 
 

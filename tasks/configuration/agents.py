@@ -187,6 +187,8 @@ class AgentEntry(ConfigModel):
     maker: str | None = None
     ask: AskEntry | None = None
     """How to call it; null: its reports are imported."""
+    unranked: str | None = None
+    """Why boards list it apart, without a rank; null: it is ranked."""
     notes: str | None = None
     source: str | None = None
     """The source of its name, limits and prices."""

@@ -12,6 +12,7 @@ from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
+from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.loading import CONFIGS, load_config, read_mapping
 from tasks.configuration.models import (
     LlmJudgeEntry,
@@ -51,6 +52,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "editions.yaml": load_editions,
     "inversion.yaml": load_inversion,
     "judges.yaml": load_judges,
+    "leaderboard.yaml": load_leaderboard_settings,
     "prices.yaml": load_prices,
     "refresh.yaml": load_refresh,
     "sandbox.yaml": load_sandbox,

@@ -12,13 +12,13 @@ from tasks.processes.pool import HelperProcesses
 from tasks.publishing.agents import write_agent_pages
 from tasks.publishing.analyses import write_analyses_page
 from tasks.publishing.assignments import write_article_pages
-from tasks.publishing.boards import (
+from tasks.publishing.board_parts import (
     list_categories,
     list_quarters,
     load_board_parts,
-    make_board_views,
     render_parts,
 )
+from tasks.publishing.boards import make_board_views
 from tasks.publishing.cited_pages import write_cited_pages
 from tasks.publishing.differences import write_differences_page
 from tasks.publishing.downloads import write_data_files

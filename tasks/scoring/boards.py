@@ -94,7 +94,7 @@ class Board:
     ranked_by: tuple[str, ...]
     """The ranking metrics; each one breaks the ties of those before it."""
     counted_by: str
-    """The metric whose number of reports is in the last column."""
+    """The metric whose reports and assignments are in the last column."""
     last: str
     """The last column's heading."""
     note: str
@@ -219,25 +219,6 @@ def choose_ranking_metric(rows: pl.DataFrame, board: Board) -> str:
     """Return the metric that ranks a board's rows: the first of `ranked_by` with any value."""
     valued = {*rows.filter(pl.col("value").is_not_null())["metric"]}
     return next((metric for metric in board.ranked_by if metric in valued), board.ranked_by[0])
-
-
-def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
-    """Explain rank ranges and intervals and how many articles they rest on, with a leading space;
-    empty if there are none."""
-    by = choose_ranking_metric(rows, board)
-    ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
-    if ranked.is_empty():
-        return ""
-    counted = ranked["n_articles"].sort().to_list()
-    over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
-    note = (
-        " #: the places that an agent may have, by its significant differences from others on the "
-        f"articles that both have (evergreen differences). Based on {over} articles "
-        "(questions, if they have none)."
-    )
-    if ranked["low"].is_not_null().any():
-        note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over articles."
-    return note
 
 
 def find_ranking_metric(protocol: str, valued: Collection[str]) -> str | None:

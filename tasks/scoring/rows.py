@@ -16,6 +16,13 @@ from tasks.metrics.aggregates import aggregate
 from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol
+from tasks.scoring.completeness import (
+    MISSING,
+    ReportCounts,
+    count_reports,
+    find_unranked,
+    load_assignable,
+)
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.standings import STATISTICS_VERSION, Standing, compute_standings
 from tasks.warehouse.results import OUTDATED, UNREVIEWED, AgentPair, LeaderboardRow
@@ -48,6 +55,10 @@ class ScoreGroup:
     judge: str
     scores: pl.DataFrame
     """Rows of SCORES, with flags for outdated ones and those that rest on a draft."""
+    counts: Mapping[str, ReportCounts]
+    """Agent → its reports."""
+    unranked: Mapping[str, str]
+    """The agents to list apart, with the reason."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -65,7 +76,8 @@ class ScoreGroup:
 
     def sha(self) -> str:
         """Hash everything that its intervals, ranks and pairs rest on."""
-        how = (STATISTICS_VERSION, SEED, RESAMPLES, self.metric.aggregate, self.metric.better)
+        how = (STATISTICS_VERSION, SEED, RESAMPLES, self.metric.aggregate, self.metric.better,
+               sorted(self.unranked))  # fmt: skip
         rows = self.scores.select(HASHED_COLUMNS).write_csv()
         return sha256(f"{how}\n{rows}".encode()).hexdigest()
 
@@ -92,6 +104,7 @@ def _group_scores(
 ) -> Iterator[ScoreGroup]:
     metrics = {(p.name, metric.name): metric for p in protocols for metric in p.metrics}
     versions = {p.name: f"{SCORER_VERSION}/{p.version}" for p in protocols}
+    assignable = {p.name: load_assignable(warehouse, edition, p) for p in protocols}
     drafts = _find_drafts(warehouse, edition)
     scores = warehouse.frame(SCORES, [edition])
     for key, rows in scores.group_by("protocol", "metric", "judge", maintain_order=True):
@@ -101,7 +114,8 @@ def _group_scores(
                 outdated=pl.col("scorer_version") != versions[name],
                 draft=pl.col("assignment").is_in(drafts.get(name, [])),
             )
-            yield ScoreGroup(name, entry, judge, marked)
+            counts = count_reports(marked, assignable[name])
+            yield ScoreGroup(name, entry, judge, marked, counts, find_unranked(counts))
 
 
 def _find_drafts(warehouse: Warehouse, edition: str) -> dict[str, list[str]]:
@@ -163,7 +177,13 @@ def _collect_shas(rows: Iterable[LeaderboardRow]) -> dict[str, str | None]:
 def _compute_statistics(
     edition: str, group: ScoreGroup, rows: Iterable[LeaderboardRow]
 ) -> tuple[list[LeaderboardRow], list[AgentPair]]:
-    found = compute_standings(group.scores, group.metric, group.category_of, group.article_of)
+    found = compute_standings(
+        group.scores,
+        group.metric,
+        group.category_of,
+        group.article_of,
+        unranked=group.unranked,
+    )
     place = {"edition": edition, "protocol": group.protocol, "metric": group.metric.name,
              "judge": group.judge}  # fmt: skip
     draws = {"seed": SEED, "resamples": RESAMPLES}
@@ -198,19 +218,21 @@ def _aggregate_row(
     sha: str,
 ) -> LeaderboardRow:
     valued = scores.filter(pl.col("value").is_not_null())
-    n_open = int(scores["n_open"].sum())
+    counts = group.counts[agent]
+    n_open = int(scores["n_open"].sum()) + counts.n_undelivered
     unfinished = int((scores["state"].is_in(["pending", "failed"]) | scores["outdated"]).sum())
     drafted = bool(valued["draft"].any())
     why = (
         _find_commonest(scores["reason"]) if valued.is_empty() else UNREVIEWED if drafted else None
     )
+    how = group.metric.aggregate
     return LeaderboardRow(
         edition=edition,
         protocol=group.protocol,
         agent=agent,
         metric=group.metric.name,
         judge=group.judge,
-        value=aggregate(group.metric.aggregate, valued, category_of),
+        value=aggregate(how, valued, category_of),
         macro=aggregate("macro", valued, category_of),
         micro=aggregate("micro", valued, category_of),
         n_items=int(valued["n_items"].sum()),
@@ -219,7 +241,20 @@ def _aggregate_row(
         provisional=bool(n_open or unfinished or drafted),
         reason=OUTDATED if scores["outdated"].any() else why,
         scores_sha=sha,
+        value_present=aggregate(how, valued.filter(pl.col("state") != MISSING), category_of),
+        value_zero=aggregate(how, _count_missing_as_zero(scores), category_of),
+        n_delivered=counts.n_delivered,
+        n_missing=counts.n_missing,
+        n_assignments=counts.n_assignments,
+        unranked=group.unranked.get(agent),
     )
+
+
+def _count_missing_as_zero(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores with a value, and 0 for missing reports whose items are known."""
+    can_be_zero = (pl.col("state") == MISSING) & (pl.col("n_items") > 0)
+    value = pl.when(can_be_zero).then(0.0).otherwise("value")
+    return scores.with_columns(value=value).filter(pl.col("value").is_not_null())
 
 
 def _find_commonest(reasons: pl.Series) -> str | None:

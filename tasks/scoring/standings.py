@@ -4,7 +4,7 @@ Used for the leaderboard and for the site, which also shows parts of an edition.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -18,7 +18,7 @@ from tasks.metrics.randomization_test import count_draws, holm_correction, rando
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
 from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
 
-STATISTICS_VERSION = "1"
+STATISTICS_VERSION = "2"
 """Raise it when the same scores would get other intervals, p-values or rank ranges."""
 NO_VALUE = "no value"
 NONE_SHARED = "no article of which both have a value"
@@ -45,9 +45,10 @@ class Standing:
     n_open: int
     """Items and whole reports that a later run may still decide."""
     place: int | None
-    """Place by value alone; 1 is best, ties share a place, null without a value."""
+    """Place by value alone; 1 is best, ties share a place. This and the ranks are null without a
+    value, and for agents that are not ranked."""
     rank_from: int | None
-    """The best place the agent may have; null without a value."""
+    """The best place the agent may have."""
     rank_to: int | None
 
 
@@ -82,9 +83,9 @@ class Standings:
     """The results of all agents for one metric and judge."""
 
     rows: tuple[Standing, ...]
-    """Best first; those without a value last."""
+    """Best first, then those that are not ranked, last those without a value."""
     pairs: tuple[Pair, ...]
-    """Each two agents with a value; `agent` sorts before `other`."""
+    """Each two ranked agents with a value; `agent` sorts before `other`."""
 
 
 def compute_standings(
@@ -93,6 +94,7 @@ def compute_standings(
     category_of: Mapping[str, str],
     article_of: Mapping[str, str | None],
     *,
+    unranked: Container[str] = frozenset(),
     pair_intervals: bool = True,
 ) -> Standings:
     """Compute values, intervals, rank ranges and pairs of all agents with scores.
@@ -102,14 +104,16 @@ def compute_standings(
             n_items, n_open and state; one per report, in any order, also without a value.
         category_of: assignment → category; assignments without one form a category together.
         article_of: assignment → article; assignments without one are resampled on their own.
+        unranked: agents to list apart. They have a value and an interval, but no place, rank or
+            pair: ranks of others and the correction for pairs are as without them.
         pair_intervals: whether to compute intervals of differences, too.
     """
     items = build_score_matrix(scores, metric.aggregate, category_of, article_of)
     own = _compute_intervals(items)
-    pairs = _compare_pairs(items, metric, pair_intervals)
+    pairs = _compare_pairs(items, metric, unranked, pair_intervals)
     sign = 1 if metric.better == "higher" else -1
     rows = _build_standings(scores, metric, category_of, items, own)
-    return Standings(_rank(rows, pairs, sign), pairs)
+    return Standings(_rank(rows, pairs, unranked, sign), pairs)
 
 
 def _compute_intervals(items: ScoreMatrix) -> dict[str, tuple[Interval, int]]:
@@ -164,15 +168,19 @@ def _build_standings(
     return found
 
 
-def _rank(rows: list[Standing], pairs: Sequence[Pair], sign: int) -> tuple[Standing, ...]:
-    valued = {row.agent: row.value for row in rows if row.value is not None}
+def _rank(
+    rows: list[Standing], pairs: Sequence[Pair], unranked: Container[str], sign: int
+) -> tuple[Standing, ...]:
+    valued = {
+        row.agent: row.value for row in rows if row.value is not None and row.agent not in unranked
+    }
     bare = dict(
         zip(
             valued, competition_ranks(list(valued.values()), higher_is_better=sign > 0), strict=True
         )
     )
     ranges = rank_ranges(
-        list(valued), (order for pair in pairs for order in _find_order(pair, sign))
+        list(valued), (pairing for pair in pairs for pairing in _find_order(pair, sign))
     )
     ranked = [
         replace(
@@ -185,7 +193,13 @@ def _rank(rows: list[Standing], pairs: Sequence[Pair], sign: int) -> tuple[Stand
         else row
         for row in rows
     ]
-    return tuple(sorted(ranked, key=lambda row: (row.place or len(rows) + 1, row.agent)))
+
+    def order(row: Standing) -> tuple[int, float, str]:
+        if row.place is None and row.value is not None:
+            return len(rows) + 1, -sign * row.value, row.agent
+        return row.place or len(rows) + 2, 0.0, row.agent
+
+    return tuple(sorted(ranked, key=order))
 
 
 def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
@@ -196,11 +210,15 @@ def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
 
 
 def _compare_pairs(
-    items: ScoreMatrix, metric: MetricEntry, pair_intervals: bool
+    items: ScoreMatrix, metric: MetricEntry, unranked: Container[str], pair_intervals: bool
 ) -> tuple[Pair, ...]:
     counted = items.has_value
     common: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
-    valued = [column for column in range(len(items.agents)) if counted[:, column].any()]
+    valued = [
+        column
+        for column, agent in enumerate(items.agents)
+        if counted[:, column].any() and agent not in unranked
+    ]
     for one, other in combinations(valued, 2):
         common[(counted[:, one] & counted[:, other]).tobytes()].append((one, other))
     n_pairs = sum(len(pairs) for mask, pairs in common.items() if any(mask))

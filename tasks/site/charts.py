@@ -70,7 +70,9 @@ def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup
     shown = [(entry, entry.cells[0]) for entry in entries if entry.cells[0].value is not None]
     if not shown:
         return None
-    order = _make_distinct([entry.name for entry, _ in shown])
+    order = _make_distinct(
+        [f"{entry.name} (not ranked)" if entry.unranked else entry.name for entry, _ in shown]
+    )
     values = [
         {"agent": name, **_scale(cell, unit)} for name, (_, cell) in zip(order, shown, strict=True)
     ]
@@ -82,8 +84,10 @@ def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup
             _name_rows("agent", order), f"{title}, percent" if unit == "share" else title
         ),
     }
-    best = f"{order[0]} is first with {values[0]['value']:.1f}"
-    return draw_svg(spec, f"{title} of {len(values)} agents with intervals; {best}.", "r")
+    best = (
+        f"; {order[0]} is first with {values[0]['value']:.1f}" if not shown[0][0].unranked else ""
+    )
+    return draw_svg(spec, f"{title} of {len(values)} agents with intervals{best}.", "r")
 
 
 def draw_profile(

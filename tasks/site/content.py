@@ -53,6 +53,14 @@ class FigureCell:
     rank_from: int | None = None
     rank_to: int | None = None
     interval_reason: str | None = None
+    value_present: float | None = None
+    """The figure without the agent's missing reports; None for a single report."""
+    value_zero: float | None = None
+    """The figure with 0 for them."""
+    n_missing: int = 0
+    """Missing reports: the agent's own empty answers and final refusals."""
+    unranked: str | None = None
+    """Why its agent is listed apart, without a rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,12 @@ class BoardEntry:
     href: str
     cells: tuple[FigureCell, ...]
     """The first is of the metric that ranks."""
-    n_reports: int
+    n_delivered: int
+    """Its reports with a text."""
+    reports: str
+    """The same, as text: of how many assignments."""
+    unranked: str | None
+    """Why it is listed apart, without a rank; None if it is ranked."""
     usd_per_report: float | None
     """Cost of one report; None unless the costs of all are known."""
     judging: str

@@ -113,6 +113,10 @@ def format_items(n: int) -> str:
     return "1 item" if n == 1 else f"{n:,} items"
 
 
+NOT_RANKED = "not ranked"
+"""In the place of the rank of an agent that is listed apart."""
+
+
 def format_ranks(first: int | None, last: int | None) -> str:
     """Format a rank range: `2–4`, `1`, or a dash for an agent without a figure."""
     if first is None or last is None:

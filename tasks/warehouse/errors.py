@@ -39,6 +39,10 @@ class OlderWarehouse(WarehouseError):
     """The warehouse has an older schema, which this Evergreen does not read."""
 
 
+class UpgradableWarehouse(OlderWarehouse):
+    """The warehouse has an older schema; opening it for writing brings it to this one."""
+
+
 class NewerWarehouse(WarehouseError):
     """The warehouse was written by a newer Evergreen or DuckDB than this one."""
 

@@ -1,16 +1,16 @@
 """Read-only access: the warehouse if it is free, else its latest snapshots, with a notice."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import duckdb
 import polars as pl
 
-from tasks.warehouse.errors import WarehouseBusy, WarehouseError
+from tasks.warehouse.errors import UpgradableWarehouse, WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.lake import connect_lake, lake_exists
-from tasks.warehouse.location import DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.schema import check_file, connect, has_schema
 from tasks.warehouse.sql import quote_literal
 
@@ -44,11 +44,32 @@ def check_exists(where: LocationLike) -> None:
 def open_for_reading(where: LocationLike) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse for reading, without making any writer wait.
 
+    A warehouse of an earlier Evergreen is upgraded first, if it can be.
+
     Raises:
         WarehouseError: there is no warehouse, or it is busy and has no snapshot.
     """
     where = parse_location(where)
     check_exists(where)
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(_open_as_it_is(where))
+        except UpgradableWarehouse:
+            _upgrade(where)
+            source = stack.enter_context(_open_as_it_is(where))
+        yield source
+
+
+def _upgrade(where: DuckDBFile | DuckLake) -> None:
+    from tasks.warehouse.store import open_warehouse  # reading needs no writer otherwise
+
+    with open_warehouse(where, wait_seconds=0):
+        pass
+
+
+@contextmanager
+def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
+    """Open the warehouse or, while another process owns it, its snapshots."""
     if isinstance(where, DuckLake):
         with connect_lake(where, read_only=True) as connection:
             yield _check_and_restrict(connection, where)

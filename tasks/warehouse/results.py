@@ -84,8 +84,8 @@ class Score(Row):
     n_open: int = 0
     """Open items of this metric."""
     state: Literal["done", "empty", "failed", "pending", "not_assessed"]
-    """`empty`: nothing to judge; `failed`, `pending`: the state of its cell; `not_assessed`: the
-    judge cannot judge this."""
+    """`empty`: the report is missing, as the agent gave an empty answer or refused; `failed`,
+    `pending`: the state of its cell; `not_assessed`: the judge cannot judge this."""
     reason: str | None = None
     cell_id: str | None = None
     scorer_version: str
@@ -114,7 +114,8 @@ class LeaderboardRow(Row):
     """The judge whose verdicts are scored."""
     value: float | None
     """The figure, a share 0-1 or a number: macro mean, micro mean or mean over categories, as the
-    protocol declares. Null if the denominator is empty."""
+    protocol declares. A missing report counts as the protocol's `missing` says. Null if the
+    denominator is empty."""
     macro: float | None
     """Mean of the reports' values."""
     micro: float | None
@@ -122,9 +123,9 @@ class LeaderboardRow(Row):
     n_items: BigInt
     """Items in the denominators of all its reports."""
     n_reports: int
-    """Reports that have a value."""
+    """Reports that have a value, with missing ones that count as 0."""
     n_open: int
-    """Open items, and reports still to be judged."""
+    """Open items, reports still to be judged, and assignments without an answer of the agent."""
     provisional: bool
     """Whether it may change without new reports: verdicts are open, or rubrics unreviewed."""
     reason: str | None = None
@@ -140,7 +141,7 @@ class LeaderboardRow(Row):
     and the next columns are null in rows of earlier versions until `evergreen evaluate` runs."""
     rank_from: int | None = None
     """The agent's best possible rank, 1-based: the number of significantly better agents plus one.
-    Null without a value."""
+    Null without a value, and for agents that are not ranked."""
     rank_to: int | None = None
     """The agent's worst possible rank: the number of agents with a value that are not
     significantly worse."""
@@ -150,6 +151,21 @@ class LeaderboardRow(Row):
     """Bootstrap samples drawn for the interval."""
     scores_sha: str | None = None
     """Sha-256 of all inputs of this metric's and judge's intervals, ranks and pairs."""
+    value_present: float | None = None
+    """The figure without missing reports: the agent's own empty answers and final refusals. This
+    and the next columns are null in rows of earlier versions until `evergreen evaluate` runs."""
+    value_zero: float | None = None
+    """The figure with 0 for each missing report, if the metric is one that can be 0 for it;
+    otherwise as `value_present`. `value` is one of the two."""
+    n_delivered: int | None = None
+    """Assignments of which the agent has a report with a text."""
+    n_missing: int | None = None
+    """Assignments to which the agent gave an empty answer or a final refusal."""
+    n_assignments: int | None = None
+    """Assignments that the protocol judges; those that are neither delivered nor missing are
+    open."""
+    unranked: str | None = None
+    """Why the agent is listed apart, without a rank; null if it is ranked."""
 
 
 class AgentPair(Row):

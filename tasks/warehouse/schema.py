@@ -15,15 +15,17 @@ from tasks.warehouse.errors import (
     NewerWarehouse,
     OlderWarehouse,
     UnwritableWarehouse,
+    UpgradableWarehouse,
     first_line,
 )
 from tasks.warehouse.file_lock import lock_path
 from tasks.warehouse.location import DuckLake, LocationLike, parse_location
 from tasks.warehouse.rows import utc_now
+from tasks.warehouse.upgrade import OLDEST_UPGRADABLE, upgrade_schema
 
-SCHEMA_VERSION = 12
-"""Raise it with every change of a column or of sql/. Nothing was released yet, so older warehouses
-are refused."""
+SCHEMA_VERSION = 13
+"""Raise it with every change of a column or of sql/. Warehouses from OLDEST_UPGRADABLE on are
+upgraded when they are opened, older ones are refused."""
 
 _MAGIC, _MAGIC_OFFSET = b"DUCK", 8
 """The mark in a DuckDB file's header."""
@@ -35,9 +37,11 @@ def load_schema() -> str:
     """Return the SQL that makes every table and view."""
     from tasks.warehouse.tables import TABLES  # every row's model, which few commands need
 
-    folder = files("tasks.warehouse") / "sql"
-    info, views = ((folder / f"{name}.sql").read_text("utf-8") for name in ("info", "views"))
-    return "\n".join([info, *map(build_table_sql, TABLES), views])
+    return "\n".join([_read_sql("info"), *map(build_table_sql, TABLES), _read_sql("views")])
+
+
+def _read_sql(name: str) -> str:
+    return (files("tasks.warehouse") / "sql" / f"{name}.sql").read_text("utf-8")
 
 
 def check_file(path: Path) -> None:
@@ -81,20 +85,25 @@ def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection
 
 
 def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) -> str:
-    """Make every table and view in an empty database.
+    """Make every table and view in an empty database, or what is missing in an older one.
 
     Returns:
         The warehouse's id.
 
     Raises:
         ForeignWarehouse: the database is not a warehouse.
-        OlderWarehouse, NewerWarehouse: its schema is not this code's.
+        OlderWarehouse, NewerWarehouse: its schema is too old, or newer than this code's.
     """
     where = parse_location(where)
-    if not has_schema(connection, where):
-        sql = load_schema()
+    prepare = _strip_column_comments if isinstance(where, DuckLake) else str
+    try:
+        is_made = has_schema(connection, where)
+    except UpgradableWarehouse:
+        upgrade_schema(connection, SCHEMA_VERSION, prepare(_read_sql("views")))
+        is_made = True
+    if not is_made:
         connection.execute("BEGIN")
-        connection.execute(_strip_column_comments(sql) if isinstance(where, DuckLake) else sql)
+        connection.execute(prepare(load_schema()))
         connection.execute(
             "INSERT INTO warehouse_info VALUES ($1, $2, $3)",
             [str(uuid4()), SCHEMA_VERSION, utc_now().replace(tzinfo=None)],
@@ -143,12 +152,17 @@ def _check_version(version: int, path: object) -> None:
             f"{path} has schema version {version}; this Evergreen knows up to {SCHEMA_VERSION}. "
             "Nothing was changed; update Evergreen, or choose another file with --warehouse."
         )
+    if OLDEST_UPGRADABLE <= version < SCHEMA_VERSION:
+        raise UpgradableWarehouse(
+            f"{path} has schema version {version}; this Evergreen needs {SCHEMA_VERSION}. Nothing "
+            "was changed; run `evergreen status` with it once, which adds what is new."
+        )
     if version < SCHEMA_VERSION:
         raise OlderWarehouse(
-            f"{path} has schema version {version}; this Evergreen needs {SCHEMA_VERSION} and does "
-            "not migrate. Nothing was changed; make it anew in another file (--warehouse): import "
-            "or collect its editions and evaluate them again, or read it with the Evergreen that "
-            "wrote it."
+            f"{path} has schema version {version}; this Evergreen upgrades only from "
+            f"{OLDEST_UPGRADABLE} on. Nothing was changed; make it anew in another file "
+            "(--warehouse): import or collect its editions and evaluate them again, or read it "
+            "with the Evergreen that wrote it."
         )
 
 

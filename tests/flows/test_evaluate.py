@@ -88,7 +88,8 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
     entries = json.loads(answer)
     keys = {"edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
             "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
-            "seed"}  # fmt: skip
+            "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
+            "unranked"}  # fmt: skip
     assert all(set(entry) == keys for entry in entries)
     metrics = {entry["metric"] for entry in entries}
     assert {"coverage_wiki", "coverage_wiki_soft", "wiki_conflict", "ref_acc", "ref_acc_strict",

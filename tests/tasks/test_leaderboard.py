@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tasks.configuration.agents import AgentEntry, load_agents
+from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.leaderboard import write_leaderboard
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
@@ -171,3 +173,52 @@ def test_the_order_in_which_scores_came_changes_no_figure(tmp_path: Path) -> Non
                          for table in ("leaderboard", "agent_pairs")])  # fmt: skip
     assert all(a.equals(b) for a, b in zip(*said, strict=True))
     assert isinstance(said[0][0], pl.DataFrame)
+
+
+def test_who_delivered_one_of_three_is_listed_apart_and_provisional(warehouse: Warehouse) -> None:
+    """The other two were never delivered, and nobody knows why: no score, but no rank either."""
+    ranked = [score(a, n, v, "ref_acc") for a, v in (("ann", 0.5), ("bob", 0.4)) for n in range(3)]
+    articles = [assignment(number, f"article {number}") for number in range(3)]
+    warehouse.write(
+        Change(Score, [*ranked, score("cyd", 0, 0.45, "ref_acc")]), Change(Assignment, articles)
+    )
+    publish(warehouse)
+    rows = {row.agent: row for row in warehouse.rows(LeaderboardRow, "true")}
+    cyd = rows["cyd"]
+    assert (cyd.value, cyd.n_delivered, cyd.n_assignments, cyd.n_open) == (0.45, 1, 3, 2)
+    assert (cyd.rank_from, cyd.rank_to, cyd.provisional) == (None, None, True)
+    assert cyd.unranked == "it delivered 1 of 3 reports, fewer than 95%"
+    assert [(rows[a].unranked, rows[a].rank_to, rows[a].provisional) for a in ("ann", "bob")] == [
+        (None, 2, False), (None, 2, False),
+    ]  # fmt: skip
+    assert [(p.agent, p.other) for p in warehouse.rows(AgentPair, "true")] == [("ann", "bob")]
+
+
+@pytest.mark.parametrize(("n_delivered", "is_ranked"), [(19, True), (18, False)])
+def test_the_configured_share_of_assignments_is_enough_for_a_rank(
+    warehouse: Warehouse, n_delivered: int, is_ranked: bool
+) -> None:
+    least = load_leaderboard_settings().completeness
+    assert (n_delivered / 20 >= least) == is_ranked
+    warehouse.write(
+        Change(Score, [score("ann", n, 0.5, "ref_acc") for n in range(n_delivered)]),
+        Change(Assignment, [assignment(n, f"article {n}") for n in range(20)]),
+    )
+    publish(warehouse)
+    [row] = warehouse.rows(LeaderboardRow, "true")
+    assert (row.rank_from is not None, row.unranked is None) == (is_ranked, is_ranked)
+
+
+def test_an_agent_is_listed_apart_for_the_reason_that_its_entry_gives(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured = load_agents()
+    entry = AgentEntry(name="Given", unranked="it was given the sources")
+    agents = configured.model_copy(update={"agents": configured.agents | {"ann": entry}})
+    monkeypatch.setattr("tasks.scoring.completeness.load_agents", lambda: agents)
+    scored(warehouse, ["ref_acc"])
+    publish(warehouse)
+    rows = warehouse.rows(LeaderboardRow, "true")
+    assert [(row.agent, row.unranked, row.rank_from) for row in rows] == [
+        ("ann", "it was given the sources", None), ("bob", None, 1), ("cyd", None, 2),
+    ]  # fmt: skip

@@ -44,7 +44,7 @@ def test_all_analyses_stand_below_each_other_with_what_they_rest_on(
     # Category, mean, articles, reports, missing, over complete articles, their number, views …
     assert "Art [bold] 37.5 2 4 0 37.5 2 2,000 – – –" in lines
     assert "War 22.5 2 3 1 35.0 1 40 – – –" in lines
-    assert "leakage_rate good 25.0 2 10 1" in lines
+    assert "leakage_rate good 25.0 2 10 1 provisional" in lines  # of one article
     assert "A trend needs two editions with figures by offline; there is only this one." in lines
     assert "Conflict: nothing to show." in lines
 

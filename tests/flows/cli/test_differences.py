@@ -11,7 +11,8 @@ import pytest
 
 from flows.display.leaderboard import leaderboard_rows, load_leaderboard, rank_agents
 from tasks.protocols.registry import get_protocol
-from tasks.scoring.boards import INTERVAL, choose_ranking_metric, describe_ranges, select_boards
+from tasks.scoring.board_notes import describe_ranges
+from tasks.scoring.boards import INTERVAL, choose_ranking_metric, select_boards
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score

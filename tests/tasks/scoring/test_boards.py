@@ -4,6 +4,7 @@ import polars as pl
 
 from flows.display.leaderboard import rank_agents
 from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.scoring.board_notes import list_apart
 from tasks.scoring.boards import BOARDS, select_boards, select_leading_metrics
 
 
@@ -35,12 +36,32 @@ def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None
 def test_equals_have_one_rank_and_who_has_no_figure_to_rank_by_has_none() -> None:
     (board,) = select_boards(rows(integrated=None))
     figures = [("b", 0.2), ("a", None), ("c", 0.4), ("d", 0.2)]
-    scored = pl.DataFrame(
-        [(agent, "rigorous_integrated", value) for agent, value in figures],
-        schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64},
-        orient="row",
-    )
+    scored = with_figures(*((agent, value, None) for agent, value in figures))
     assert rank_agents(scored, board) == [("1", "c"), ("2", "b"), ("2", "d"), ("–", "a")]
+
+
+def test_who_is_not_ranked_follows_those_who_are_and_takes_no_place() -> None:
+    (board,) = select_boards(rows(integrated=None))
+    scored = with_figures(
+        ("a", 0.9, "it delivered 1 of 3 reports"), ("b", 0.2, None), ("c", 0.4, None),
+        ("d", None, None), ("e", 0.3, "it was given the sources"),
+    )  # fmt: skip
+    assert rank_agents(scored, board) == [
+        ("1", "c"), ("2", "b"), ("–", "a"), ("–", "e"), ("–", "d"),
+    ]  # fmt: skip
+    assert list_apart(scored, board) == {
+        "a": "it delivered 1 of 3 reports", "e": "it was given the sources",
+    }  # fmt: skip
+
+
+def with_figures(*figures: tuple[str, float | None, str | None]) -> pl.DataFrame:
+    """Agents with a figure to rank by, and why they are not ranked."""
+    return pl.DataFrame(
+        [(agent, "rigorous_integrated", value, why) for agent, value, why in figures],
+        schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64,
+                "unranked": pl.String},
+        orient="row",
+    )  # fmt: skip
 
 
 def test_what_a_protocol_s_board_shows_leads_elsewhere_too() -> None:

@@ -214,3 +214,17 @@ def test_open_items_and_reports_that_wait_are_counted() -> None:
 def test_without_scores_there_are_no_standings() -> None:
     found = stand(pl.DataFrame(schema=SCHEMA))
     assert (found.rows, found.pairs) == ((), ())
+
+
+def test_who_is_listed_apart_has_a_figure_and_changes_nothing_of_the_others() -> None:
+    values: dict[str, list[float | None]] = {
+        "ann": [0.9, 0.8, 0.9, 0.7, 0.9, 0.8], "bob": [0.3, 0.2, 0.4, 0.1, 0.2, 0.3],
+    }  # fmt: skip
+    alone = stand(scores(**values))
+    found = stand(scores(**values, cyd=[1.0] * 6, dan=[None] * 6), unranked={"cyd"})
+    assert [each.agent for each in found.rows] == ["ann", "bob", "cyd", "dan"]
+    assert [row(found, name) for name in values] == list(alone.rows)
+    assert found.pairs == alone.pairs
+    apart = row(found, "cyd")
+    assert (apart.value, apart.n_reports) == (1.0, 6)
+    assert (apart.place, apart.rank_from, apart.rank_to) == (None, None, None)

@@ -32,6 +32,8 @@ def entries(*values: float | None) -> list[BoardEntry]:
             "x",
             (FigureCell(v, v and v - 0.1, v and v + 0.1),),
             1,
+            "1 of 1",
+            None,
             None,
             "free",
         )

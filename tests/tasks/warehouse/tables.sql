@@ -1,4 +1,4 @@
--- The tables of schema version 12, as they are made from the models of their rows: change this file
+-- The tables of schema version 13, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -200,7 +200,14 @@ CREATE TABLE leaderboard (
     rank_to INTEGER,
     seed INTEGER,
     resamples INTEGER,
-    scores_sha VARCHAR
+    scores_sha VARCHAR,
+    -- The figure without missing reports and with 0 for them, the reports, and who is not ranked.
+    value_present DOUBLE,
+    value_zero DOUBLE,
+    n_delivered INTEGER,
+    n_missing INTEGER,
+    n_assignments INTEGER,
+    unranked VARCHAR
 );
 
 CREATE TABLE diagnostics (

@@ -21,8 +21,9 @@ from tasks.warehouse.errors import (
     WarehouseError,
 )
 from tasks.warehouse.reader import open_for_reading, run_query
-from tasks.warehouse.results import Verdict
+from tasks.warehouse.results import LeaderboardRow, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, Status, content_sha, replace_surrogates
+from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
 from tasks.warehouse.store import get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
@@ -261,6 +262,35 @@ def test_another_schema_is_refused_and_left_as_it_is(
     with duckdb.connect(str(path)) as connection:
         found = connection.execute("SELECT schema_version FROM warehouse_info").fetchone()
     assert found == (version,)
+
+
+@pytest.mark.file_only
+@pytest.mark.parametrize("opened", [open_warehouse, open_for_reading])
+def test_a_warehouse_of_before_a_column_was_added_opens_with_its_rows(
+    path: Path, opened: Any
+) -> None:
+    added = ("value_present", "value_zero", "n_delivered", "n_missing", "n_assignments", "unranked")
+    row = LeaderboardRow(
+        edition="e", protocol="wiki_fact", agent="ann", metric="ref_acc", judge="j", value=0.5,
+        macro=0.5, micro=0.5, n_items=2, n_reports=1, n_open=0, provisional=False,
+    )  # fmt: skip
+    with open_warehouse(path) as warehouse:
+        warehouse.write(Change(LeaderboardRow, [row]))
+        identity = warehouse.id
+    with duckdb.connect(str(path)) as connection:
+        views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+        for (view,) in connection.execute(views).fetchall():
+            connection.execute(f'DROP VIEW "{view}"')
+        for column in added:
+            connection.execute(f"ALTER TABLE leaderboard DROP COLUMN {column}")
+        connection.execute("UPDATE warehouse_info SET schema_version = 12")
+    with opened(path) as warehouse:
+        found = warehouse.frame("SELECT * FROM leaderboard").to_dicts()
+        assert [LeaderboardRow.model_validate(each) for each in found] == [row]
+        assert warehouse.frame("SELECT * FROM leaderboard_wide").height == 1
+    with open_warehouse(path) as warehouse:
+        assert warehouse.id == identity
+        assert warehouse.value("SELECT schema_version FROM warehouse_info") == SCHEMA_VERSION
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,22 @@
+"""`configs/leaderboard.yaml`: how agents are listed on every board."""
+
+from pathlib import Path
+
+from tasks.configuration.inversion import Share
+from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+
+
+class LeaderboardSettings(ConfigModel):
+    """The settings of all boards."""
+
+    completeness: Share
+    """The share of assignments, 0-1, of which an agent must have a report to be ranked."""
+
+
+def load_leaderboard_settings(configs: Path = CONFIGS) -> LeaderboardSettings:
+    """Load the settings.
+
+    Raises:
+        ConfigurationError: the file cannot be read or is invalid.
+    """
+    return load_config(configs / "leaderboard.yaml", LeaderboardSettings)

@@ -1,0 +1,195 @@
+"""A board's figures for parts of the edition: by the articles' category, their quarter of creation,
+or both."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+import polars as pl
+
+from tasks.publishing.material import SiteMaterial
+from tasks.scoring.board_notes import format_delivered
+from tasks.scoring.completeness import ReportCounts, count_reports, load_assignable
+from tasks.scoring.standings import Standing, compute_standings
+from tasks.site import wording
+from tasks.site.content import BoardView
+from tasks.site.escaping import escape_invisible
+from tasks.warehouse.results import OUTDATED, UNREVIEWED
+
+QUARTERS = ("Jan–Mar", "Apr–Jun", "Jul–Sep", "Oct–Dec")
+IN_SCRIPT = str.maketrans({"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+"""Inside a script, `<` could begin `</script>`; older engines end lines at U+2028 and U+2029."""
+
+
+@dataclass(frozen=True)
+class BoardParts:
+    """The data for the figures of a board's parts."""
+
+    view: BoardView
+    scores: pl.DataFrame
+    """The scores by the board's judge, for its metrics."""
+    chosen: tuple[tuple[str, str, list[str]], ...]
+    """(category, quarter, assignments) of every part with articles; empty: any."""
+    category_of: dict[str, str]
+    article_of: dict[str, str | None]
+    unsettled: frozenset[tuple[str, str]]
+    """(agent, metric) of figures that are provisional for other reasons than open items: another
+    version judged them, or their basis has not been reviewed."""
+    unranked: frozenset[str]
+    """The agents that the board lists apart: so do its parts."""
+    assignable: frozenset[str]
+    """The assignments that the board's protocols judge."""
+
+
+def load_board_parts(material: SiteMaterial, view: BoardView) -> BoardParts:
+    names = [column.entry.name for column in view.columns]
+    return BoardParts(
+        view=view,
+        scores=material.scores.filter(
+            (pl.col("judge") == view.judge) & pl.col("metric").is_in(names)
+        ),
+        chosen=tuple(_find_parts(material)),
+        category_of={name: a.category or "" for name, a in material.assignments.items()},
+        article_of={name: a.article for name, a in material.assignments.items()},
+        unsettled=frozenset(
+            material.leaderboard.filter(
+                (pl.col("judge") == view.judge) & pl.col("reason").is_in([OUTDATED, UNREVIEWED])
+            )
+            .select("agent", "metric")
+            .iter_rows()
+        ),
+        unranked=frozenset(entry.agent for entry in view.entries if entry.unranked),
+        assignable=_find_assignable(material, view.judge, names),
+    )
+
+
+def _find_assignable(material: SiteMaterial, judge: str, metrics: Sequence[str]) -> frozenset[str]:
+    scores = material.scores.filter(
+        (pl.col("judge") == judge) & pl.col("metric").is_in(list(metrics))
+    )
+    known = [p for p in scores["protocol"].unique() if p in material.protocols]
+    return frozenset(scores["assignment"]).union(
+        *(
+            load_assignable(material.source, material.edition, material.protocols[name])
+            for name in known
+        )
+    )
+
+
+def render_parts(parts: BoardParts) -> str:
+    """Render a script with the board's figures, as formatted text, for every category and quarter
+    that has articles."""
+    # The page looks up keys and agents in this escaped form.
+    rendered = {
+        f"{escape_invisible(category)}|{window}": _render_part(parts, chosen)
+        for category, window, chosen in parts.chosen
+    }
+    literal = orjson.dumps({"parts": rendered}).decode().translate(IN_SCRIPT)
+    return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
+
+
+def list_categories(material: SiteMaterial) -> list[tuple[str, str]]:
+    """List the articles' categories, as value and name of an option."""
+    names = sorted({a.category for a in material.assignments.values() if a.category})
+    return [(name, escape_invisible(name)) for name in names]
+
+
+def list_quarters(material: SiteMaterial) -> list[tuple[str, str]]:
+    """List the quarters in which articles were created, as value and name of an option."""
+    found = {_format_quarter(a.created_at) for a in material.assignments.values()}
+    return [(q, f"{q[:4]} {QUARTERS[int(q[-1]) - 1]}") for q in sorted(found - {""})]
+
+
+def _format_quarter(created: datetime | None) -> str:
+    return f"{created.year}Q{(created.month + 2) // 3}" if created else ""
+
+
+def _find_parts(material: SiteMaterial) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (category, quarter, assignments) of every part with articles; empty: any."""
+    chosen: dict[tuple[str, str], list[str]] = {}
+    for name, assigned in sorted(material.assignments.items()):
+        quarter = _format_quarter(assigned.created_at)
+        category = assigned.category or ""
+        for key in {(category, quarter), (category, ""), ("", quarter)} - {("", "")}:
+            chosen.setdefault(key, []).append(name)
+    for (category, quarter), names in sorted(chosen.items()):
+        yield category, quarter, names
+
+
+def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any]:
+    view = parts.view
+    scores = parts.scores.filter(pl.col("assignment").is_in(list(assignments)))
+    by_metric: list[dict[str, Standing]] = []
+    for column in view.columns:
+        rows = scores.filter(pl.col("metric") == column.entry.name)
+        if rows.is_empty():
+            by_metric.append({})
+            continue
+        found = compute_standings(
+            rows,
+            column.entry,
+            parts.category_of,
+            parts.article_of,
+            unranked=parts.unranked,
+            pair_intervals=False,
+        )
+        by_metric.append({row.agent: row for row in found.rows})
+    order = by_metric[0] if by_metric else {}
+    last = [entry.agent for entry in view.entries if entry.agent not in order]
+    n, counts = len(assignments), _count_reports(parts, scores, assignments)
+    return {
+        "said": f"{n} {'article' if n == 1 else 'articles'}. Intervals and rank ranges are "
+        "recomputed for these articles; fewer than five articles have no interval.",
+        "rows": [
+            _render_row(agent, by_metric, parts, counts.get(agent)) for agent in [*order, *last]
+        ],
+    }
+
+
+def _count_reports(
+    parts: BoardParts, scores: pl.DataFrame, assignments: Sequence[str]
+) -> dict[str, ReportCounts]:
+    """Count each agent's reports of these assignments."""
+    reports = scores.select("agent", "assignment", "state").unique(
+        ["agent", "assignment"], keep="first", maintain_order=True
+    )
+    return count_reports(reports, parts.assignable.intersection(assignments))
+
+
+def _render_row(
+    agent: str,
+    by_metric: Sequence[Mapping[str, Standing]],
+    parts: BoardParts,
+    counts: ReportCounts | None,
+) -> dict[str, Any]:
+    lead = by_metric[0].get(agent) if by_metric else None
+    is_open = counts is not None and counts.n_undelivered > 0
+    ranks = wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–"
+    return {
+        "agent": escape_invisible(agent),
+        "rank": wording.NOT_RANKED if agent in parts.unranked else ranks,
+        "sort": str(lead.rank_from) if lead and lead.rank_from else "9999",
+        "reports": format_delivered(asdict(counts)) if counts else "0",
+        "cells": [
+            _render_cell(
+                rows.get(agent), entry.unit, is_open or (agent, entry.name) in parts.unsettled
+            )
+            for rows, entry in zip(by_metric, (c.entry for c in parts.view.columns), strict=True)
+        ],
+    }
+
+
+def _render_cell(row: Standing | None, unit: str, unsettled: bool) -> list[str]:
+    """Return value, sort key, interval, items and a remark, as text."""
+    if row is None or row.value is None:
+        return ["–", "", "", "", "not assessed or nothing to assess"]
+    star = "*" if row.n_open or unsettled else ""
+    return [
+        wording.format_figure(row.value, unit) + star,
+        str(row.value),
+        wording.format_interval(row.low, row.high, unit) or "no interval",
+        wording.format_items(row.n_items),
+        row.interval_reason or "",
+    ]

@@ -1,0 +1,73 @@
+"""What is said with a board: reports delivered, agents listed apart, ranges, the other figure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from tasks.configuration.leaderboard import load_leaderboard_settings
+from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
+
+OTHER_FIGURES = {"value_present": "Present", "value_zero": "With 0"}
+"""Columns with the figure without missing reports, and with 0 for them, by heading; one of the two
+is the figure itself."""
+OTHER_NOTES = {
+    "value_present": "Present: without the agent's empty answers and refusals, which count 0 in "
+    "the figure before it.",
+    "value_zero": "With 0: with 0 for the agent's empty answers and refusals, which the figure "
+    "before it leaves out, as the paper does.",
+}
+
+
+def list_apart(rows: pl.DataFrame, board: Board) -> dict[str, str]:
+    """Return the agents that a board lists apart, without a rank, each with the reason; in the
+    board's order: by the ranking metric, then by name."""
+    by = choose_ranking_metric(rows, board)
+    apart = rows.filter(pl.col("metric") == by, pl.col("unranked").is_not_null())
+    apart = apart.sort(pl.col("value").fill_null(-1.0), "agent", descending=[True, False])
+    return dict(apart.select("agent", "unranked").iter_rows())
+
+
+def format_delivered(row: Mapping[str, Any]) -> str:
+    """Format the reports of a leaderboard's row: `97 of 100`, delivered of assignments; their
+    number alone in a row of an earlier version."""
+    if row.get("n_assignments") is None:
+        return f"{row['n_reports']:,}"
+    return f"{row['n_delivered']:,} of {row['n_assignments']:,}"
+
+
+def describe_reports(board: Board) -> str:
+    """Explain a board's last column and who is not ranked."""
+    least = load_leaderboard_settings().completeness
+    return (
+        f"{board.last}: reports with a text, of all assignments; an agent with fewer than "
+        f"{least:.0%} is listed apart, without a rank."
+    )
+
+
+def choose_other_figure(rows: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return the column with the figure that counts missing reports the other way, if any of these
+    rows of the leaderboard differs in it."""
+    for name in OTHER_FIGURES:
+        if any(row["n_missing"] and row[name] != row["value"] for row in rows):
+            return name
+    return None
+
+
+def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
+    """Explain rank ranges and intervals and how many articles they rest on, with a leading space;
+    empty if there are none."""
+    by = choose_ranking_metric(rows, board)
+    ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
+    if ranked.is_empty():
+        return ""
+    counted = ranked["n_articles"].sort().to_list()
+    over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
+    note = (
+        " #: the places that an agent may have, by its significant differences from others on the "
+        f"articles that both have (evergreen differences). Based on {over} articles "
+        "(questions, if they have none)."
+    )
+    if ranked["low"].is_not_null().any():
+        note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over articles."
+    return note
