@@ -25,10 +25,11 @@ from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.warehouse.rubrics import BundleSettings, Rubric, make_rubric_bundle
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.truths import TruthClaim, TruthSettings, make_ground_truth
+from tests.sample_edition import PART
 
 WRITE = "python -m tests.ids > tests/ids.json"
 SHOWN = 16
-SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
+SAMPLE = PART
 JUDGES = ("offline", "gemini-3.8-flash", "gpt-5.5")
 
 

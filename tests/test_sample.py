@@ -11,8 +11,9 @@ import pytest
 from tasks.benchmarks.reports import AgentReports
 from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
 from tasks.extraction.urls import is_same_page, normalise_url
+from tests.sample_edition import WHOLE
 
-SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
+SAMPLE = WHOLE
 AGENTS = ("sample_blogger", "sample_scholar", "sample_sketch")
 RESERVED = ("example.org", "example.com", "example.net")
 """Hosts nobody can own (RFC 2606), so no cited page is anyone's real page."""

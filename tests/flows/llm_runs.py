@@ -18,13 +18,14 @@ from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
 from tasks.warehouse.store import open_warehouse
 from tests.flows.plain_evaluation import evaluate_plainly
+from tests.sample_edition import PART
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
 from tests.servers.serving import serving
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "data" / "sample"
+SAMPLE = PART
 URL, KEY = "EVERGREEN_TEST_URL", "EVERGREEN_TEST_KEY"
 KINDS: dict[str, tuple[str, type[ModelServer], str]] = {
     "gemini": ("gemini", GeminiServer, ""),

@@ -15,8 +15,9 @@ from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.conftest import PREFECT_HOME
+from tests.sample_edition import PART
 
-SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
+SAMPLE = PART
 AGENT, OTHER = "sample_blogger", "sample_scholar"
 ARTICLE = "Mercury_(planet)"
 

@@ -12,9 +12,10 @@ import pytest
 from flows.cli.main import main
 from tasks.warehouse.store import open_warehouse
 from tests.conftest import PREFECT_HOME
+from tests.sample_edition import PART
 
 ROOT = Path(__file__).resolve().parents[3]
-SAMPLE = ROOT / "data" / "sample"
+SAMPLE = PART
 REPORT = Path("test_data/sample_blogger/md_data/Mercury_(planet).md")
 
 

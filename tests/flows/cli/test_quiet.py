@@ -22,6 +22,7 @@ from flows.display.console import (
 from flows.display.formats import Format
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
+from tests.sample_edition import PART
 from tests.tasks.annotated import sample_warehouse
 
 
@@ -50,7 +51,7 @@ def test_a_quiet_command_says_no_remark_but_what_must_be_known(
 def test_quiet_is_asked_for_by_an_option_or_the_environment(
     evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    importing = ("import", "wlc", "data/sample", "--warehouse", warehouse)
+    importing = ("import", "wlc", PART, "--warehouse", warehouse)
     said = evergreen(*importing)
     assert said[0] == 0
     assert "3 articles" in said[2]

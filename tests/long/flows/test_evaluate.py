@@ -53,7 +53,7 @@ def task_runs(api: str, state: Any) -> list[dict[str, Any]]:
 def brought_in(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A warehouse into which the sample edition was brought, and how the run ended."""
     path = tmp_path_factory.mktemp("brought_in") / "warehouse.duckdb"
-    state = run("bring_in", edition="sample", warehouse=str(path))
+    state = run("bring_in", edition="sample", source=str(SAMPLE), warehouse=str(path))
     return path, state
 
 
@@ -116,7 +116,7 @@ def test_a_second_run_makes_no_verdicts_and_no_task_runs(
 def test_a_second_time_the_import_is_shown_as_cached(
     api: str, brought_in: tuple[Path, Any]
 ) -> None:
-    state = run("bring_in", edition="sample", warehouse=str(brought_in[0]))
+    state = run("bring_in", edition="sample", source=str(SAMPLE), warehouse=str(brought_in[0]))
     wait_until_stored(api, state.state_details.flow_run_id, 1)
     [entry] = task_runs(api, state)
     assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
