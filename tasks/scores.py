@@ -5,11 +5,13 @@ from typing import Any
 
 import polars as pl
 
+from tasks.configuration.models import MetricEntry
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import CellPlan, build_plan_frame
 from tasks.protocols.case import (
     ANSWER_SCHEMA,
+    ASKED_SCHEMA,
     BUNDLE_SCHEMA,
     RUBRIC_SCHEMA,
     JudgedReports,
@@ -59,8 +61,11 @@ def compute_scores(
         (row["assignment"], row["metric"]): row
         for row in protocol.compute_figures(judged, judge).iter_rows(named=True)
     }
+    unanswered = protocol.count_missing(judged, judge)
     return [
-        _build_score(plan, metric.name, figures.get((plan.assignment, metric.name)))
+        _build_missing_score(plan, metric, unanswered.get(metric.name, {}).get(plan.assignment, 0))
+        if plan.state == "empty"
+        else _build_score(plan, metric.name, figures.get((plan.assignment, metric.name)))
         for plan in plans
         for metric in protocol.metrics
     ]
@@ -86,8 +91,25 @@ def _load_judged(
         answers=_load_answers(warehouse, plans)
         if "truth" in protocol.inputs
         else pl.DataFrame(schema=ANSWER_SCHEMA),
+        asked=_load_asked(warehouse, plans),
         **(_load_rubrics(warehouse, plans) if {"rubric", "criteria"} & {*protocol.inputs} else {}),
     )
+
+
+def _load_asked(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
+    """Count what missing reports did not answer."""
+    missing = [plan.assignment for plan in plans if plan.state == "empty"]
+    frame = warehouse.frame(
+        "SELECT a.assignment, "
+        "(SELECT count(*) FROM facts AS f WHERE f.edition = a.edition AND f.article = a.article) "
+        "AS n_facts, "
+        "(SELECT count(*) FROM key_points AS k WHERE k.edition = a.edition "
+        "AND k.assignment = a.assignment) AS n_points "
+        "FROM assignments AS a WHERE a.edition = $1 AND a.assignment IN (SELECT unnest($2)) "
+        "ORDER BY a.assignment",
+        [plans[0].edition, missing],
+    )
+    return frame.cast(pl.Schema(ASKED_SCHEMA))
 
 
 def _load_rubrics(warehouse: Warehouse, plans: Sequence[CellPlan]) -> dict[str, pl.DataFrame]:
@@ -147,6 +169,15 @@ def _load_claims(
         pl.col("urls").is_not_null().alias("cited"),
         pl.Series("leaked", leaked, pl.Boolean),
     )
+
+
+def _build_missing_score(plan: CellPlan, metric: MetricEntry, n_items: int) -> Score:
+    """Build the score of a missing report: 0 where the protocol says so and it left out items;
+    its items are kept in any case, so that the figure can be had both ways."""
+    n_items = n_items if metric.zero_if_missing else 0
+    numerator = 0.0 if n_items and plan.missing == "zero" else None
+    figure = {"numerator": numerator, "n_items": n_items, "n_open": 0, "reason": plan.state_reason}
+    return _build_score(plan, metric.name, figure)
 
 
 def _build_score(plan: CellPlan, metric: str, figure: dict[str, Any] | None) -> Score:

@@ -2,9 +2,9 @@
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, check_names, load_config
@@ -135,6 +135,9 @@ class MetricEntry(ConfigModel):
     """Shares are 0-1 and shown in percent; numbers (of citations, of steps) are shown as such."""
     headline: bool = False
     """Whether it represents the protocol; if no metric does, the first one."""
+    zero_if_missing: bool = False
+    """Whether it can be 0 for a missing report: more must be better, and it must not be a ratio
+    over the report's own claims. Otherwise a missing report has no value."""
     equation: str = ""
     """How the paper or its code defines it, in plain notation."""
     denominator: str = ""
@@ -143,6 +146,19 @@ class MetricEntry(ConfigModel):
     """What becomes of items that failed or could not be judged."""
     differs: tuple[str, ...] = ()
     """Every known difference from the paper and from its published code, a sentence each."""
+
+    @model_validator(mode="after")
+    def _check_zero(self) -> Self:
+        if self.zero_if_missing and self.better == "lower":
+            raise ValueError(
+                f"`zero_if_missing` of {self.name}: expected a metric with `better: higher`; where "
+                "less is better, a missing report would win. Remove it."
+            )
+        return self
+
+
+Missing = Literal["zero", "excluded"]
+"""What a missing report counts in metrics with `zero_if_missing`: 0, or nothing."""
 
 
 class ProtocolEntry(ConfigModel):
@@ -156,6 +172,9 @@ class ProtocolEntry(ConfigModel):
     """Paper and repository."""
     editions: tuple[str, ...] = ()
     """Sources of the editions for which it is a default protocol; it can judge others."""
+    missing: Missing = "zero"
+    """What a missing report (the agent's own empty answer or final refusal) counts in the metrics
+    with `zero_if_missing`: the paper's rule, 0 where it is silent. The other figure is kept."""
     pairs: str = ""
     """Which pairs of claim and URL it counts, if it counts any."""
     parameters: dict[str, Any] = Field(default_factory=dict)

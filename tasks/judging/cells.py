@@ -11,6 +11,7 @@ from typing import Literal
 import polars as pl
 
 from tasks.base import Frozen
+from tasks.configuration.models import Missing
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import choose_wording, find_attachment_problem, load_wording
 from tasks.judging.inputs import USAGE, USAGE_TEXT, load_scans
@@ -110,6 +111,8 @@ class CellPlan(Frozen):
     pairs_reliable: bool | None = None
     pairs_reason: str | None = None
     article_url: str
+    missing: Missing = "zero"
+    """What the protocol counts for a missing report."""
 
     @property
     def is_waiting(self) -> bool:
@@ -218,6 +221,7 @@ def _plan_cell(
         pairs_reliable=record["pairs_reliable"],
         pairs_reason=record["pairs_reason"],
         article_url=str(record["article_url"]),
+        missing=protocol.missing,
     )
 
 
@@ -229,7 +233,9 @@ def _determine_state(
     missing: Sequence[str],
     known: tuple[str, int, str | None] | None,
 ) -> tuple[CellState, str | None]:
-    if record["report_status"] == "empty" and record["kind"] != "find_claims":
+    if record["report_status"] == "empty":
+        if "facts" in missing:  # what it does not cover is not known yet
+            return "pending", f"{WAITS} facts"
         return "empty", "the report is empty"
     if record["report_status"] == "scanned" and (why := _explain_unshown(files, protocol, judge)):
         return "not_assessed", f"not_assessed: the report is a scan; {why}"

@@ -1,7 +1,7 @@
 """The interface of protocols: they take a case and return answers per item, and figures."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Protocol as Interface
 
@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from tasks.base import Frozen
-from tasks.configuration.models import MetricEntry
+from tasks.configuration.models import MetricEntry, Missing
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.models.attachments import Attachment
 from tasks.protocols.redirects import Redirects
@@ -132,6 +132,10 @@ RUBRIC_SCHEMA = {
 BUNDLE_SCHEMA = {"assignment": pl.String, "settings": pl.String}
 
 
+ASKED_SCHEMA = {"assignment": pl.String, "n_facts": pl.Int64, "n_points": pl.Int64}
+"""The reference's facts and the key points of an assignment."""
+
+
 class JudgedReports(BaseModel):
     """The reports of one agent with their verdicts, as frames, ready for scoring.
 
@@ -143,6 +147,7 @@ class JudgedReports(BaseModel):
     redirects: Redirects of the edition's fetched pages.
     rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.
     bundles: A frame of BUNDLE_SCHEMA; only for protocols with a rubric.
+    asked: A frame of ASKED_SCHEMA, for the assignments of missing reports.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -154,11 +159,31 @@ class JudgedReports(BaseModel):
     redirects: Redirects = {}
     rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRIC_SCHEMA)
     bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLE_SCHEMA)
+    asked: pl.DataFrame = pl.DataFrame(schema=ASKED_SCHEMA)
 
     @property
     def done(self) -> pl.DataFrame:
         """The column `assignment` of the reports that were judged."""
         return self.reports.filter(pl.col("state") == "done").select("assignment")
+
+    @property
+    def missing(self) -> list[str]:
+        """The assignments of missing reports."""
+        return self.reports.filter(pl.col("state") == "empty")["assignment"].to_list()
+
+    def count_asked(self, column: str) -> dict[str, int]:
+        """Return a column of `asked` for each missing report."""
+        counts = dict(self.asked.select("assignment", column).iter_rows())
+        return {assignment: counts.get(assignment, 0) for assignment in self.missing}
+
+    def count_rubric_items(self, *dimensions: str) -> dict[str, int]:
+        """Return the number of rubric items of each missing report; only of these dimensions, if
+        any are given."""
+        rows = self.rubrics
+        if dimensions:
+            rows = rows.filter(pl.col("dimension").is_in(dimensions))
+        counts = dict(rows.group_by("assignment").len().iter_rows())
+        return {assignment: counts.get(assignment, 0) for assignment in self.missing}
 
     def select_step(self, *steps: str) -> pl.DataFrame:
         """Return the verdicts of these steps."""
@@ -180,6 +205,8 @@ class Protocol(Interface):
     the assignment's rubric is used if it has one."""
     kinds: tuple[str, ...]
     """The kinds of assignments that it judges."""
+    missing: Missing
+    """What a missing report counts in the metrics with `zero_if_missing`."""
     prompts: str
     """The folder of `configs/prompts` with its prompts."""
 
@@ -191,3 +218,7 @@ class Protocol(Interface):
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         """Return a frame of `figures.FIGURE_SCHEMA` for the `done` reports."""
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> Mapping[str, Mapping[str, int]]:
+        """Return metric → assignment → items that a missing report did not answer. Without the
+        metrics that the judge cannot assess; 0 where the assignment has nothing to assess."""

@@ -59,7 +59,7 @@ class ClaimDiscovery:
     kinds: tuple[str, ...] = ("find_claims",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, ClaimDiscoveryParameters)
         self.version = build_version(
             entry, canonical_values(self.parameters, exclude_defaults=True)
@@ -100,6 +100,22 @@ class ClaimDiscovery:
             }
 
         return compute_by_report(judged, compute)
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        """An empty answer has no claims: its figures are 0 wherever something is true."""
+        if not self.supports(judge):
+            return {}
+        state = pl.when(pl.col("state") == "empty").then(pl.lit("done")).otherwise(pl.lit("other"))
+        unanswered = judged.model_copy(
+            update={
+                "reports": judged.reports.with_columns(state=state),
+                "verdicts": judged.verdicts.clear(),
+            }
+        )
+        counts: dict[str, dict[str, int]] = {}
+        for row in self.compute_figures(unanswered, judge).iter_rows(named=True):
+            counts.setdefault(row["metric"], {})[row["assignment"]] = row["n_items"]
+        return counts
 
     def _compute_compat(self, posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
         if not self.parameters.compat_profiles:

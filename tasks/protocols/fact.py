@@ -41,7 +41,7 @@ class FactFramework:
     kinds: tuple[str, ...] = ("write_article", "research")
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         parse_parameters(entry, ConfigModel)  # it has none
         self.version = build_version(entry)
 
@@ -74,6 +74,9 @@ class FactFramework:
             pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
         )
         return add_reasons(add_reasons(rows, still_open), find_unreliable(judged))
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        return {}  # all its figures are over a report's own citations
 
 
 async def _judge_page(

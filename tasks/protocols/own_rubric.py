@@ -7,13 +7,14 @@ are open it is provisional.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import inf
 
 import polars as pl
 
-from tasks.configuration.models import MetricEntry, ProtocolEntry
+from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry
 from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, RubricEntry
 from tasks.configuration.words import load_words_to_watch
 from tasks.judges.batches import ask_first_alone, split_batches
@@ -49,6 +50,7 @@ class OwnRubric:
         self.rubric = rubric
         self.kinds = KINDS[rubric.assignments]
         self.metrics = tuple(_list_metrics(rubric))
+        self.missing: Missing = "zero"
         entry = ProtocolEntry(
             name=name, version=1, title=rubric.title, source=name, metrics=self.metrics
         )
@@ -124,6 +126,18 @@ class OwnRubric:
         all_final = valued.with_columns(status=final, was=pl.col("status"))
         share = build_share(ASSESSED, all_final, pl.col("was") == "ok", judged, empty)
         return pl.concat([*scores, share])
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        needed = {GRADE: GradeItems, KEY_POINT: CheckPoints}
+        asked = Counter(
+            item.dimension
+            for item in self.rubric.items
+            if item.check not in needed or needed[item.check] in judge.decides
+        )
+        counts = {SCORE: asked.total()} | {
+            _metric_name(dimension): asked[dimension] for dimension in self.rubric.dimensions
+        }
+        return {name: dict.fromkeys(judged.missing, n) for name, n in counts.items()}
 
     def _add_worth(self, verdicts: pl.DataFrame) -> pl.DataFrame:
         """Add to each verdict its worth, 0-1, and its item's weight and dimension. Verdicts on
@@ -216,20 +230,30 @@ def _metric_name(dimension: str) -> str:
 def _list_metrics(rubric: RubricEntry) -> Iterator[MetricEntry]:
     """Yield the score, the share of judged items, and a score for each dimension."""
     how = "by weight, of what each judged item is worth: 0 its lowest value, 1 its highest"
-    yield _build_metric(SCORE, "Score", f"Mean, {how}.")
+    yield _build_metric(SCORE, "Score", f"Mean, {how}.", zero_if_missing=True)
     yield _build_metric(
         ASSESSED, "Assessed", "Share of the items that were judged, on which all rests."
     )
     for dimension in rubric.dimensions:
         title = dimension.replace("_", " ").capitalize()
         yield _build_metric(
-            _metric_name(dimension), title, f"The same over the items of {dimension}."
+            _metric_name(dimension),
+            title,
+            f"The same over the items of {dimension}.",
+            zero_if_missing=True,
         )
 
 
-def _build_metric(name: str, title: str, description: str) -> MetricEntry:
+def _build_metric(
+    name: str, title: str, description: str, *, zero_if_missing: bool = False
+) -> MetricEntry:
     return MetricEntry(
-        name=name, title=title, aggregate="macro", better="higher", description=description
+        name=name,
+        title=title,
+        aggregate="macro",
+        better="higher",
+        description=description,
+        zero_if_missing=zero_if_missing,
     )
 
 

@@ -61,7 +61,7 @@ class Race:
     kinds: tuple[str, ...] = ("write_article", "research")
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, RaceParameters)
         general = load_weighted_criteria(self.parameters.criteria)
         self.general = [
@@ -115,6 +115,20 @@ class Race:
             return figures
 
         return compute_by_report(judged, compute)
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        if ScorePair not in judge.decides:
+            return {}
+        own, _ = _collect_own_criteria(judged)
+        counts = {name: Counter[str]() for name in (OVERALL, *DIMENSIONS)}
+        for assignment in judged.missing:
+            for criterion in own.get(assignment, self.general):
+                counts[OVERALL][assignment] += 1
+                counts[criterion.dimension][assignment] += 1
+        return {
+            name if name == OVERALL else f"race_{name}": dict(found)
+            for name, found in counts.items()
+        }
 
 
 def _to_criterion(rubric: Rubric) -> RaceCriterion:

@@ -56,7 +56,7 @@ class ResearchGym:
     kinds: tuple[str, ...] = ("write_article", "research")
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, ResearchGymParameters)
         self.version = build_version(entry, canonical_values(self.parameters))
 
@@ -92,6 +92,18 @@ class ResearchGym:
                 *compute_quality_figures(judged, judge),
             ]
         )
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        """The code's figures have a value for every report: 0 where there is nothing to measure."""
+        once = dict.fromkeys(judged.missing, 1)
+        counts = {"citation_recall_published": once}
+        if CheckPoints in judge.decides:
+            counts |= {"kpr": judged.count_asked("n_points"), "kpr_published": once}
+        if VerifySupport in judge.decides:
+            counts["citation_precision_published"] = once
+        if RateReport in judge.decides:
+            counts |= {CLARITY: once, INSIGHT: once}
+        return counts
 
 
 def _describe_inputs(case: Case) -> list[ItemAnswer]:

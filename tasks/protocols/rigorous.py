@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from tasks.benchmarks.rigorous import GENERAL, QUERY
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.batches import split_batches
@@ -37,7 +38,7 @@ class Rigorous:
     kinds: tuple[str, ...] = ("research", "write_article")
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, RigorousParameters)
         judged_by = canonical_values(self.parameters, {"domains"}, exclude_defaults=True)
         self.version = build_version(entry, judged_by)
@@ -98,6 +99,21 @@ class Rigorous:
             return {name: figure.to_values() for name, figure in report.compute_figures().items()}
 
         return compute_by_report(judged, compute)
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        items = judged.count_rubric_items()
+        counts = {"rigorous_focus_frequency": items}
+        if GradeItems in judge.decides:
+            counts["rigorous_quality"] = items
+            counts["rigorous_query_rubrics"] = judged.count_rubric_items(QUERY)
+            counts["rigorous_general_rubrics"] = judged.count_rubric_items(GENERAL)
+        if {GradeItems, RateKeywords} <= judge.decides:
+            counts |= {
+                metric.name: items
+                for metric in self.metrics
+                if metric.name.startswith("rigorous_integrated")
+            }
+        return counts
 
 
 async def _grade_batch(

@@ -66,7 +66,7 @@ class RubricBench:
     kinds: tuple[str, ...] = ("research",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, RubricBenchParameters)
         self.inputs: tuple[str, ...] = ("query", "report", "rubric")
         if self.parameters.attachments:
@@ -144,6 +144,16 @@ class RubricBench:
         }
         rows = [build_share(metric, *each, judged, EMPTY) for metric, each in figures.items()]
         return pl.concat([*rows, *_compute_checks(judged, grades)])
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        if GradeItems not in judge.decides:
+            return {}
+        whole = judged.count_rubric_items()
+        return {
+            "rubric_total": whole,
+            "rubric_total_compat": whole,
+            **{f"rubric_{name}": judged.count_rubric_items(name) for name in DIMENSIONS},
+        }
 
 
 def split_batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[list[Rubric]]:

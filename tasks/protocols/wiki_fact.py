@@ -61,7 +61,7 @@ class WikiFact:
     kinds: tuple[str, ...] = ("write_article",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, WikiFactParameters)
         self.version = build_version(
             entry, canonical_values(self.parameters, exclude_defaults=True)
@@ -120,6 +120,17 @@ class WikiFact:
                 *_compute_leakage(judged),
             ]
         )
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        if VerifyClaims not in judge.decides:
+            return {}
+        facts, scored = judged.count_asked("n_facts"), judged.select_step(COVERAGE)["score"]
+        return {
+            metric.name: facts
+            for metric in self.metrics
+            if metric.zero_if_missing
+            and (not metric.name.endswith("_soft") or scored.is_not_null().any())
+        }
 
 
 def find_leaked_claims(

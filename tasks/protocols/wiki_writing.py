@@ -69,7 +69,7 @@ class WikiWriting:
     kinds: tuple[str, ...] = ("write_article",)
 
     def __init__(self, entry: ProtocolEntry) -> None:
-        self.metrics = entry.metrics
+        self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, WikiWritingParameters)
         self.criteria = load_criteria(self.parameters.criteria)
         self.area_descriptions = load_descriptions()
@@ -152,6 +152,18 @@ class WikiWriting:
             return pl.concat([*rows, *self._compute_order_figures(judged, points)])
         reason = f"not_assessed: asked in one order (order_policy {self.parameters.order_policy})"
         return pl.concat([*rows, *build_not_assessed(judged, reason, *ORDER_METRICS)])
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
+        if CompareArticles not in judge.decides:
+            return {}
+        counts = {
+            METRIC_BY_CATEGORY[category.id]: len(category.all_criteria)
+            for category in self.criteria.categories
+        }
+        counts["writing_overall"] = sum(counts.values())
+        if self.parameters.order_policy == "both":
+            counts["writing_both_orders"] = counts["writing_overall"]
+        return {metric: dict.fromkeys(judged.missing, n) for metric, n in counts.items()}
 
     def _compute_order_figures(self, judged: JudgedReports, points: pl.Expr) -> list[pl.DataFrame]:
         """Compute figures over criteria decided in both orders; one open order keeps both open."""

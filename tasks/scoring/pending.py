@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from tasks.configuration.models import Missing
 from tasks.judging.cells import CellPlan
 from tasks.warehouse.store import Warehouse
 
-SCORER_VERSION = "2"
+SCORER_VERSION = "3"
 """Raise it when a metric's formula changes: scores are then recomputed, verdicts are kept."""
 
 
@@ -26,5 +27,12 @@ def scored_cell(plan: CellPlan) -> str | None:
 
 
 def scorer_version(plan: CellPlan) -> str:
-    """Return the version of a plan's scores: that of the formulas and that of the protocol."""
-    return f"{SCORER_VERSION}/{plan.protocol_version}"
+    """Return the version of a plan's scores."""
+    return name_scorer_version(plan.protocol_version, plan.missing)
+
+
+def name_scorer_version(protocol_version: str, missing: Missing) -> str:
+    """Return the version of scores: that of the formulas, that of the protocol, and what missing
+    reports count unless that is 0."""
+    excluded = "" if missing == "zero" else f"/{missing}"
+    return f"{SCORER_VERSION}/{protocol_version}{excluded}"

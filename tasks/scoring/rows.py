@@ -23,7 +23,7 @@ from tasks.scoring.completeness import (
     find_unranked,
     load_assignable,
 )
-from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.pending import name_scorer_version
 from tasks.scoring.standings import STATISTICS_VERSION, Standing, compute_standings
 from tasks.warehouse.results import OUTDATED, UNREVIEWED, AgentPair, LeaderboardRow
 from tasks.warehouse.rubrics import BundleSettings, RubricBundle
@@ -103,7 +103,7 @@ def _group_scores(
     warehouse: Warehouse, edition: str, protocols: Sequence[Protocol]
 ) -> Iterator[ScoreGroup]:
     metrics = {(p.name, metric.name): metric for p in protocols for metric in p.metrics}
-    versions = {p.name: f"{SCORER_VERSION}/{p.version}" for p in protocols}
+    versions = {p.name: name_scorer_version(p.version, p.missing) for p in protocols}
     assignable = {p.name: load_assignable(warehouse, edition, p) for p in protocols}
     drafts = _find_drafts(warehouse, edition)
     scores = warehouse.frame(SCORES, [edition])
@@ -253,8 +253,12 @@ def _aggregate_row(
 def _count_missing_as_zero(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the scores with a value, and 0 for missing reports whose items are known."""
     can_be_zero = (pl.col("state") == MISSING) & (pl.col("n_items") > 0)
-    value = pl.when(can_be_zero).then(0.0).otherwise("value")
-    return scores.with_columns(value=value).filter(pl.col("value").is_not_null())
+    value, numerator = (
+        pl.when(can_be_zero).then(0.0).otherwise(name) for name in ("value", "numerator")
+    )
+    return scores.with_columns(value=value, numerator=numerator).filter(
+        pl.col("value").is_not_null()
+    )
 
 
 def _find_commonest(reasons: pl.Series) -> str | None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
-from tasks.configuration.models import MetricEntry
+from tasks.configuration.models import MetricEntry, Missing
 from tasks.imports.queries import import_queries
 from tasks.judges.decisions import Judge
 from tasks.judging.cases import load_case
@@ -115,6 +115,7 @@ class ByRubric:
     metrics: tuple[MetricEntry, ...] = ()
     inputs: tuple[str, ...] = ("query", "report", "rubric", "key_points", "usage")
     kinds: tuple[str, ...] = ("research", "write_article")
+    missing: Missing = "zero"
 
     def supports(self, judge: Judge) -> bool:
         return True
@@ -123,6 +124,9 @@ class ByRubric:
         raise NotImplementedError
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
         raise NotImplementedError
 
 
