@@ -121,6 +121,9 @@ class JobAnswer(Frozen):
     """The cost that the interface reports; None where it reports none."""
     error: ForeignText | None = None
     """Why the job failed."""
+    silent: bool = False
+    """Whether the agent itself ended without a report, by an empty answer or a refusal: nothing
+    broke, was cut or was stopped by others."""
 
 
 class Gone(ModelError):

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from tasks.editions.names import UnknownName
 from tasks.errors import ExpectedError
+from tasks.jobs.rows import name_source
 from tasks.warehouse.jobs import CollectionCost, Job
-from tasks.warehouse.rows import utc_now
+from tasks.warehouse.rows import Report, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
@@ -21,6 +22,7 @@ class InvalidJobState(ExpectedError):
 
 def ask_again(warehouse: Warehouse, names: Sequence[str]) -> list[Job]:
     """Abandon jobs, so that the next run requests their reports again; return the changed jobs.
+    A missing report (the agent ended without a text, or refused) is open again.
 
     Their answers and costs stay in their rows.
 
@@ -47,8 +49,26 @@ def ask_again(warehouse: Warehouse, names: Sequence[str]) -> list[Job]:
         for turn in turns
         if turn.state != "done"
     ]
-    warehouse.write(Change(Job, changed))
+    warehouse.write(Change(Job, changed), *_remove_empty_reports(warehouse, turns))
     return changed
+
+
+def _remove_empty_reports(warehouse: Warehouse, jobs: Sequence[Job]) -> list[Change]:
+    """Remove the missing reports of these jobs: their agents are asked again."""
+    reports = [
+        report
+        for job in jobs
+        for report in warehouse.rows(
+            Report,
+            "edition = $1 AND agent = $2 AND assignment = $3 AND status = 'empty' "
+            "AND source_path = $4",
+            [job.edition, job.agent, job.assignment, name_source(job)],
+        )
+    ]
+    return [
+        Change(Report, [], replacing=report.model_dump(include=set(Report.key)))
+        for report in reports
+    ]
 
 
 def set_remote_id(warehouse: Warehouse, name: str, remote_id: str) -> Job:

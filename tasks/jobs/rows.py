@@ -105,6 +105,26 @@ def build_answer_fields(answer: JobAnswer, ask: Ask) -> dict[str, Any]:
     }
 
 
+def build_empty_report_changes(job: Job) -> list[Change]:
+    """Build the rows of a missing report: the agent itself ended without one."""
+    key = {"edition": job.edition, "agent": job.agent, "assignment": job.assignment}
+    report = Report(
+        **key, text="", text_sha=content_sha(""), status="empty", source_path=name_source(job)
+    )
+    return [Change(Agent, [_make_agent(job.edition, job.agent)], only_new=True),
+            Change(Report, [report])]  # fmt: skip
+
+
+def name_source(job: Job) -> str:
+    """Return the `source_path` of a job's report."""
+    return f"job {job.job}"
+
+
+def _make_agent(edition: str, agent: str) -> Agent:
+    shown = load_agents().agents.get(agent)
+    return Agent(edition=edition, agent=agent, name=shown.name if shown else agent)
+
+
 def build_report_changes(
     item: PendingReport, job: Job, answer: JobAnswer, citations: Any
 ) -> list[Change]:
@@ -117,10 +137,9 @@ def build_report_changes(
         text=text,
         text_sha=content_sha(text),
         status="clarification" if asks else "ok",
-        source_path=f"job {job.job}",
+        source_path=name_source(job),
     )
-    shown = load_agents().agents.get(item.agent)
-    agent = Agent(edition=item.edition, agent=item.agent, name=shown.name if shown else item.agent)
+    agent = _make_agent(item.edition, item.agent)
     changes = [Change(Agent, [agent], only_new=True), Change(Report, [report])]
     if answer.trace:
         trace = TRACE.dump_json(answer.trace).decode()

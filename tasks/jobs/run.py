@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
-from typing import Any
+from typing import Any, NoReturn
 
 from tasks.agents.agent import (
     AgentClient,
@@ -26,6 +26,7 @@ from tasks.configuration.agents import Ask
 from tasks.jobs.messages import describe_lost, describe_overdue, suggest_ask_again
 from tasks.jobs.rows import (
     build_answer_fields,
+    build_empty_report_changes,
     build_report_changes,
     build_request,
     compute_cost,
@@ -276,11 +277,22 @@ class JobRunner:
             ) from None
         await money.settle(compute_cost(answer, self.ask)[0])
         if answer.outcome == "failed" or not answer.text.strip():
-            error_text = answer.error or "it ended without a text"
-            await self._update(job, state="failed", error=error_text[:ERROR_CHARS],
-                             **build_answer_fields(answer, self.ask))  # fmt: skip
-            raise NoReport(f"{error_text}; {suggest_ask_again(job)}")
+            await self._fail(job, answer)
         return answer
+
+    async def _fail(self, job: Job, answer: JobAnswer) -> NoReturn:
+        """Store a job that ended without a report. If the agent itself ended it so, the report is
+        missing; otherwise it stays open."""
+        error_text = answer.error or "it ended without a text"
+        is_missing = answer.silent or answer.outcome != "failed"
+        fields = build_answer_fields(answer, self.ask)
+        failed = job.model_copy(
+            update={"state": "failed", "error": error_text[:ERROR_CHARS], **fields}
+        )
+        empty = build_empty_report_changes(failed) if is_missing else []
+        await self.warehouse.write_async(Change(Job, [failed]), *empty)
+        counts = "; it counts as a missing report" if is_missing else ""
+        raise NoReport(f"{error_text}{counts}; {suggest_ask_again(job)}")
 
     async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> None:
         """Write the report and its job's final row in one transaction."""

@@ -118,6 +118,7 @@ def read(raw: str) -> JobAnswer:
     thoughts = [block for block in blocks if "thinking" in (string(block.get("type")) or "")]
     return JobAnswer(
         outcome="failed" if problem else "report",
+        silent=not body.get("problem") and _is_silent(parts[-1], report.text),
         text=report.text,
         annotations=report.annotations,
         trace=_parse_trace(blocks),
@@ -176,6 +177,12 @@ def _describe_problem(last: dict[str, Any], text: str) -> str | None:
         cut = reason in ("max_tokens", "model_context_window_exceeded")
         return f"{reason}: the answer is cut" if cut else f"stopped by {reason}"
     return None if text.strip() else f"{reason}, but without text"
+
+
+def _is_silent(last: dict[str, Any], text: str) -> bool:
+    """Whether the model ended its turn by a refusal or without text."""
+    reason = string(last.get("stop_reason"))
+    return reason == "refusal" or (reason in END_REASONS and not text.strip())
 
 
 def _parse_trace(blocks: list[dict[str, Any]]) -> tuple[SearchStep, ...]:

@@ -95,6 +95,7 @@ def read(raw: str) -> JobAnswer:
     problem = _describe_problem(body, choice, text)
     return JobAnswer(
         outcome="failed" if problem else "report",
+        silent=_is_silent(body, choice, text),
         text=text,
         annotations=tuple(_parse_annotations(message, len(whole) - len(text))),
         marker_placement="instead",
@@ -125,6 +126,14 @@ def _describe_problem(body: dict[str, Any], choice: Any, text: str) -> str | Non
     if reason in CUT_REASONS:
         return CUT_REASONS[reason]
     return None if text.strip() else f"ended ({reason or 'no reason given'}) without text"
+
+
+def _is_silent(body: dict[str, Any], choice: Any, text: str) -> bool:
+    """Whether the model stopped of itself, by a refusal or without text."""
+    if body.get("error") or child(choice, "error"):
+        return False
+    stopped = child(choice, "finish_reason") == "stop" and not text.strip()
+    return stopped or bool(string(child(choice, "message", "refusal")))
 
 
 def _parse_annotations(message: Any, before: int) -> Iterator[Annotation]:

@@ -42,6 +42,7 @@ def read(raw: str) -> JobAnswer:
     outcome, problem = _parse_outcome(body, text)
     return JobAnswer(
         outcome=outcome,
+        silent=body.get("status") == "completed" and not text.strip(),
         text=text,
         annotations=annotations,
         trace=_parse_trace(steps),

@@ -8,7 +8,12 @@ from typing import Any
 from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.json_values import string
 from tasks.agents.polled_jobs import PolledClient
-from tasks.agents.providers.responses_output import describe_problem, parse_response, parse_usage
+from tasks.agents.providers.responses_output import (
+    describe_problem,
+    is_silent,
+    parse_response,
+    parse_usage,
+)
 from tasks.configuration.agents import ApiAsk
 
 JOB_FIELD = "evergreen_job"
@@ -53,6 +58,7 @@ def read(raw: str) -> JobAnswer:
     problem = describe_problem(body, output)
     return JobAnswer(
         outcome="failed" if problem else "report",
+        silent=is_silent(body, output),
         text=output.text,
         annotations=output.annotations,
         marker_placement="instead",

@@ -16,6 +16,7 @@ from tasks.agents.providers.answers import MAX_SOURCES, list_numbered, parse_cos
 from tasks.agents.providers.responses_output import (
     ResponsesOutput,
     describe_problem,
+    is_silent,
     parse_response,
 )
 from tasks.configuration.agents import ApiAsk
@@ -70,6 +71,7 @@ def read(raw: str) -> JobAnswer:
     outcome, problem = _parse_outcome(body, output)
     return JobAnswer(
         outcome=outcome,
+        silent=is_silent(body, output),
         text=output.text,
         annotations=output.annotations,
         sources=list_sources(items),

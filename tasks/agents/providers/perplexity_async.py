@@ -27,6 +27,9 @@ from tasks.configuration.agents import ApiAsk
 from tasks.warehouse.traces import SearchStep
 
 
+NO_TEXT = "COMPLETED, but without text"
+
+
 class PerplexityAsyncClient(PolledClient[ApiAsk]):
     """A client of one agent."""
 
@@ -56,6 +59,7 @@ def read(raw: str) -> JobAnswer:
     usage = child(response, "usage")
     return JobAnswer(
         outcome="failed" if problem else "report",
+        silent=problem == NO_TEXT and response is not None,
         text=text,
         sources=parse_sources(child(response, "search_results"), child(response, "citations")),
         trace=_parse_trace(steps),
@@ -74,7 +78,7 @@ def _describe_problem(body: dict[str, Any], choice: dict[str, Any], text: str) -
         return ": ".join(filter(None, [status, string(body.get("error_message"))]))
     if choice.get("finish_reason") == "length":
         return "cut at its token limit"
-    return None if text.strip() else "COMPLETED, but without text"
+    return None if text.strip() else NO_TEXT
 
 
 def _parse_trace(steps: list[dict[str, Any]]) -> tuple[SearchStep, ...]:

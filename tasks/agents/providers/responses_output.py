@@ -87,6 +87,12 @@ def describe_problem(body: dict[str, Any], output: ResponsesOutput) -> str | Non
     return None if output.text.strip() else "completed, but without text"
 
 
+def is_silent(body: dict[str, Any], output: ResponsesOutput) -> bool:
+    """Whether a response was completed by a refusal or without text."""
+    ended = body.get("status") == "completed"
+    return ended and (output.refusal is not None or not output.text.strip())
+
+
 def parse_usage(usage: Any, searches: int | None) -> AgentUsage:
     """Return the usage that OpenAI and xAI report. searches: counted by the caller."""
     tokens = count(child(usage, "output_tokens"))

@@ -11,7 +11,12 @@ from typing import Any
 from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
 from tasks.agents.json_values import amount, child, count, string
 from tasks.agents.providers.answers import parse_sources
-from tasks.agents.providers.responses_output import describe_problem, parse_response, parse_usage
+from tasks.agents.providers.responses_output import (
+    describe_problem,
+    is_silent,
+    parse_response,
+    parse_usage,
+)
 from tasks.agents.synchronous_api import SynchronousClient
 
 TICKS_PER_USD = 10_000_000_000
@@ -41,9 +46,11 @@ def read(raw: str) -> JobAnswer:
     body, output = parse_response(raw, "a response of xAI's Responses API")
     usage = body.get("usage")
     searches = count(child(usage, "server_side_tool_usage_details", "web_search_calls"))
-    problem = describe_problem({"status": "completed"} | body, output)
+    body = {"status": "completed"} | body
+    problem = describe_problem(body, output)
     return JobAnswer(
         outcome="failed" if problem else "report",
+        silent=is_silent(body, output),
         text=output.text,
         annotations=output.annotations,
         marker_placement="instead",

@@ -227,11 +227,33 @@ def test_a_job_that_failed_keeps_its_words_and_its_cost(warehouse: Warehouse) ->
     assert warehouse.rows(Report, "true") == []
 
 
-def test_an_answer_without_a_text_is_no_empty_report(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="without text"):
-        report(warehouse, ScriptedAgent([running()], [ended("  ")]))
-    assert only(warehouse).state == "failed"
+REFUSAL = [{"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]}]
+
+
+@pytest.mark.parametrize("end", [ended("  "), ended(output=REFUSAL)])
+def test_an_empty_answer_or_a_refusal_is_a_missing_report_until_it_is_asked_again(
+    warehouse: Warehouse, end: JobStatus
+) -> None:
+    with pytest.raises(NoReport, match="it counts as a missing report"):
+        report(warehouse, ScriptedAgent([running()], [end]))
+    job = only(warehouse)
+    assert job.state == "failed"
+    [empty] = warehouse.rows(Report, "true")
+    assert (empty.status, empty.text, empty.source_path) == ("empty", "", f"job {job.job}")
+    assert missing(warehouse) == []  # nobody buys it again by themselves
+    ask_again(warehouse, [job.job])
     assert warehouse.rows(Report, "true") == []
+    report(warehouse, ScriptedAgent([running()], [ended()]))
+    assert [made.status for made in warehouse.rows(Report, "true")] == ["ok"]
+
+
+def test_what_was_cut_or_broke_is_open_and_no_missing_report(warehouse: Warehouse) -> None:
+    cut = ended("", status="incomplete", incomplete_details={"reason": "max_output_tokens"})
+    with pytest.raises(NoReport, match="max_output_tokens") as told:
+        report(warehouse, ScriptedAgent([running()], [cut]))
+    assert "missing report" not in str(told.value)
+    assert warehouse.rows(Report, "true") == []
+    assert [each.next_step for each in missing(warehouse)] == ["manual"]
 
 
 def test_an_answer_that_cannot_be_read_is_kept_and_read_again_without_asking(

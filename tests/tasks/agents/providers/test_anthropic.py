@@ -103,11 +103,13 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
     server.body = more
     answer = bought("anthropic", server)
     assert (answer.outcome, answer.text, answer.error) == ("failed", "Half a rep", error)
+    assert answer.silent == (reason == "refusal")
 
 
 def test_no_text_at_all_is_a_failure() -> None:
     answer = bought("anthropic", AnthropicServer([THOUGHT]))
     assert (answer.outcome, answer.error) == ("failed", "end_turn, but without text")
+    assert answer.silent
 
 
 def test_a_report_written_between_searches_is_kept_whole() -> None:

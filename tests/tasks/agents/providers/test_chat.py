@@ -124,6 +124,7 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
     server.finish_reason = reason
     answer = bought("chat", server, path="/v1")
     assert (answer.outcome, answer.error) == ("failed", error)
+    assert answer.silent == (reason == "stop")  # otherwise it was cut or stopped by others
     assert answer.text == ("" if "content" in extra else "Half a rep")
 
 

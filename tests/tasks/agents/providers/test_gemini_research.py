@@ -96,6 +96,7 @@ def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
 
 def test_a_completed_interaction_without_a_text_is_a_failure() -> None:
     assert read_of(interaction()).error == "completed, but without text"
+    assert read_of(interaction()).silent
     assert read_of(interaction(text(" \n"))).outcome == "failed"
 
 

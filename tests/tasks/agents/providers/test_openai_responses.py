@@ -90,12 +90,14 @@ def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
     answer = answer_of(OPENAI, JobScript(ends=status))
     assert (answer.outcome, answer.error) == ("failed", why)
     assert answer.text.startswith("# Bericht")
+    assert not answer.silent
 
 
 def test_a_refusal_is_a_failure_in_the_models_own_words() -> None:
     seen = with_client(OPENAI, RefusingOpenAi(), finished)
     answer = read(seen.raw or "")
     assert (answer.outcome, answer.error) == ("failed", f"refused: {REFUSED}")
+    assert answer.silent
 
 
 @pytest.mark.parametrize("indexes", ["missing", "beyond", "negative", "reversed", "words"])

@@ -107,6 +107,8 @@ def test_what_is_cut_or_empty_is_a_failure_that_keeps_its_text() -> None:
     cut = read_of(said("Half a", finish_reason="length"))
     assert (cut.outcome, cut.text, cut.error) == ("failed", "Half a", "cut at its token limit")
     assert read_of(said("<think>only")).error == "COMPLETED, but without text"
+    assert (cut.silent, read_of(said("<think>only")).silent) == (False, True)
+    assert not read_of(None).silent
     assert read_of(None).outcome == "failed"
 
 
