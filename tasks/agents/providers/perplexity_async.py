@@ -26,7 +26,6 @@ from tasks.agents.providers.chat import parse_chat_usage
 from tasks.configuration.agents import ApiAsk
 from tasks.warehouse.traces import SearchStep
 
-
 NO_TEXT = "COMPLETED, but without text"
 
 
