@@ -42,6 +42,7 @@ import yaml
 from flows.runtime.server import local_server
 from flows.runtime.settings import prefect_environment
 from tests.rigs.kill_and_resume import differences, run
+from tests.sample_edition import PART
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = {"openai": "openai_chat", "gemini": "gemini"}
@@ -104,7 +105,7 @@ class Rig:
         if self.asked.warehouse:
             return Path(self.asked.warehouse)
         path = self.work / "imported.duckdb"
-        run("import", "wlc", str(ROOT / "data" / "sample"), "--edition", "sample",
+        run("import", "wlc", str(PART), "--edition", "sample",
             "--warehouse", str(path), log=self.log, environment=self.environment)  # fmt: skip
         return path
 

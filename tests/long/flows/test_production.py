@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests import patient
-from tests.compose_file import ROOT
 from tests.flows.llm_runs import KEY, URL, write_configs
 from tests.long.flows.production import (
     PASSWORD,
@@ -25,6 +24,7 @@ from tests.rigs.month_places import month_pages
 from tests.rigs.month_world import AGENTS, World, world
 from tests.rigs.paper_wiki import paper_wiki
 from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.sample_edition import PART
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 
@@ -54,7 +54,7 @@ def prod(
 ) -> Iterator[Production]:
     """A server, and the sample edition in a lake."""
     with production(tmp_path_factory.mktemp("production"), postgres) as made:
-        made.evergreen("import", "wlc", str(ROOT / "data" / "sample"))
+        made.evergreen("import", "wlc", str(PART))
         yield made
 
 
