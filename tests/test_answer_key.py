@@ -7,13 +7,14 @@ reading, without the judge; the rules are in data/sample/README.md.
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from tasks.imports.wlc import import_edition
 from tasks.metrics.agreement import cohen_kappa
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.sample_edition import WHOLE
 
@@ -50,21 +51,27 @@ AGENTS = sorted({agent for *_, agent in KEY})
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[Asked, Found]:
-    """What the offline judge says of every fact and report of the whole edition."""
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    """The whole edition, judged offline."""
     path = tmp_path_factory.mktemp("whole") / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
         import_edition(warehouse, WHOLE, "sample")
     evaluate_plainly(path, ("wiki_fact",))
+    with open_warehouse(path) as warehouse:
+        yield warehouse
+
+
+@pytest.fixture(scope="module")
+def judged(evaluated: Warehouse) -> dict[Asked, Found]:
+    """What the offline judge says of every fact and report."""
     question = (
         "SELECT assignment, fact, agent, label = 'consistent', score, evidence FROM fact_verdicts "
         "WHERE judge = 'offline' AND status = 'ok'"
     )
-    with open_warehouse(path) as warehouse:
-        return {
-            (article, fact, agent): Found(*verdict)
-            for article, fact, agent, *verdict in warehouse.frame(question).iter_rows()
-        }
+    return {
+        (article, fact, agent): Found(*verdict)
+        for article, fact, agent, *verdict in evaluated.frame(question).iter_rows()
+    }
 
 
 def share(values: list[float]) -> float:
@@ -138,3 +145,19 @@ def test_every_agents_coverage_is_near_its_true_one_and_in_its_order(
         assert abs(soft - true) <= FARTHEST
     orders = [sorted(AGENTS, key=lambda agent: table[agent][column]) for column in range(3)]
     assert orders[0] == orders[1] == orders[2]
+
+
+def test_ranks_differ_figures_have_intervals_and_metrics_order_agents_differently(
+    evaluated: Warehouse,
+) -> None:
+    board = {
+        metric: evaluated.frame(
+            "SELECT * FROM leaderboard WHERE metric = ? ORDER BY value DESC", [metric]
+        )
+        for metric in ("coverage_wiki_soft", "ref_acc")
+    }
+    for rows in board.values():
+        assert rows.height == len(AGENTS)
+        assert rows["low"].null_count() == rows["high"].null_count() == 0
+        assert rows["rank_from"].n_unique() > 1
+    assert board["coverage_wiki_soft"]["agent"].to_list() != board["ref_acc"]["agent"].to_list()

@@ -3,7 +3,8 @@
     python tests/rigs/site_pictures.py --site DIR --out DIR
 
 Takes the leaderboard, a filtered leaderboard, one agent, one article, one report with a claim
-opened, one cited page, and the other pages. Needs Debian's chromium.
+opened, one cited page, and the other pages. Needs Debian's chromium. `--docs REPORT --out docs`
+takes the README's two pictures, of the sample edition's site, instead.
 """
 
 import argparse
@@ -21,6 +22,11 @@ LOOKS: dict[str, dict[str, Any]] = {
 KINDS = {"agents": "agents/*.html", "articles": "articles/*.html", "facts": "reports/*-facts.html",
          "reports": "reports/??????????.html", "pages": "pages/*.html"}  # fmt: skip
 """Name of the picture → the pages that one of which is taken."""
+README_PICTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "site-leaderboard": ("index.html", "body", {"width": 1240, "height": 1000}),
+    "site-report": ("reports/{report}.html", "#claims-in-text", {"width": 1000, "height": 860}),
+}
+"""Name of the picture → page, what is at its top, and its size."""
 TALLEST = 2600
 """Pixels; a longer page is cut here."""
 
@@ -49,6 +55,19 @@ def take(site: Path, out: Path) -> list[Path]:
     return files
 
 
+def take_for_readme(site: Path, out: Path, report: str) -> list[Path]:
+    """Photograph the leaderboard and a report's claims, for the README. report: its id."""
+    files = []
+    with chromium() as browser:
+        for name, (path, top, size) in README_PICTURES.items():
+            with watched(browser, site, viewport=size, reduced_motion="reduce") as seen:
+                page = seen.open(path.format(report=report))
+                page.locator(top).evaluate("element => element.scrollIntoView()")
+                page.screenshot(path=out / f"{name}.png")
+                files.append(out / f"{name}.png")
+    return files
+
+
 def _photographed(seen: Watched, path: str, file: Path) -> list[Path]:
     page = seen.open(path)
     _save(seen, file)
@@ -74,11 +93,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Pictures of a published site.")
     parser.add_argument("--site", required=True, type=Path, help="folder of the site")
     parser.add_argument("--out", required=True, type=Path, help="folder for the PNG files")
+    parser.add_argument(
+        "--docs", metavar="REPORT", help="the README's pictures, of this report's id"
+    )
     options = parser.parse_args()
     if not available():
         print("chromium is missing: run `make rigs`.", file=sys.stderr)
         return 1
-    for file in take(options.site, options.out):
+    site, out, report = options.site, options.out, options.docs
+    for file in take_for_readme(site, out, report) if report else take(site, out):
         print(file)
     return 0
 
