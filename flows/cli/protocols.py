@@ -8,9 +8,10 @@ import typer
 from flows.cli.options import FormatOption
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.configuration.models import MetricEntry, ProtocolEntry, load_protocol
+from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry, load_protocol
 from tasks.editions.names import UnknownName
 from tasks.protocols.registry import PROTOCOLS
+from tasks.scoring.board_notes import describe_missing
 
 
 def list_protocols(
@@ -26,8 +27,9 @@ def list_protocols(
         return
     if name not in PROTOCOLS:
         raise UnknownName(f"There is no protocol {name!r}; known: {', '.join(PROTOCOLS)}.")
-    metrics = load_protocol(name).metrics
-    print_frame(pl.DataFrame([_describe_metric(metric) for metric in metrics]), form)
+    entry = load_protocol(name)
+    rows = [_describe_metric(metric, entry.missing) for metric in entry.metrics]
+    print_frame(pl.DataFrame(rows), form)
 
 
 def _describe(entry: ProtocolEntry) -> dict[str, object]:
@@ -41,11 +43,12 @@ def _describe(entry: ProtocolEntry) -> dict[str, object]:
     }
 
 
-def _describe_metric(metric: MetricEntry) -> dict[str, object]:
+def _describe_metric(metric: MetricEntry, missing: Missing) -> dict[str, object]:
     return {
         "metric": metric.name,
         "equation": metric.equation,
         "denominator": metric.denominator,
         "undecided": metric.undecided,
+        "missing": describe_missing(metric, missing),
         "differs": " ".join(metric.differs) or "–",
     }

@@ -1,6 +1,6 @@
 """Differences between any two agents of an edition, as computed by the leaderboard stage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -22,6 +22,10 @@ JOIN leaderboard AS yours
     AND yours.judge = p.judge AND yours.agent = p.other
 WHERE p.edition = $1 AND p.judge = $2
 ORDER BY p.protocol, p.metric, p.agent, p.other
+"""
+UNRANKED = """
+SELECT agent, min(unranked) FROM leaderboard
+WHERE edition = $1 AND judge = $2 AND unranked IS NOT NULL GROUP BY agent ORDER BY agent
 """
 COLUMNS = ["edition", "protocol", "metric", "judge", "agent", "other", "n_articles", "difference",
          "low", "high", "effect_size", "better_share", "p", "p_adjusted", "n_pairs", "seed",
@@ -56,20 +60,27 @@ def compare_agents(
     pairs = source.frame(PAIRS, [edition, judge])
     if pairs.is_empty():
         raise UnknownName(
-            f"{edition} compares no agents by the judge {judge!r}: fewer than two have figures, or "
+            f"{edition} compares no agents by the judge {judge!r}: fewer than two are ranked, or "
             f"an earlier version computed them. Run `evergreen evaluate --edition {edition} "
             f"--judge {judge}`."
         )
     if protocols:
         pairs = pairs.filter(pl.col("protocol").is_in(protocols))
     _check_names("metric", metrics, pairs["metric"].to_list(), edition)
-    _check_names("agent", agents, [*pairs["agent"], *pairs["other"]], edition)
+    _check_names("agent", agents, [*pairs["agent"], *pairs["other"]], edition,
+                 dict(source.frame(UNRANKED, [edition, judge]).iter_rows()))  # fmt: skip
     wanted = list(metrics) or _choose_metrics(pairs)
     pairs = pairs.filter(pl.col("metric").is_in(wanted))
     return _sort_pairs(_orient_pairs(_select_agents(pairs, agents), agents)).select(COLUMNS)
 
 
-def _check_names(kind: str, names: Sequence[str], available: Sequence[str], edition: str) -> None:
+def _check_names(
+    kind: str,
+    names: Sequence[str],
+    available: Sequence[str],
+    edition: str,
+    unranked: Mapping[str, str] | None = None,
+) -> None:
     known = sorted(set(available))
     for name in names:
         if name not in known:
@@ -77,8 +88,13 @@ def _check_names(kind: str, names: Sequence[str], available: Sequence[str], edit
                 f"{edition} compares no agents by the {kind} {name!r}; it does by: "
                 f"{', '.join(known)}."
                 if kind == "metric"
-                else f"{edition} does not compare {name!r}; it compares: {', '.join(known)}."
+                else f"{edition} does not compare {name!r}{_explain_unranked(name, unranked)}; it "
+                f"compares: {', '.join(known)}."
             )
+
+
+def _explain_unranked(name: str, unranked: Mapping[str, str] | None) -> str:
+    return f", which is not ranked ({unranked[name]})" if unranked and name in unranked else ""
 
 
 def _choose_metrics(pairs: pl.DataFrame) -> list[str]:

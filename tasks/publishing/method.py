@@ -11,6 +11,7 @@ from tasks.models.prices import ModelPrice, load_prices
 from tasks.protocols.registry import PROTOCOLS
 from tasks.publishing.agreement import make_agreement_tables
 from tasks.publishing.material import SiteMaterial
+from tasks.scoring.board_notes import describe_completeness, describe_missing
 from tasks.site.content import SiteTable
 from tasks.site.pages import SitePages
 from tasks.site.wording import format_dollars, format_moment, format_number
@@ -49,6 +50,7 @@ def write_method_page(material: SiteMaterial, pages: SitePages) -> None:
         agreement=make_agreement_tables(material),
         resamples=RESAMPLES,
         seed=SEED,
+        unranked=describe_completeness(),
     )
 
 
@@ -62,7 +64,9 @@ def _describe_protocol(material: SiteMaterial, name: str) -> dict[str, Any]:
         "version": protocol.version,
         "parameters": sorted(built_in.parameters.items()) if built_in else [],
         "pairs": built_in.pairs if built_in else "",
-        "metrics": protocol.metrics,
+        "metrics": [
+            (metric, describe_missing(metric, protocol.missing)) for metric in protocol.metrics
+        ],
     }
 
 

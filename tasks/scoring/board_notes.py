@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from tasks.configuration.leaderboard import load_leaderboard_settings
+from tasks.configuration.models import MetricEntry, Missing
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
 
 OTHER_FIGURES = {"value_present": "Present", "value_zero": "With 0"}
@@ -28,6 +29,13 @@ def list_apart(rows: pl.DataFrame, board: Board) -> dict[str, str]:
     return dict(apart.select("agent", "unranked").iter_rows())
 
 
+def describe_missing(metric: MetricEntry, missing: Missing) -> str:
+    """Return what a missing report counts in a metric."""
+    if not metric.zero_if_missing:
+        return "no value"
+    return "0" if missing == "zero" else "left out"
+
+
 def format_delivered(row: Mapping[str, Any]) -> str:
     """Format the reports of a leaderboard's row: `97 of 100`, delivered of assignments; their
     number alone in a row of an earlier version."""
@@ -38,10 +46,15 @@ def format_delivered(row: Mapping[str, Any]) -> str:
 
 def describe_reports(board: Board) -> str:
     """Explain a board's last column and who is not ranked."""
+    return f"{board.last}: reports with a text, of all assignments. {describe_completeness()}"
+
+
+def describe_completeness() -> str:
+    """Explain who is not ranked."""
     least = load_leaderboard_settings().completeness
     return (
-        f"{board.last}: reports with a text, of all assignments; an agent with fewer than "
-        f"{least:.0%} is listed apart, without a rank."
+        f"An agent with reports of fewer than {least * 100:g} % of the assignments is listed "
+        "apart, without a rank."
     )
 
 

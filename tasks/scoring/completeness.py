@@ -86,5 +86,5 @@ def _explain_incomplete(count: ReportCounts) -> str | None:
         return None
     return (
         f"it delivered {count.n_delivered:,} of {count.n_assignments:,} reports, fewer than "
-        f"{least:.0%}"
+        f"{least * 100:g} %"
     )

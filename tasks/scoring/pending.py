@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tasks.configuration.models import Missing
 from tasks.judging.cells import CellPlan
+from tasks.protocols.case import Protocol
 from tasks.warehouse.store import Warehouse
 
 SCORER_VERSION = "3"
@@ -28,10 +29,15 @@ def scored_cell(plan: CellPlan) -> str | None:
 
 def scorer_version(plan: CellPlan) -> str:
     """Return the version of a plan's scores."""
-    return name_scorer_version(plan.protocol_version, plan.missing)
+    return _name_version(plan.protocol_version, plan.missing)
 
 
-def name_scorer_version(protocol_version: str, missing: Missing) -> str:
+def current_version(protocol: Protocol) -> str:
+    """Return the version of scores that a protocol computes now."""
+    return _name_version(protocol.version, protocol.missing)
+
+
+def _name_version(protocol_version: str, missing: Missing) -> str:
     """Return the version of scores: that of the formulas, that of the protocol, and what missing
     reports count unless that is 0."""
     excluded = "" if missing == "zero" else f"/{missing}"

@@ -23,7 +23,7 @@ from tasks.scoring.completeness import (
     find_unranked,
     load_assignable,
 )
-from tasks.scoring.pending import name_scorer_version
+from tasks.scoring.pending import current_version
 from tasks.scoring.standings import STATISTICS_VERSION, Standing, compute_standings
 from tasks.warehouse.results import OUTDATED, UNREVIEWED, AgentPair, LeaderboardRow
 from tasks.warehouse.rubrics import BundleSettings, RubricBundle
@@ -103,7 +103,7 @@ def _group_scores(
     warehouse: Warehouse, edition: str, protocols: Sequence[Protocol]
 ) -> Iterator[ScoreGroup]:
     metrics = {(p.name, metric.name): metric for p in protocols for metric in p.metrics}
-    versions = {p.name: name_scorer_version(p.version, p.missing) for p in protocols}
+    versions = {p.name: current_version(p) for p in protocols}
     assignable = {p.name: load_assignable(warehouse, edition, p) for p in protocols}
     drafts = _find_drafts(warehouse, edition)
     scores = warehouse.frame(SCORES, [edition])

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tasks.protocols.registry import get_protocol
-from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.pending import current_version
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, utc_now
@@ -62,7 +62,7 @@ def scored(
             judge=judge, value=value, numerator=value and value * 10 * (n + 1),
             n_items=10 * (n + 1) * (value is not None), state="done", cell_id=f"{name} {agent} {n}",
             reason=None if value is not None else "nothing there",
-            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
+            scorer_version=current_version(get_protocol(name)),
         )
         for (name, metric), of_agent in values.items()
         for agent, of_report in of_agent.items()

@@ -187,7 +187,7 @@ def test_who_delivered_one_of_three_is_listed_apart_and_provisional(warehouse: W
     cyd = rows["cyd"]
     assert (cyd.value, cyd.n_delivered, cyd.n_assignments, cyd.n_open) == (0.45, 1, 3, 2)
     assert (cyd.rank_from, cyd.rank_to, cyd.provisional) == (None, None, True)
-    assert cyd.unranked == "it delivered 1 of 3 reports, fewer than 95%"
+    assert cyd.unranked == "it delivered 1 of 3 reports, fewer than 95 %"
     assert [(rows[a].unranked, rows[a].rank_to, rows[a].provisional) for a in ("ann", "bob")] == [
         (None, 2, False), (None, 2, False),
     ]  # fmt: skip

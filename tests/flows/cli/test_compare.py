@@ -10,7 +10,7 @@ import pytest
 from tasks.configuration.rubrics import RUBRICS_VARIABLE
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.boards import select_boards
-from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.pending import current_version
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
@@ -36,7 +36,7 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             edition="e", protocol=name, metric=metric, agent=agent, assignment="x",
             judge="offline", value=value, numerator=value, n_items=1,
             n_open=agent == "third" and metric == "valid_rate", state="done",
-            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
+            scorer_version=current_version(get_protocol(name)),
         )
         for (name, metric), values in VALUES.items()
         for agent, value in zip(AGENTS, values, strict=True)

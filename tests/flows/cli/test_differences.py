@@ -13,7 +13,7 @@ from flows.display.leaderboard import leaderboard_rows, load_leaderboard, rank_a
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.board_notes import describe_ranges
 from tasks.scoring.boards import INTERVAL, choose_ranking_metric, select_boards
-from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.pending import current_version
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
@@ -41,7 +41,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
             judge="offline", value=value, numerator=value, n_items=1 if value is not None else 0,
             n_open=1 if (agent, metric, n) == ("third", "coverage_wiki", 0) else 0, state="done",
-            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
+            scorer_version=current_version(get_protocol(name)),
         )
         for name in NAMES
         for metric in METRICS[name]
@@ -191,3 +191,38 @@ def test_a_leaderboard_without_ranges_shows_bare_ranks_and_no_word_of_ranges(
     assert sorted(rank for rank, _ in rank_agents(bare, board)) == ["1", "2", "3"]
     assert describe_ranges(bare, board) == ""
     assert all(INTERVAL not in row for row in leaderboard_rows(bare))
+
+
+def test_an_agent_that_is_not_ranked_is_compared_with_nobody_and_the_message_says_why(
+    tmp_path: Path, evergreen: Evergreen
+) -> None:
+    path = tmp_path / "w.duckdb"
+    scores = [
+        Score(
+            edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent, assignment=f"x{n}",
+            judge="offline", value=0.5, numerator=0.5, n_items=1, state="done",
+            scorer_version=current_version(get_protocol("wiki_fact")),
+        )
+        for agent, n_reports in (("ann", 3), ("bob", 3), ("cyd", 1))
+        for n in range(n_reports)
+    ]  # fmt: skip
+    with open_warehouse(path) as warehouse:
+        edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
+        warehouse.write(Change(Edition, [edition]), Change(Score, scores))
+        board = build_leaderboard_rows(warehouse, "e", [get_protocol("wiki_fact")])
+        rows, pairs = add_statistics(warehouse, "e", board)
+        warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
+    out = asked(evergreen, path, "--metric", "coverage_wiki")
+    assert "cyd" not in out
+    code, _, said = evergreen("differences", "--edition", "e", "--warehouse", path,
+                              "--metric", "coverage_wiki", "--agent", "cyd")  # fmt: skip
+    told = " ".join(said.replace("│", " ").split())
+    assert code != 0
+    assert "'cyd', which is not ranked (it delivered 1 of 3 reports, fewer than 95 %)" in told
+    _, board_out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", path)
+    lines = [line.split() for line in board_out.splitlines()]
+    assert [line[:2] for line in lines if line[1:2] in (["ann"], ["bob"], ["cyd"])] == [
+        ["1–2", "ann"], ["1–2", "bob"], ["–", "cyd"],
+    ]  # fmt: skip
+    assert "Not ranked: cyd: it delivered 1 of 3 reports, fewer than 95 %." in board_out
+    assert "1 of 3" in board_out

@@ -83,7 +83,8 @@ def row(protocol: str, metric: str, judge: str = "offline") -> dict[str, Any]:
         "edition": "e", "protocol": protocol, "agent": "a", "metric": metric, "judge": judge,
         "value": 0.5, "macro": 0.5, "micro": 0.5, "n_items": 2, "n_reports": 1, "n_open": 0,
         "provisional": False, "reason": None, "low": None, "high": None, "n_articles": None,
-        "rank_from": None, "rank_to": None,
+        "rank_from": None, "rank_to": None, "value_present": 0.5, "value_zero": 0.5,
+        "n_delivered": 1, "n_missing": 0, "n_assignments": 1, "unranked": None,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from tasks.analysis.protocols import NO_OVERALL, ProtocolComparison, compare_headline_metrics
 from tasks.editions.names import UnknownName
 from tasks.protocols.registry import PROTOCOLS, get_protocol
-from tasks.scoring.pending import SCORER_VERSION
+from tasks.scoring.pending import current_version
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, utc_now
@@ -34,7 +34,7 @@ def scored(warehouse: Warehouse, values: dict[tuple[str, str], Values], n_open: 
         Score(
             edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}", judge="j",
             value=value, numerator=value, n_items=value is not None, n_open=n_open, state="done",
-            scorer_version=f"{SCORER_VERSION}/{get_protocol(name).version}",
+            scorer_version=current_version(get_protocol(name)),
         )
         for (name, metric), of_agent in values.items()
         for agent, of_report in of_agent.items()

@@ -99,7 +99,7 @@ def test_the_figure_counts_the_missing_report_and_can_be_had_without_it(
     assert covered.value == covered.value_zero == 0.5
     assert (covered.n_delivered, covered.n_missing, covered.n_assignments) == (1, 1, 2)
     assert (covered.n_open, covered.provisional) == (0, False)  # nothing is left to come
-    assert covered.unranked == "it delivered 1 of 2 reports, fewer than 95%"
+    assert covered.unranked == "it delivered 1 of 2 reports, fewer than 95 %"
     accurate = found["ref_acc"]
     assert accurate.value == accurate.value_present == accurate.value_zero == 1
 
