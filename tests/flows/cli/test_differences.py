@@ -199,7 +199,8 @@ def test_an_agent_that_is_not_ranked_is_compared_with_nobody_and_the_message_say
     path = tmp_path / "w.duckdb"
     scores = [
         Score(
-            edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent, assignment=f"x{n}",
+            edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent,
+            assignment=f"x{n}",
             judge="offline", value=0.5, numerator=0.5, n_items=1, state="done",
             scorer_version=current_version(get_protocol("wiki_fact")),
         )
