@@ -18,6 +18,7 @@ from flows.cli.sandbox_messages import (
     check_served,
     print_addresses,
     print_log_line,
+    warn_about_missing_bans,
     warn_about_open_access,
 )
 from flows.display.console import print_message, transient_progress
@@ -26,8 +27,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
-from tasks.editions.names import UnknownName, check_known
-from tasks.sandbox.bans import Ban, merge_bans
+from tasks.editions.names import check_known
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.snapshot import latest_snapshot
@@ -35,10 +35,6 @@ from tasks.warehouse.snapshot import latest_snapshot
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules
     from tasks.sandbox.source import PageSource
-
-MAX_NAMED = 5
-"""Assignments that the message about an unknown one names."""
-
 
 CorpusOption = Annotated[
     Path | None,
@@ -50,26 +46,16 @@ AsOfOption = Annotated[
     str | None,
     typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
 ]
-AssignmentOption = Annotated[
-    str | None,
-    typer.Option(
-        "--assignment", help="Serve only this assignment, without the pages that it bans."
-    ),
-]
-WithoutBannedOption = Annotated[
-    bool,
-    typer.Option(
-        "--without-banned",
-        help="Hide pages that any assignment bans from requests that name no assignment.",
-    ),
-]
 KeysOption = Annotated[
     str | None,
     typer.Option("--api-key-env", help="The variable with the key, or several by commas."),
 ]
 PagesEditionOption = Annotated[
     str | None,
-    typer.Option("--edition", help="The edition whose pages and assignments to serve."),
+    typer.Option(
+        "--edition",
+        help="The edition whose pages to serve; nobody gets what its assignments ban.",
+    ),
 ]
 RankingOption = Annotated[
     Ranking | None, typer.Option("--ranking", help="That of configs/sandbox.yaml if not given.")
@@ -80,8 +66,6 @@ def sandbox(
     edition: PagesEditionOption = None,
     corpus: CorpusOption = None,
     as_of: AsOfOption = None,
-    assignment: AssignmentOption = None,
-    without_banned: WithoutBannedOption = False,
     ranking: RankingOption = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
@@ -100,6 +84,8 @@ def sandbox(
     """Serve archived pages to agents: search and fetch, also as MCP tools.
 
     The index is built from the edition's last export, or from a corpus, and updated at each start.
+    Pages that any assignment of the edition bans are served to nobody. Without --edition nothing
+    is banned.
     """
     # Imported here because the server takes a second to load.
     from tasks.sandbox.access import AccessRules
@@ -109,17 +95,13 @@ def sandbox(
 
     if edition is None and corpus is None:
         raise typer.BadParameter("give --edition, --corpus, or both.")
-    if edition is None and (assignment or without_banned):
-        raise typer.BadParameter("assignments belong to an edition: give --edition, too.")
     settings = _load_settings(ranking, per_minute)
     snapshot = _find_snapshot(warehouse, edition) if edition else None
     source = PageSource(edition=edition, snapshot=snapshot, corpus=corpus)
-    bans = source.read_bans()
     served = AccessRules(
         name=source.name,
-        bans=bans,
-        ban=_select_ban(bans, edition, assignment, without_banned=without_banned),
-        assignment=assignment,
+        ban=source.read_ban(),
+        assignments=source.read_assignments(),
         as_of=_parse_day(as_of),
         keys=_read_keys(api_key_env),
     )
@@ -127,6 +109,8 @@ def sandbox(
     folder = _build_or_exit(source, settings, warehouse)
     if listening is None:
         return
+    if served.ban is None:
+        warn_about_missing_bans()
     if not served.keys and not is_loopback(host):
         warn_about_open_access(host)
     on_query = print_log_line if log_queries else None
@@ -218,27 +202,6 @@ def _find_snapshot(warehouse: Location, edition: str) -> Path:
         with open_for_reading(warehouse) as source:
             check_known(source, edition)
     return snapshot
-
-
-def _select_ban(
-    bans: dict[str, Ban], edition: str | None, assignment: str | None, *, without_banned: bool
-) -> Ban | None:
-    if assignment is not None and assignment not in bans:
-        raise UnknownName(_format_unknown_assignment(bans, str(edition), assignment))
-    if assignment is not None:
-        return bans[assignment]
-    return merge_bans(bans.values()) if without_banned else None
-
-
-def _format_unknown_assignment(bans: dict[str, Ban], edition: str, assignment: str) -> str:
-    if not bans:
-        return f"{edition} has no assignments. Run `evergreen assign --edition {edition}`."
-    names = ", ".join(sorted(bans)[:MAX_NAMED])
-    quoted = edition.replace("'", "''")
-    return (
-        f"{edition} has no assignment {assignment!r}; it has {len(bans):,}, such as {names}. All: "
-        f"evergreen sql \"SELECT assignment FROM assignments WHERE edition = '{quoted}'\""
-    )
 
 
 def _parse_day(text: str | None) -> date | None:

@@ -48,8 +48,8 @@ def check_served(sandbox: "Sandbox") -> None:
             f"they {treatment} (`undated` in configs/sandbox.yaml)."
         )
     rules = [f"as of {as_of}"] if as_of else []
-    rules += ["without banned ones"] if served.ban else []
-    message = f"{sandbox.n_served:,} of {n:,} pages are served {' and '.join(rules)}"
+    rules += ["without those that an assignment bans"] if served.ban else []
+    message = f"{sandbox.n_served:,} of {n:,} pages are served {', '.join(rules)}"
     if not sandbox.n_served:
         raise SandboxError(
             f"{message}: there is nothing to search. Choose a later --as-of, keep pages without a "
@@ -73,6 +73,13 @@ def warn_about_open_access(host: str) -> None:
     _print_warning(
         f"Anybody who can reach {host} can read these texts, which belong to others: set a key "
         "with --api-key-env. Other machines have to use this one's name or address."
+    )
+
+
+def warn_about_missing_bans() -> None:
+    _print_warning(
+        "Nothing is banned, not even encyclopedias: without an edition there are no assignments "
+        "to protect. To serve agents that are asked about an edition, give --edition, too."
     )
 
 

@@ -38,7 +38,7 @@ class AgentFolders:
     work: Path
     """The parent of the folders of program jobs."""
     archive: Path | None
-    """The edition's latest snapshot; None where nothing has been exported."""
+    """The folder with the pages that its programs may read; None if it reads no archive."""
 
 
 def open_agent(agent: str, ask: Any, key: str | None, folders: AgentFolders) -> AgentClient:

@@ -150,7 +150,8 @@ class CommandAsk(Ask):
     memory_mb: PositiveInt = 4096
     """Address space of each of its processes."""
     archive: bool = False
-    """Whether it may read the edition's archive (`EVERGREEN_ARCHIVE`)."""
+    """Whether it may read the edition's archived pages that no assignment bans
+    (`EVERGREEN_ARCHIVE`)."""
 
 
 class HttpAsk(Ask, KeySettings):

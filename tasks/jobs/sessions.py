@@ -1,5 +1,6 @@
 """Open job runners: agents with their keys, working folders and the run's budget."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,13 +15,21 @@ from tasks.configuration.agents import (
     load_agents,
 )
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings
 from tasks.costs.budget import get_budget
 from tasks.jobs.run import JobRunner
 from tasks.models.errors import Misconfigured, UnknownPrice
+from tasks.sandbox.program_archive import make_program_archive
 from tasks.warehouse.location import LocationLike, parse_location
-from tasks.warehouse.snapshot import export_edition, latest_snapshot
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Article, Assignment
+from tasks.warehouse.snapshot import export_edition, is_snapshot_current, latest_snapshot
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.truths import GroundTruth
+
+ARCHIVE_TABLES = (Article, Assignment, GroundTruth, Page)
+"""The tables that determine what programs may read."""
 
 
 def load_ask_entry(agent: str) -> AskEntry:
@@ -84,7 +93,9 @@ async def open_job_runner(
         agent=agent,
         kind=ask.kind,
         ask=ask,
-        client=await open_agent_client(agent, ask, prepare_workplace(warehouse, edition, ask)),
+        client=await open_agent_client(
+            agent, ask, await prepare_workplace(warehouse, edition, ask)
+        ),
         warehouse=warehouse,
         budget=get_budget(warehouse),
         reply=load_agents().clarification_reply,
@@ -109,14 +120,25 @@ async def open_agent_client(agent: str, ask: Any, place: AgentFolders) -> AgentC
     return open_agent(agent, ask, key, place)
 
 
-def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> AgentFolders:
-    """Prepare an agent's folders; if it reads the archive, export the edition's snapshot."""
+async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> AgentFolders:
+    """Prepare an agent's folders; if it reads the archive, a copy without what is banned.
+
+    Raises:
+        SandboxError: what is banned cannot be read.
+    """
+    work = get_work_folder(warehouse.location)
     archive: Path | None = None
     if getattr(ask, "archive", False):
-        archive = latest_snapshot(warehouse.location, edition)
-        if not (archive / "pages.parquet").exists():
+        if not is_snapshot_current(warehouse, edition, ARCHIVE_TABLES):
             export_edition(warehouse, edition)
-    return AgentFolders(work=get_work_folder(warehouse.location), archive=archive)
+        snapshot = latest_snapshot(warehouse.location, edition)
+        archive = await asyncio.to_thread(
+            make_program_archive,
+            snapshot.resolve(),
+            work / ".archives" / snapshot.parent.name,
+            load_inversion(),
+        )
+    return AgentFolders(work=work, archive=archive)
 
 
 def get_work_folder(warehouse: LocationLike) -> Path:

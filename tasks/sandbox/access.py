@@ -1,6 +1,6 @@
 """Access to the index for HTTP and MCP requests, under the rules of one server."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from tasks.base import Frozen
@@ -12,16 +12,15 @@ from tasks.sandbox.search import SearchIndex
 
 
 class AccessRules(Frozen):
-    """Which pages a server returns, and to whom."""
+    """Which pages a server returns, and to whom. No request can relax them."""
 
     name: str
     """The name of the edition or corpus."""
-    bans: Mapping[str, Ban]
-    """The ban of each assignment; a request may name an assignment."""
-    ban: Ban | None = None
-    """The ban for requests that name no assignment."""
-    assignment: str | None = None
-    """The only assignment that requests may name; None for any."""
+    ban: Ban | None
+    """What any assignment of the edition bans, for every request; None without an edition: then
+    nothing is banned, not even encyclopedias."""
+    assignments: frozenset[str] = frozenset()
+    """The assignments that requests may name."""
     as_of: date | None = None
     """Pages of later days are left out."""
     keys: Sequence[str] = ()
@@ -43,49 +42,46 @@ class Sandbox:
         self.rules = rules
         self.settings = settings
         self._log = log
-        self.n_served = index.catalogue.count_served(self._make_filter(None))
-        """Pages that are served to requests without an assignment."""
+        self._filter = PageFilter(as_of=rules.as_of, ban=rules.ban)
+        self.n_served = len(index.catalogue.find_served(self._filter))
+        """Pages that requests can see."""
+        allowed = index.catalogue.find_served(PageFilter(ban=rules.ban))
+        self.n_banned = None if rules.ban is None else len(index.catalogue.rows) - len(allowed)
+        """Pages that nobody can see, whatever their day; None if nothing is banned."""
 
     async def search(
         self, query: str, k: int, assignment: str | None, *, with_texts: bool = False
     ) -> list[SearchResult]:
-        """Return the k best pages that a request for an assignment, or for none, may see.
+        """Return the k best pages that requests may see.
+
+        assignment: changes nothing, since everybody is kept from what any assignment bans.
 
         Raises:
-            NotServed: the assignment is not served.
+            NotServed: there is no such assignment.
         """
-        page_filter = self._make_filter(assignment)
+        self._check_assignment(assignment)
         self._log_call("search", query)
-        return await self.index.search(query, k, page_filter, with_texts=with_texts)
+        return await self.index.search(query, k, self._filter, with_texts=with_texts)
 
     async def fetch(self, url: str, assignment: str | None) -> FetchedPage:
         """Return a page by its URL or the URL that it redirects to.
 
+        assignment: as in `search`.
+
         Raises:
-            NotServed: the assignment or the page is not served.
+            NotServed: there is no such assignment, or the page is not served.
         """
-        page_filter = self._make_filter(assignment)
+        self._check_assignment(assignment)
         self._log_call("fetch", url)
-        return await self.index.get_page(url, page_filter)
+        return await self.index.get_page(url, self._filter)
 
     def _log_call(self, call: str, argument: str) -> None:
         if self._log:
             self._log(f"{call} {argument!r}")
 
-    def _make_filter(self, assignment: str | None) -> PageFilter:
-        return PageFilter(as_of=self.rules.as_of, ban=self._find_ban(assignment))
-
-    def _find_ban(self, assignment: str | None) -> Ban | None:
-        rules = self.rules
-        if assignment is None:
-            return rules.ban
-        if rules.assignment is not None and assignment != rules.assignment:
+    def _check_assignment(self, assignment: str | None) -> None:
+        """Refuse a name that is not known: what such an assignment bans is not known either."""
+        if assignment is not None and assignment not in self.rules.assignments:
             raise NotServed(
-                "unknown_assignment",
-                f"{assignment[:200]!r} is not served here; only {rules.assignment!r} is.",
+                "unknown_assignment", f"{self.rules.name} has no assignment {assignment[:200]!r}."
             )
-        if assignment not in rules.bans:
-            raise NotServed(
-                "unknown_assignment", f"{rules.name} has no assignment {assignment[:200]!r}."
-            )
-        return rules.bans[assignment]

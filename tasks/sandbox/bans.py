@@ -1,5 +1,5 @@
-"""What an assignment must not use: encyclopedias, copies of its article, and what its ground truth
-bans."""
+"""What nobody may use: encyclopedias, copies of an edition's articles, and what its ground truths
+ban."""
 
 import re
 from collections import Counter
@@ -12,14 +12,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Ban(BanList):
-    """What one assignment must not use, in addition to encyclopedias."""
+    """What the assignments of an edition ban, in addition to encyclopedias."""
 
     articles: tuple[str, ...] = ()
     """Articles whose copies are banned."""
 
 
-def make_ban(article: str, banned: Iterable[str]) -> Ban:
-    """Make the ban of an assignment on an article.
+def make_ban(articles: Iterable[str], banned: Iterable[str]) -> Ban:
+    """Make a ban of articles and of pages and hosts.
 
     banned: URLs of pages and hosts, as in a ground truth.
 
@@ -27,17 +27,10 @@ def make_ban(article: str, banned: Iterable[str]) -> Ban:
         InvalidBan: an entry is neither.
     """
     named = parse_bans(banned)
-    articles = (article,) if article else ()
-    return Ban(articles=articles, pages=named.pages, hosts=named.hosts)
-
-
-def merge_bans(bans: Iterable[Ban]) -> Ban:
-    """Merge bans into one that bans everything that any of them does."""
-    all_bans = list(bans)
     return Ban(
-        articles=tuple(sorted({name for ban in all_bans for name in ban.articles})),
-        pages=tuple(sorted({page for ban in all_bans for page in ban.pages})),
-        hosts=tuple(sorted({host for ban in all_bans for host in ban.hosts})),
+        articles=tuple(sorted(set(articles))),
+        pages=tuple(sorted(set(named.pages))),
+        hosts=tuple(sorted(set(named.hosts))),
     )
 
 

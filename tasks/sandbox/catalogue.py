@@ -1,11 +1,9 @@
 """The catalogue of all pages in an index: their URLs, and which of them a request may see."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, Literal
 from urllib.parse import urlsplit
-
-import pyarrow as pa
 
 from tasks.base import Frozen
 from tasks.extraction.bans import is_host_or_subdomain
@@ -21,7 +19,7 @@ class PageFilter(Frozen):
     as_of: date | None = None
     """Pages of later days are left out."""
     ban: Ban | None = None
-    """What the assignment must not use; with a ban, encyclopedias are left out too."""
+    """What nobody may use; with a ban, encyclopedias are left out too."""
 
 
 RefusalReason = Literal["not_archived", "banned", "later", "unknown_assignment"]
@@ -38,9 +36,9 @@ class NotServed(Exception):
 class Catalogue:
     """All pages of an index by key, in memory: some 300 bytes each."""
 
-    def __init__(self, pages: pa.Table, *, keep_undated: bool) -> None:
-        """pages: url, final_url, day, encyclopedia, copies and _rowid. keep_undated: whether pages
-        without a day pass every `as_of`."""
+    def __init__(self, pages: Iterable[dict[str, Any]], *, keep_undated: bool) -> None:
+        """pages: url, final_url, day, encyclopedia, copies and _rowid of each. keep_undated:
+        whether pages without a day pass every `as_of`."""
         self._keep_undated = keep_undated
         self.rows: dict[str, int] = {}
         """Page key to row id."""
@@ -51,7 +49,7 @@ class Catalogue:
         self._redirected_from: dict[str, list[str]] = {}
         self._on_host: dict[str, list[str]] = {}
         self._banned: dict[Ban, frozenset[str]] = {}
-        for page in sorted(pages.to_pylist(), key=lambda page: str(page["url"])):
+        for page in sorted(pages, key=lambda page: str(page["url"])):
             self._add(page)
 
     def _add(self, page: dict[str, Any]) -> None:
@@ -73,16 +71,18 @@ class Catalogue:
         """The number of pages without a day."""
         return sum(day is None for day in self._days.values())
 
-    def count_served(self, page_filter: PageFilter) -> int:
-        """Count the pages that pass a filter."""
-        return sum(
-            self._is_in_time(url, page_filter) and not self._is_banned(url, page_filter)
+    def find_served(self, page_filter: PageFilter) -> frozenset[str]:
+        """Find the pages that pass a filter."""
+        return frozenset(
+            url
             for url in self.rows
+            if self._is_in_time(url, page_filter) and not self._is_banned(url, page_filter)
         )
 
     def find_banned(self, ban: Ban) -> frozenset[str]:
-        """Find the pages of a ban, except encyclopedias: its pages and copies of its articles with
-        their redirect targets, the pages on its hosts, and all pages that redirect to these."""
+        """Find the pages of a ban, except those marked as encyclopedias: its pages and copies of
+        its articles with their redirect targets, the pages on its hosts, and all pages that
+        redirect to these or to an encyclopedia."""
         if ban not in self._banned:
             copies = [url for article in ban.articles for url in self._copies.get(article, ())]
             pages = (*ban.pages, *copies)
@@ -90,7 +90,7 @@ class Catalogue:
             for host, urls in self._on_host.items():
                 if is_host_or_subdomain(host, ban.hosts):
                     banned += urls
-            found = self._add_redirecting(banned) & self.rows.keys()
+            found = self._add_redirecting([*banned, *self._encyclopedias]) & self.rows.keys()
             self._banned[ban] = frozenset(found - self._encyclopedias)
         return self._banned[ban]
 
@@ -129,7 +129,7 @@ class Catalogue:
             raise NotServed("not_archived", f"{address[:500]} is not in the archive.")
         permitted = [page for page in pages if not self._is_banned(page, page_filter)]
         if not permitted:
-            raise NotServed("banned", f"{address[:500]} must not be used for this assignment.")
+            raise NotServed("banned", f"{address[:500]} is banned by an assignment of the edition.")
         for page in permitted:
             if self._is_in_time(page, page_filter):
                 return page

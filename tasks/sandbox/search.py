@@ -147,13 +147,9 @@ async def open_index(folder: Path, settings: SandboxSettings) -> SearchIndex:
         passages = await database.open_table(PASSAGES)
         await pages.checkout(current.pages_version)
         await passages.checkout(current.passages_version)
-        catalogue = Catalogue(
-            await pages.query()
-            .select(["url", "final_url", "day", "encyclopedia", "copies"])
-            .with_row_id()
-            .to_arrow(),
-            keep_undated=settings.undated == "keep",
-        )
+        columns = ["url", "final_url", "day", "encyclopedia", "copies"]
+        listed = await pages.query().select(columns).with_row_id().to_arrow()
+        catalogue = Catalogue(listed.to_pylist(), keep_undated=settings.undated == "keep")
     except (OSError, ValueError, RuntimeError) as error:
         raise SandboxError(
             f"{folder}: the index cannot be read ({error}). Delete the folder; it is rebuilt."

@@ -18,7 +18,11 @@ from tasks.sandbox.tools import create_mcp_app
 
 JSON = "application/json"
 AssignmentParameter = Annotated[
-    str | None, Query(max_length=500, description="What it must not use is left out.")
+    str | None,
+    Query(
+        max_length=500,
+        description="Of the edition. It changes no result: what any assignment bans is left out.",
+    ),
 ]
 SearchReplies = responses.GymResults | responses.Results
 
@@ -93,14 +97,15 @@ def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
 
     @app.get("/health")
     async def health() -> dict[str, Any]:
-        """What is served, and how many pages that is for requests that name no assignment."""
+        """How many pages are served, and how many are banned; null: nothing is, as there is no
+        edition."""
         return {
             "status": "ok",
             "name": rules.name,
             "pages": sandbox.n_served,
+            "banned": sandbox.n_banned,
             "ranking": settings.ranking,
             "as_of": rules.as_of,
-            "assignment": rules.assignment,
         }
 
     @app.get("/", include_in_schema=False, response_class=HTMLResponse)

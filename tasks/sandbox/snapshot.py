@@ -1,6 +1,7 @@
 """Reading an edition from its exported snapshot, which works while a flow holds the warehouse."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from tasks.extraction.bans import InvalidBan
+from tasks.extraction.bans import InvalidBan, parse_bans
 from tasks.sandbox.bans import Ban, make_ban
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.page import MAX_TEXT_CHARS, ServedPage, clean_title
@@ -24,7 +25,7 @@ def read_pages(snapshot: Path) -> Iterator[ServedPage]:
     Raises:
         SandboxError: there is no snapshot, or its file of pages cannot be read.
     """
-    for row in _read_rows(
+    for row in read_rows(
         snapshot / "pages.parquet",
         ("url", "status", "title", "text", "language", "final_url", "published_on", "fetched_at"),
     ):
@@ -42,39 +43,44 @@ def read_pages(snapshot: Path) -> Iterator[ServedPage]:
 
 def count_pages(snapshot: Path) -> int:
     """Count the rows of the file of pages, whatever their status."""
-    with _open_file(snapshot / "pages.parquet") as file:
+    with open_file(snapshot / "pages.parquet") as file:
         return int(file.metadata.num_rows)
 
 
 def read_articles(snapshot: Path) -> dict[str, str]:
     """Return the texts of the edition's articles by name."""
-    rows = _read_rows(snapshot / "articles.parquet", ("article", "text"))
+    rows = read_rows(snapshot / "articles.parquet", ("article", "text"))
     return {row["article"]: row["text"] for row in rows}
 
 
-def read_bans(snapshot: Path) -> dict[str, Ban]:
-    """Return the ban of each of the edition's assignments.
+def read_assignments(snapshot: Path) -> frozenset[str]:
+    """Return the names of the edition's assignments."""
+    rows = read_rows(snapshot / "assignments.parquet", ("assignment",))
+    return frozenset(row["assignment"] for row in rows)
+
+
+def read_ban(snapshot: Path) -> Ban:
+    """Return what any assignment of the edition bans.
+
+    All its articles are banned, also those without an assignment yet: they may get one later.
 
     Raises:
         SandboxError: a file or a ban cannot be read.
     """
-    truths = {
-        row["assignment"]: _parse_settings(snapshot, row["settings"])
-        for row in _read_rows(snapshot / "ground_truths.parquet", ("assignment", "settings"))
-    }
     urls = {
         row["article"]: row["url"]
-        for row in _read_rows(snapshot / "articles.parquet", ("article", "url"))
+        for row in read_rows(snapshot / "articles.parquet", ("article", "url"))
     }
-    bans = {}
-    for row in _read_rows(snapshot / "assignments.parquet", ("assignment", "article")):
-        name, article = row["assignment"], row["article"]
-        own = [urls[article]] if urls.get(article) else []
+    banned = {f"article {name!r}": [url] for name, url in urls.items() if url}
+    for row in read_rows(snapshot / "ground_truths.parquet", ("assignment", "settings")):
+        settings = _parse_settings(snapshot, row["settings"])
+        banned[f"assignment {row['assignment']!r}"] = list(settings.banned)
+    for place, entries in banned.items():
         try:
-            bans[name] = make_ban(article, [*own, *truths.get(name, TruthSettings()).banned])
+            parse_bans(entries)
         except InvalidBan as error:
-            raise SandboxError(f"{snapshot}, assignment {name!r}: {error}") from None
-    return bans
+            raise SandboxError(f"{snapshot}, {place}: {error}") from None
+    return make_ban(urls, chain.from_iterable(banned.values()))
 
 
 def _parse_settings(snapshot: Path, text: str) -> TruthSettings:
@@ -87,8 +93,13 @@ def _parse_settings(snapshot: Path, text: str) -> TruthSettings:
         ) from None
 
 
-def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    with _open_file(path) as file:
+def read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table of a snapshot.
+
+    Raises:
+        SandboxError: the file is missing or cannot be read, or lacks a column.
+    """
+    with open_file(path) as file:
         try:
             for batch in file.iter_batches(BATCH_ROWS, columns=list(columns)):
                 if missing := set(columns) - set(batch.schema.names):
@@ -98,7 +109,12 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]
             raise _unreadable_error(path, str(error)) from None
 
 
-def _open_file(path: Path) -> Any:
+def open_file(path: Path) -> Any:
+    """Open a table of a snapshot.
+
+    Raises:
+        SandboxError: the file is missing or cannot be read.
+    """
     try:
         return pq.ParquetFile(path)
     except FileNotFoundError:

@@ -13,7 +13,13 @@ from tasks.sandbox.embedding import MODEL
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.index import BuildResult, IndexBuilder, OnProgress
 from tasks.sandbox.page import ServedPage, iterate_async
-from tasks.sandbox.snapshot import count_pages, read_articles, read_bans, read_pages
+from tasks.sandbox.snapshot import (
+    count_pages,
+    read_articles,
+    read_assignments,
+    read_ban,
+    read_pages,
+)
 from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.rows import content_sha
 
@@ -22,7 +28,7 @@ VERSION = "1"
 
 
 class PageSource(Frozen):
-    """The source of the pages, and the edition whose assignments they are served for."""
+    """The source of the pages, and the edition whose bans hold for them."""
 
     edition: str | None = None
     snapshot: Path | None = None
@@ -35,9 +41,13 @@ class PageSource(Frozen):
         corpus = corpus_name(self.corpus) if self.corpus else None
         return "+".join(name for name in (self.edition, corpus) if name)
 
-    def read_bans(self) -> dict[str, Ban]:
-        """Return the ban of each of the edition's assignments."""
-        return read_bans(self.snapshot) if self.snapshot else {}
+    def read_ban(self) -> Ban | None:
+        """Return what the edition's assignments ban; None, which bans nothing, for no edition."""
+        return read_ban(self.snapshot) if self.snapshot else None
+
+    def read_assignments(self) -> frozenset[str]:
+        """Return the names of the edition's assignments."""
+        return read_assignments(self.snapshot) if self.snapshot else frozenset()
 
     def read_articles(self) -> dict[str, str]:
         return read_articles(self.snapshot) if self.snapshot else {}

@@ -1,7 +1,7 @@
 """Search and fetch as tools of the Model Context Protocol (MCP) at /mcp, for models.
 
-The URL may contain `?assignment=…`, so that the user who configures the URL determines what an
-agent must not use, not the model.
+The tools take no assignment: what any assignment of the edition bans is left out for all. The URL
+may contain `?assignment=…`, which is only checked: another edition's is refused.
 """
 
 import logging

@@ -6,6 +6,7 @@ atomically, so a reader sees either the old snapshot or the new one.
 
 import os
 import shutil
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,13 +87,15 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
     return target
 
 
-def is_snapshot_current(warehouse: "Warehouse", edition: str) -> bool:
-    """Return whether the latest snapshot has the edition's current rows.
+def is_snapshot_current(
+    warehouse: "Warehouse", edition: str, models: Sequence[type[Row]] = TABLES
+) -> bool:
+    """Return whether the latest snapshot has the edition's current rows in these tables.
 
     It has not if a process ended between writing and exporting.
     """
     folder = latest_snapshot(warehouse.location, edition)
-    return all(_is_table_current(warehouse, model, edition, folder) for model in TABLES)
+    return all(_is_table_current(warehouse, model, edition, folder) for model in models)
 
 
 def load_latest_manifests(warehouse: LocationLike) -> list[tuple[Path, Manifest]]:

@@ -4,8 +4,8 @@
 
 starts a program per article (two at a time), as `evergreen ask` does, keeps the reports in
 `DIR/md_data/<article>.md` and prints how long the index and the reports took, their memory, and
-how much of the reference's facts the offline judge finds in them. The agent sees the snapshot's
-pages only; facts are read here, to measure.
+how much of the reference's facts the offline judge finds in them. The agent sees only the
+snapshot's pages that no assignment bans; facts are read here, to measure.
 """
 
 import argparse
@@ -24,10 +24,12 @@ from tasks.agents.command.answer import ProgramResult, read
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk, get_agent_entry
+from tasks.configuration.inversion import load_inversion
 from tasks.judges.decisions import CONSISTENT, VerifyClaims
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import split_sentences, strip_markdown
+from tasks.sandbox.program_archive import make_program_archive
 
 AGENT = "lexical_baseline"
 
@@ -83,7 +85,8 @@ def main() -> int:
     rows = articles.head(options.articles or articles.height).rows(named=True)
     ask = get_agent_entry(AGENT).ask
     assert isinstance(ask, CommandAsk)
-    client = CommandClient(AGENT, ask, AgentFolders(options.work / "jobs", options.snapshot))
+    archive = make_program_archive(options.snapshot, options.work / "archives", load_inversion())
+    client = CommandClient(AGENT, ask, AgentFolders(options.work / "jobs", archive))
 
     began = time.monotonic()
     first = asyncio.run(write_all(client, rows[:1], 1))

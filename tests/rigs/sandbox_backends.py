@@ -28,6 +28,7 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.sandbox.access import AccessRules, Sandbox
+from tasks.sandbox.program_archive import make_program_archive
 from tasks.sandbox.search import open_index
 from tasks.sandbox.service import create_app
 from tasks.sandbox.source import PageSource, build_index
@@ -46,7 +47,10 @@ def sandbox(snapshot: Path, work: Path, ranking: Ranking) -> Iterator[str]:
     async def calls() -> Sandbox:
         folder, _ = await build_index(source, work, settings, load_inversion(), load_web().reading)
         index = await open_index(folder, settings)
-        return Sandbox(index, AccessRules(name="edition", bans=source.read_bans()), settings)
+        rules = AccessRules(
+            name="edition", ban=source.read_ban(), assignments=source.read_assignments()
+        )
+        return Sandbox(index, rules, settings)
 
     with serving_application(lambda: _application(calls)) as address:
         yield address
@@ -90,12 +94,13 @@ def main() -> int:
     ask = get_agent_entry(AGENT).ask
     assert isinstance(ask, CommandAsk)
     over_http = ask.model_copy(update={"archive": False, "environment": ("EVERGREEN_SANDBOX",)})
+    archive = make_program_archive(options.snapshot, options.work / "archives", load_inversion())
     columns = {}
     shutil.rmtree(options.work / "jobs", ignore_errors=True)
     with sandbox(options.snapshot, options.work / "indexes", options.ranking) as address:
         os.environ["EVERGREEN_SANDBOX"] = address
         for name, each in (("own index", ask), ("sandbox", over_http)):
-            place = AgentFolders(options.work / "jobs" / name, options.snapshot)
+            place = AgentFolders(options.work / "jobs" / name, archive)
             client = CommandClient(AGENT, each, place)
             columns[name] = asyncio.run(figures(options.snapshot, client, rows.rows(named=True)))
     both = sorted(columns["own index"].keys() & columns["sandbox"].keys())

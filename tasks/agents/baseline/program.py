@@ -9,8 +9,9 @@ statements word for word with their sources. Any other agent should beat it.
 With EVERGREEN_SANDBOX, the address of an `evergreen sandbox`, it searches and fetches there instead
 (and sends EVERGREEN_SANDBOX_KEY if set).
 
-It opens no file of the archive but `pages.parquet`: no article, fact, report or verdict. But since
-other agents cited those pages, its search is easier than theirs was.
+Neither holds what an assignment bans. It opens no file of the archive but `pages.parquet`: no
+article, fact, report or verdict. But since other agents cited those pages, its search is easier
+than theirs was.
 """
 
 import json
@@ -25,7 +26,6 @@ from tasks.agents.baseline.index import PageSearch, UnreadableArchive, open_arch
 from tasks.agents.baseline.questions import answer_question
 from tasks.agents.baseline.research import MIN_NAMED, MIN_NAMED_QUERY, choose_statements, research
 from tasks.agents.baseline.sandbox import SandboxPages
-from tasks.extraction.bans import InvalidBan
 from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.traces import SearchStep
 
@@ -46,7 +46,6 @@ class BaselineAssignment(BaseModel):
     kind: AssignmentKind
     query: str | None = None
     prompt: str = ""
-    banned: tuple[str, ...] = ()
     assignment: str = ""
 
 
@@ -58,7 +57,7 @@ def main(environment: Mapping[str, str]) -> int:
     try:
         assignment = _load_assignment(environment)
         report, trace = write_report(_open_search(environment, assignment), assignment)
-    except (CannotWrite, UnreadableArchive, InvalidBan) as error:
+    except (CannotWrite, UnreadableArchive) as error:
         print(f"baseline: {error}", file=sys.stderr)
         return 1
     steps = [step.model_dump() for step in trace]
@@ -76,16 +75,15 @@ def write_report(
 
     Raises:
         CannotWrite: the archive holds nothing on the subject.
-        InvalidBan: what is banned cannot be read.
     """
     if assignment.kind == "find_claims":
-        reply, trace = answer_question(archive, assignment.prompt, assignment.banned)
+        reply, trace = answer_question(archive, assignment.prompt)
         if reply is None:
             raise CannotWrite("no archived page has a name near the question's words")
         return reply, trace
     subject = assignment.query or assignment.title
     least = MIN_NAMED_QUERY if assignment.query else MIN_NAMED
-    found = research(archive, subject, assignment.banned, least)
+    found = research(archive, subject, least)
     chosen = choose_statements(found, ARTICLE_WORDS)
     if not chosen:
         raise CannotWrite(

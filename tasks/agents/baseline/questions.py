@@ -11,7 +11,6 @@ from math import fsum
 
 from tasks.agents.baseline.index import PageSearch, ReadablePage
 from tasks.agents.baseline.research import PageStatement, find_names, read_statements, weigh_words
-from tasks.extraction.bans import parse_bans
 from tasks.judges.text import extract_terms, split_sentences
 from tasks.warehouse.traces import SearchStep
 
@@ -47,21 +46,15 @@ def extract_question(prompt: str) -> str:
     return (text[: heading.start()] if heading else text).strip()
 
 
-def answer_question(
-    search: PageSearch, prompt: str, banned: Sequence[str]
-) -> tuple[str | None, tuple[SearchStep, ...]]:
-    """Return the answer as JSON in Markdown, None if nothing was found, and the search trace.
-
-    Raises:
-        InvalidBan: `banned` holds neither a URL nor a host.
-    """
-    question, bans = extract_question(prompt), parse_bans(banned)
+def answer_question(search: PageSearch, prompt: str) -> tuple[str | None, tuple[SearchStep, ...]]:
+    """Return the answer as JSON in Markdown, None if nothing was found, and the search trace."""
+    question = extract_question(prompt)
     queries = [question, *(q for q in split_sentences(question) if q != question)][:MAX_QUERIES]
     asked = set(extract_terms(question))
     found: dict[str, _Candidate] = {}
     steps = []
     for index, query in enumerate(queries):
-        pages = [page for page in search.search(query) if not bans.matches(page.url)][:PAGES]
+        pages = search.search(query)[:PAGES]
         opened = tuple(page.url for page in pages[:MAX_SOURCES])
         steps.append(SearchStep(query=query, opened=opened, parent=0 if index else None))
         for rank, (score, statement) in enumerate(_rank_statements(pages, query)[:HITS]):

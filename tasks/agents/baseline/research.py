@@ -14,7 +14,6 @@ from functools import lru_cache
 from math import fsum, log
 
 from tasks.agents.baseline.index import PageSearch, ReadablePage
-from tasks.extraction.bans import parse_bans
 from tasks.judges.text import extract_numbers, extract_terms, load_stop_words
 from tasks.warehouse.traces import SearchStep
 
@@ -68,17 +67,11 @@ class ResearchResult:
     trace: tuple[SearchStep, ...]
 
 
-def research(
-    search: PageSearch, title: str, banned: Sequence[str], min_named: float = MIN_NAMED
-) -> ResearchResult:
+def research(search: PageSearch, title: str, min_named: float = MIN_NAMED) -> ResearchResult:
     """Search for a title (or query), then for the names on the pages found.
 
     min_named: share of its words that a page must contain to be opened.
-
-    Raises:
-        InvalidBan: `banned` holds neither a URL nor a host.
     """
-    bans = parse_bans(banned)
     plain = _IN_BRACKETS.sub("", title)
     subject = frozenset(extract_terms(plain) or extract_terms(title))
     opened: dict[str, tuple[PageStatement, ...]] = {}
@@ -89,7 +82,7 @@ def research(
         for page in search.search(query):
             if len(new) == most:
                 break
-            if page.url in opened or bans.matches(page.url):
+            if page.url in opened:
                 continue
             statements = read_statements(page)
             words = frozenset(extract_terms(page.title)).union(*(s.words for s in statements))

@@ -50,7 +50,7 @@ class SandboxPages:
     """A search over a sandbox's pages; each page is fetched once."""
 
     def __init__(self, address: str, key: str | None, assignment: str) -> None:
-        """assignment: the sandbox leaves out the pages that it bans; empty for none."""
+        """assignment: the sandbox refuses one of another edition; empty for none."""
         self._http = httpx.Client(
             base_url=address.rstrip("/"),
             headers={"x-api-key": key} if key else {},

@@ -7,8 +7,9 @@ and recording that may simply start it again.
 
 The program runs in its own folder with a clean environment: PATH, HOME, TMPDIR, LANG,
 EVERGREEN_ASSIGNMENT (a JSON file with the assignment), EVERGREEN_CACHE (a folder that the agent's
-programs share), EVERGREEN_ARCHIVE if its entry sets `archive` (a folder with the edition's
-`pages.parquet`, and nothing else of the edition), and the variables that its entry names.
+programs share), EVERGREEN_ARCHIVE if its entry sets `archive` (a read-only folder that its programs
+share, with a `pages.parquet` of the edition's pages without those that any assignment bans), and
+the variables that its entry names.
 """
 
 import asyncio
@@ -85,8 +86,8 @@ class CommandClient:
         if names:
             findings.append(f"it will see {', '.join(names)}")
         if self._ask.archive:
-            pages = self._find_pages()
-            findings.append(f"it will read {pages} ({pages.stat().st_size / 2**20:.0f} MB)")
+            self._find_archive()
+            findings.append("it will read the archived pages that no assignment bans")
         limits = f"{self._ask.limits.deadline_minutes:g} minutes and {self._ask.memory_mb} MB"
         return "; ".join([*findings, f"it gets {limits}. It was not run."])
 
@@ -153,14 +154,13 @@ class CommandClient:
             )
         return {name: os.environ[name] for name in self._ask.environment}
 
-    def _find_pages(self) -> Path:
-        pages = self._archive and self._archive / "pages.parquet"
-        if pages is None or not pages.is_file():
+    def _find_archive(self) -> Path:
+        if self._archive is None or not (self._archive / "pages.parquet").is_file():
             raise Misconfigured(
                 f"{self._agent}: its entry in {CONFIGURED_IN} sets `archive`, but no pages have "
                 "been exported yet. Import or evaluate an edition first."
             )
-        return pages
+        return self._archive.absolute()
 
     def _write_folder(self, folder: Path, request: JobRequest, command: tuple[str, ...]) -> None:
         """Write the job's folder, readable only by this user. Writing it again changes nothing."""
@@ -181,9 +181,7 @@ class CommandClient:
             "EVERGREEN_CACHE": str(self._cache.absolute()),
         }
         if self._ask.archive:
-            environment["EVERGREEN_ARCHIVE"] = str(folder / "archive")
-            (folder / "archive").mkdir(exist_ok=True)
-            _link_or_copy(self._find_pages(), folder / "archive" / "pages.parquet")
+            environment["EVERGREEN_ARCHIVE"] = str(self._find_archive())
         spec = ProgramSpec(
             command=command,
             environment=environment,
@@ -258,12 +256,3 @@ def _read_text(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
         return None
-
-
-def _link_or_copy(original: Path, name: Path) -> None:
-    """Link a file under another name, which outlives the snapshot; copy it across disks."""
-    name.unlink(missing_ok=True)
-    try:
-        name.hardlink_to(original)
-    except OSError:  # on another disk
-        shutil.copyfile(original, name)

@@ -38,12 +38,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("options", "said"),
     [
         ((), "give --edition, --corpus, or both"),
-        (("--corpus", ".", "--assignment", "a"), "assignments belong to an edition"),
         (("--edition", "e", "--as-of", "soon"), "expected a day as 2025-11-30, not 'soon'"),
-        (
-            ("--edition", "e", "--assignment", "x"),
-            "e has no assignment 'x'; it has 2, such as bread, harrow. All: evergreen sql",
-        ),
+        (("--edition", "e", "--without-banned"), "No such option"),
         (("--edition", "e", "--api-key-env", "NOT_SET"), "NOT_SET is not set or empty"),
         (
             ("--edition", "e", "--api-key-env", "ODD"),

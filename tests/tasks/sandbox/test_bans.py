@@ -2,41 +2,43 @@
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extraction.bans import InvalidBan
-from tasks.sandbox.bans import CopyDetector, make_ban, merge_bans
+from tasks.sandbox.bans import CopyDetector, make_ban
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.snapshot import read_bans
+from tasks.sandbox.snapshot import read_assignments, read_ban
 from tests.tasks.sandbox.archives import ARTICLE, WIKI, write_snapshot
 
 
 def test_addresses_with_a_path_are_pages_and_others_hosts() -> None:
-    ban = make_ban("a", ["https://www.x.example/p?b=1", "y.example", "https://z.example/"])
+    ban = make_ban(["a"], ["https://www.x.example/p?b=1", "z.example", "https://y.example/"])
     assert (ban.pages, ban.hosts) == (("https://x.example/p?b=1",), ("y.example", "z.example"))
     assert ban.articles == ("a",)
-    assert make_ban("", []).articles == ()
     with pytest.raises(InvalidBan, match="'no such' is to be banned"):
-        make_ban("a", ["y.example", "no such"])
+        make_ban(["a"], ["y.example", "no such"])
 
 
-def test_each_assignment_of_an_edition_has_its_ban(tmp_path: Path) -> None:
-    bans = read_bans(write_snapshot(tmp_path / "e"))
-    assert bans == {"harrow": make_ban("harrow", [WIKI]), "bread": make_ban("", ["bread.example"])}
+def test_an_edition_bans_what_any_of_its_assignments_does(tmp_path: Path) -> None:
+    snapshot = write_snapshot(tmp_path / "e")
+    assert read_ban(snapshot) == make_ban(["harrow"], [WIKI, "bread.example"])
+    assert read_assignments(snapshot) == {"harrow", "bread"}
+
+
+def test_an_article_is_banned_before_it_has_an_assignment(tmp_path: Path) -> None:
+    snapshot = write_snapshot(tmp_path / "e")
+    for table in ("assignments", "ground_truths"):
+        path = snapshot / f"{table}.parquet"
+        pq.write_table(pq.read_table(path)[:0], path)
+    assert read_ban(snapshot) == make_ban(["harrow"], [WIKI])
 
 
 def test_what_an_assignment_bans_unreadably_is_named_with_it(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="assignment 'bread': 'the bakers' is to be banned"):
-        read_bans(write_snapshot(tmp_path / "e", banned="the bakers"))
-
-
-def test_bans_unite() -> None:
-    both = merge_bans([make_ban("b", ["x.example"]), make_ban("a", ["https://y.example/p"])])
-    assert both == make_ban("a", ["x.example", "https://y.example/p"]).model_copy(
-        update={"articles": ("a", "b")}
-    )
+        read_ban(write_snapshot(tmp_path / "e", banned="the bakers"))
 
 
 COPIES = CopyDetector(

@@ -18,15 +18,21 @@ from tests.tasks.sandbox.archives import (
     BAKERY,
     COPY,
     KEEPER,
+    MOVED,
     PAGES,
     TOWERS,
     WIKI,
     WRECKS,
+    page,
     served_from,
     settings,
 )
 
-BANS = {"harrow": make_ban("harrow", [WIKI]), "bread": make_ban("", ["bread.example"])}
+TWICE_MOVED = "https://older.example/h"
+BAN = make_ban(["harrow"], [WIKI, "bread.example"])
+ASSIGNMENTS = frozenset({"harrow", "bread"})
+BANNED = {WIKI, COPY, MOVED, TWICE_MOVED, BAKERY}
+"""The article, its copy, what leads to them, and the pages of the host that a question bans."""
 ALL = "lighthouse bread Calliope Dahl"
 
 
@@ -40,8 +46,11 @@ def client(
     folder: Path, how: dict[str, Any] | None = None, **served: Any
 ) -> Iterator[httpx.Client]:
     log, host = served.pop("log", None), served.pop("host", "127.0.0.1")
-    given = AccessRules(name="e", bans=BANS, **served)
-    make = served_from(folder, given, settings(**(how or {})), log, host=host)
+    given = AccessRules.model_validate(
+        {"name": "e", "ban": BAN, "assignments": ASSIGNMENTS} | served
+    )
+    pages = (*PAGES, page(TWICE_MOVED, "A still older address of Harrow Point.", final_url=MOVED))
+    make = served_from(folder, given, settings(**(how or {})), log, pages, host)
     with (
         serving_application(make) as address,
         httpx.Client(base_url=address, trust_env=False, timeout=30) as http,
@@ -62,12 +71,12 @@ def found(http: httpx.Client, **asked: Any) -> list[str]:
 
 
 def test_search_answers_in_the_shape_of_deepresearchgym(asked: httpx.Client) -> None:
-    answer = asked.get("/search", params={"query": "Tolmen bakers", "k": 1})
+    answer = asked.get("/search", params={"query": "wreck of the Calliope", "k": 1})
     assert answer.headers["content-type"] == "application/json"
     assert set(answer.json()) == {"results"}
     [result] = (json.loads(base64.b64decode(one)) for one in answer.json()["results"])
     assert set(result) == {"url", "id", "title", "text", "language"}
-    assert (result["url"], result["text"]) == (BAKERY, PAGES[3].text)
+    assert (result["url"], result["text"]) == (WRECKS, PAGES[1].text)
 
 
 def test_the_parts_can_be_spelt_as_clueweb_does(asked: httpx.Client) -> None:
@@ -78,11 +87,11 @@ def test_the_parts_can_be_spelt_as_clueweb_does(asked: httpx.Client) -> None:
 
 
 def test_plain_json_has_ranks_scores_and_passages(asked: httpx.Client) -> None:
-    answer = asked.get("/search", params={"query": "Tolmen lighthouse", "k": 3, "format": "json"})
+    answer = asked.get("/search", params={"query": "Calliope lighthouse", "k": 3, "format": "json"})
     first, second, *_ = answer.json()["results"]
     assert (first["rank"], second["rank"]) == (1, 2)
     assert first["score"] >= second["score"]
-    assert "Tolmen" in first["snippet"]
+    assert "Calliope" in first["snippet"]
     assert set(first) == {"rank", "score", "url", "title", "snippet", "language", "day"}
 
 
@@ -104,7 +113,7 @@ def test_a_page_is_fetched_with_its_text(asked: httpx.Client) -> None:
         ("/search?query=x&format=xml", 422, "format: Input should be 'gym' or 'json'"),
         ("/search?query=x&assignment=none", 422, "e has no assignment 'none'"),
         ("/fetch?url=https://nowhere.example/", 404, "is not in the archive"),
-        (f"/fetch?url={WIKI}&assignment=harrow", 404, "must not be used for this assignment"),
+        (f"/fetch?url={WIKI}", 404, "is banned by an assignment of the edition"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_words(
@@ -115,25 +124,66 @@ def test_what_cannot_be_answered_is_refused_in_words(
     assert said in answer.json()["error"]
 
 
-def test_a_request_names_the_assignment_whose_bans_count(asked: httpx.Client) -> None:
-    assert {WIKI, COPY, BAKERY} <= set(found(asked))
-    assert set(found(asked, assignment="harrow")) == {TOWERS, WRECKS, KEEPER, BAKERY}
-    assert set(found(asked, assignment="bread")) == {TOWERS, WRECKS, KEEPER, COPY}
+EVERY_ASSIGNMENT = [{}, {"assignment": "harrow"}, {"assignment": "bread"}]
 
 
-def test_a_server_of_one_assignment_serves_no_other(folder: Path) -> None:
-    with client(folder, ban=BANS["harrow"], assignment="harrow") as http:
-        assert http.get("/health").json()["pages"] == 4
-        assert set(found(http)) == {TOWERS, WRECKS, KEEPER, BAKERY}
-        assert set(found(http, assignment="harrow")) == {TOWERS, WRECKS, KEEPER, BAKERY}
-        refused = http.get("/search", params={"query": "x", "assignment": "bread"})
-        assert "only 'harrow' is" in refused.json()["error"]
+@pytest.mark.parametrize("named", EVERY_ASSIGNMENT)
+def test_what_any_assignment_bans_is_found_by_nobody(
+    asked: httpx.Client, named: dict[str, str]
+) -> None:
+    assert set(found(asked, k=100, **named)) == {TOWERS, WRECKS, KEEPER}
+    for query in ("Harrow Point Lighthouse", "bakers of Tolmen", "magnificent encyclopedias"):
+        for form in ("json", "gym"):
+            sent = {"query": query, "k": 100, "format": form} | named
+            results = asked.get("/search", params=sent).json()["results"]
+            shown = str(results if form == "json" else [base64.b64decode(one) for one in results])
+            assert not [url for url in BANNED if url in shown]
+            assert "magnificent" not in shown
+            assert "Oskar Lindqvist, designed it" not in shown
+
+
+@pytest.mark.parametrize("named", EVERY_ASSIGNMENT)
+@pytest.mark.parametrize("url", [*sorted(BANNED), f"{WIKI}?action=raw", f"{COPY}#history",
+                                 COPY.replace("https://", "http://www.")])  # fmt: skip
+def test_what_any_assignment_bans_is_fetched_by_nobody(
+    asked: httpx.Client, url: str, named: dict[str, str]
+) -> None:
+    answer = asked.get("/fetch", params={"url": url} | named, follow_redirects=True)
+    assert answer.status_code == 404
+    assert "text" not in answer.json()
+
+
+def test_no_parameter_relaxes_the_bans(asked: httpx.Client) -> None:
+    for sent in ({"ban": ""}, {"bans": "none"}, {"without_banned": "false"}, {"as_of": ""},
+                 {"edition": ""}):  # fmt: skip
+        assert set(found(asked, k=100, **sent)) == {TOWERS, WRECKS, KEEPER}
+        assert asked.get("/fetch", params={"url": WIKI} | sent).status_code == 404
+    repeated = [("query", ALL), ("format", "json"), ("assignment", "harrow"), ("assignment", "x")]
+    assert asked.get("/search", params=repeated).status_code == 422  # type: ignore[arg-type]
+    assert asked.get("/search", params={"query": ALL, "assignment": ""}).status_code == 422
+
+
+def test_health_counts_what_is_served_and_what_is_banned(asked: httpx.Client) -> None:
+    told = asked.get("/health").json()
+    assert (told["pages"], told["banned"]) == (3, len(BANNED))
+
+
+def test_without_an_edition_nothing_is_banned_and_health_says_so(folder: Path) -> None:
+    with client(folder, ban=None, assignments=frozenset()) as http:
+        assert {WIKI, COPY, BAKERY} <= set(found(http))
+        told = http.get("/health").json()
+        assert (told["pages"], told["banned"]) == (8, None)
+        refused = http.get("/search", params={"query": "x", "assignment": "harrow"})
+        assert refused.json()["reason"] == "unknown_assignment"
 
 
 def test_as_of_a_day_holds_for_all_requests(folder: Path) -> None:
     with client(folder, as_of=date(2025, 3, 1)) as http:
         assert found(http) == [TOWERS]
-        assert http.get("/health").json()["pages"] == 1
+        told = http.get("/health").json()
+        assert (told["pages"], told["banned"]) == (1, len(BANNED))
+        banned = http.get("/fetch", params={"url": WIKI})
+        assert banned.json()["reason"] == "banned"
         late = http.get("/fetch", params={"url": KEEPER})
         assert (late.status_code, late.json()["reason"]) == (404, "later")
 

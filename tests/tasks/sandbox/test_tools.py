@@ -13,7 +13,9 @@ from tasks.sandbox.bans import make_ban
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     BAKERY,
+    COPY,
     KEEPER,
+    MOVED,
     PAGES,
     TOWERS,
     WIKI,
@@ -28,7 +30,11 @@ ALL = "lighthouse bread Calliope Dahl"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    served = AccessRules(name="e", bans={"harrow": make_ban("harrow", [WIKI])})
+    served = AccessRules(
+        name="e",
+        ban=make_ban(["harrow"], [WIKI, "towers.example"]),
+        assignments=frozenset({"harrow", "towers"}),
+    )
     folder = tmp_path_factory.mktemp("index") / "i"
     with serving_application(served_from(folder, served, pages=(*PAGES, LONG))) as address:
         yield address
@@ -66,7 +72,7 @@ def test_a_search_brings_pages_with_their_passages(address: str) -> None:
 
 
 def test_a_fetch_brings_the_text_and_long_ones_in_parts(address: str) -> None:
-    assert called(f"{address}/mcp", "fetch", url=TOWERS).structured_content["text"] == PAGES[0].text
+    assert called(f"{address}/mcp", "fetch", url=KEEPER).structured_content["text"] == PAGES[2].text
     parts: list[str] = []
     start: int | None = 0
     while start is not None:
@@ -77,14 +83,22 @@ def test_a_fetch_brings_the_text_and_long_ones_in_parts(address: str) -> None:
     assert len(parts) == 4
 
 
-def test_the_address_says_whose_bans_count(address: str) -> None:
-    place = f"{address}/mcp?assignment=harrow"
-    found = called(place, "search", query=ALL).structured_content["results"]
-    assert {one["url"] for one in found} >= {TOWERS, WRECKS, KEEPER, BAKERY}
-    assert WIKI not in {one["url"] for one in found}
-    refused = called(place, "fetch", url=WIKI)
-    assert refused.is_error
-    assert "must not be used" in refused.content[0].text
+@pytest.mark.parametrize("named", ["", "?assignment=harrow", "?assignment=towers"])
+def test_what_any_assignment_bans_no_tool_gives(address: str, named: str) -> None:
+    place = f"{address}/mcp{named}"
+    found = called(place, "search", query=ALL, k=100)
+    urls = {one["url"] for one in found.structured_content["results"]}
+    assert urls == {WRECKS, KEEPER, BAKERY}
+    assert "magnificent" not in found.content[0].text
+    for url in (WIKI, COPY, MOVED, TOWERS):
+        refused = called(place, "fetch", url=url)
+        assert refused.is_error
+        assert "is banned by an assignment" in refused.content[0].text
+
+
+def test_a_tool_takes_no_assignment_from_the_model(address: str) -> None:
+    answer = called(f"{address}/mcp", "fetch", url=WIKI, assignment="towers", ban=None)
+    assert answer.is_error
 
 
 @pytest.mark.parametrize(

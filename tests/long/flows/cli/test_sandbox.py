@@ -93,18 +93,24 @@ def test_it_builds_says_what_there_is_serves_and_ends_with_ctrl_c(warehouse: Pat
         assert found[0]["url"] == TOWERS
 
 
-def test_what_no_assignment_may_use_can_be_left_out_for_all(warehouse: Path) -> None:
-    with running(warehouse, "--edition", "e", "--without-banned") as (address, _):
+@pytest.mark.parametrize("named", [{}, {"assignment": "harrow"}, {"assignment": "bread"}])
+def test_what_any_assignment_bans_is_left_out_for_all(
+    warehouse: Path, named: dict[str, str]
+) -> None:
+    said = "\n3 of 7 pages are served without those that an assignment bans.\n"
+    with running(warehouse, "--edition", "e", remarked=said) as (address, _):
         for url in (WIKI, COPY, MOVED, PAGES[3].url):
-            assert patient.get(f"{address}/fetch", params={"url": url}).status_code == 404
-        assert patient.get(f"{address}/fetch", params={"url": TOWERS}).status_code == 200
+            answer = patient.get(f"{address}/fetch", params={"url": url} | named)
+            assert answer.status_code == 404
+        answer = patient.get(f"{address}/fetch", params={"url": TOWERS} | named)
+        assert answer.status_code == 200
 
 
 def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
     records = [{"url": url, "text": "A lighthouse."} for url in (WIKI, "https://new.example/x")]
     corpus.write_text("\n".join([*map(json.dumps, records), "no page"]))
-    options = ("--edition", "e", "--corpus", str(corpus), "--assignment", "harrow")
+    options = ("--edition", "e", "--corpus", str(corpus))
     with running(warehouse, *options, "--api-key-env", "KEYS", KEYS="a, b") as (address, said):
         assert '-H "x-api-key: $KEY"' in said
         asked = {"query": "lighthouse", "format": "json"}
@@ -113,8 +119,19 @@ def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_pat
         assert patient.get(f"{address}/search", params=asked).status_code == 401
 
 
+def test_without_an_edition_nothing_is_banned_and_the_start_says_so(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(json.dumps({"url": WIKI, "text": "A lighthouse."}))
+    said = "Nothing is banned, not even encyclopedias: without an edition"
+    with running(warehouse, "--corpus", str(corpus), remarked=said) as (address, _):
+        assert patient.get(f"{address}/fetch", params={"url": WIKI}).status_code == 200
+        assert patient.get(f"{address}/health").json()["banned"] is None
+
+
 def test_how_many_pages_are_served_as_of_a_day_is_said(warehouse: Path) -> None:
-    said = "\n1 of 7 pages are served as of 2025-03-01.\n"
+    said = "\n1 of 7 pages are served as of 2025-03-01, without those that an assignment bans.\n"
     options = ("--edition", "e", "--as-of", "2025-03-01")
     with running(warehouse, *options, remarked=said) as (address, _):
         assert patient.get(f"{address}/health", trust_env=False).json()["pages"] == 1

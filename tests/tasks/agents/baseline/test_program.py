@@ -19,7 +19,6 @@ from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.extraction.answers import parse_answer
-from tasks.extraction.bans import InvalidBan
 from tasks.imports.queries import ANSWER_FORM, QUESTION_PROMPT
 from tasks.warehouse.traces import SearchStep
 from tests.tasks.agents.archives import PAGES, page, write_archive
@@ -55,15 +54,11 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> JobAnswer:
     return ask(folder, write_archive(folder / "archive"))
 
 
-def written(
-    tmp_path: Path, *, banned: tuple[str, ...] = (), prompt: str = ""
-) -> tuple[str, tuple[SearchStep, ...]]:
+def written(tmp_path: Path, *, prompt: str = "") -> tuple[str, tuple[SearchStep, ...]]:
     """What the program writes, in this process: an article, or the answer to a prompt."""
     archive = open_archive(write_archive(tmp_path / "archive"), tmp_path / "cache")
     kind = "find_claims" if prompt else "write_article"
-    return write_report(
-        archive, BaselineAssignment(title=TITLE, kind=kind, prompt=prompt, banned=banned)
-    )
+    return write_report(archive, BaselineAssignment(title=TITLE, kind=kind, prompt=prompt))
 
 
 def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: JobAnswer) -> None:
@@ -105,28 +100,6 @@ def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path)
     assert "Maren Dahl" in report
     assert "bakers" not in report
     assert "## References" in report
-
-
-@pytest.mark.parametrize(
-    "banned",
-    [
-        "https://towers.example/harrow",
-        "https://www.towers.example/",
-        "towers: http://towers.example",
-        "towers.example",
-        "WWW.towers.example/harrow/",
-    ],
-)
-def test_what_is_banned_is_neither_opened_nor_cited(tmp_path: Path, banned: str) -> None:
-    report, trace = written(tmp_path, banned=(banned,))
-    assert report
-    assert "towers.example" not in report
-    assert not [url for step in trace for url in step.opened if "towers.example" in url]
-
-
-def test_a_ban_that_cannot_be_read_is_said_and_nothing_written(tmp_path: Path) -> None:
-    with pytest.raises(InvalidBan, match="'the towers' is to be banned but cannot be read"):
-        written(tmp_path, banned=("the towers",))
 
 
 def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Path) -> None:
@@ -180,7 +153,7 @@ def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Pat
     )
     pages = (*PAGES, page("https://logs.example/all", long, f"Logs of {TITLE}"))
     archive = open_archive(write_archive(tmp_path / "archive", pages), tmp_path / "cache")
-    chosen = choose_statements(research(archive, TITLE, ()), 600)
+    chosen = choose_statements(research(archive, TITLE), 600)
     urls = [statement.page.url for statement in chosen]
     of_logs = sum(len(s.text.split()) for s, u in zip(chosen, urls, strict=True) if "logs" in u)
     assert of_logs <= 220

@@ -1,0 +1,116 @@
+"""What a program with `archive: true` can read and change: a real one, run for an edition."""
+
+import asyncio
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.command.answer import read
+from tasks.agents.command.client import CommandClient
+from tasks.agents.kinds import AgentFolders
+from tasks.configuration.agents import CommandAsk
+from tasks.editions.prompts import assign_writing
+from tasks.imports.wlc import import_edition
+from tasks.jobs.sessions import prepare_workplace
+from tasks.warehouse.pages import Page
+from tasks.warehouse.rows import Article
+from tasks.warehouse.snapshot import export_edition, latest_snapshot
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+
+ROOT = Path(__file__).resolve().parents[3]
+GOOD = "https://towers.example/harrow"
+SHORT, COPY = "https://short.example/h", "https://blog.example/copy"
+FORGING = """
+archive="$EVERGREEN_ARCHIVE"
+ls "$archive"
+chmod u+w "$archive" "$archive/pages.parquet"
+echo forged > "$archive/pages.parquet"
+cat "$archive/pages.parquet"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The sample edition with its first article among the pages, before it was exported."""
+    path = tmp_path / "w.duckdb"
+    with open_warehouse(path) as store:
+        import_edition(store, ROOT / "data" / "sample", "sample", [])
+        article = first_article(store)
+        target = Page(edition="sample", url=article.url, status="ok", text=article.text)
+        store.write(
+            Change(
+                Page,
+                [
+                    target,
+                    target.model_copy(update={"url": COPY}),
+                    target.model_copy(
+                        update={"url": SHORT, "text": "Moved.", "final_url": article.url}
+                    ),
+                    target.model_copy(update={"url": GOOD, "text": "A granite tower."}),
+                ],
+            )
+        )
+        assert assign_writing(store, "sample")
+    return path
+
+
+def first_article(store: Warehouse) -> Article:
+    return store.rows(Article, "edition = 'sample'")[0]
+
+
+def prepare(store: Warehouse, ask: CommandAsk) -> AgentFolders:
+    return asyncio.run(prepare_workplace(store, "sample", ask))
+
+
+def run(place: AgentFolders, ask: CommandAsk) -> JobAnswer:
+    client = CommandClient("forger", ask, place)
+    asked = JobRequest(job="j", edition="sample", assignment="a", title="T",
+                       kind="write_article", prompt="Write it.")  # fmt: skip
+
+    async def finish() -> JobAnswer:
+        seen = await client.start(asked)
+        while not seen.ended:
+            await asyncio.sleep(0.02)
+            seen = await client.poll("j")
+        return read(seen.raw or "")
+
+    return asyncio.run(finish())
+
+
+def urls(place: AgentFolders) -> set[str]:
+    assert place.archive is not None
+    return set(pl.read_parquet(place.archive / "pages.parquet")["url"])
+
+
+def test_a_program_gets_no_answer_and_cannot_change_our_snapshot(path: Path) -> None:
+    ask = CommandAsk(kind="command", command=("sh", "-c", FORGING), archive=True)
+    with open_warehouse(path) as store:
+        place = prepare(store, ask)
+        assert GOOD in urls(place)
+        assert not {first_article(store).url, COPY, SHORT} & urls(place)
+        snapshot = latest_snapshot(path, "sample") / "pages.parquet"
+        before = snapshot.read_bytes()
+        assert run(place, ask).text == "pages.parquet\nforged\n"
+        assert snapshot.read_bytes() == before
+        assert GOOD in urls(prepare(store, ask))
+
+
+def test_what_came_after_the_last_export_is_banned_and_archived(path: Path) -> None:
+    ask = CommandAsk(kind="command", command=("true",), archive=True)
+    with open_warehouse(path) as store:
+        export_edition(store, "sample")
+        assert GOOD in urls(prepare(store, ask))
+        late = Article(**first_article(store).model_dump() | {"article": "late", "url": GOOD})
+        new = Page(edition="sample", url="https://new.example/", status="ok", text="New.")
+        store.write(Change(Article, [late]), Change(Page, [new]))
+        found = urls(prepare(store, ask))
+    assert GOOD not in found
+    assert "https://new.example/" in found
+
+
+def test_a_program_without_archive_gets_none(path: Path) -> None:
+    with open_warehouse(path) as store:
+        assert prepare(store, CommandAsk(kind="command", command=("true",))).archive is None
