@@ -76,7 +76,7 @@ def _load_judged(
 ) -> JudgedReports:
     first = plans[0]
     verdicts = warehouse.frame(
-        "SELECT cell_id, assignment, step, item, status, label, score FROM verdicts "
+        "SELECT cell_id, assignment, step, item, status, label, score, reason FROM verdicts "
         "WHERE edition = $1 AND protocol = $2 AND agent = $3 AND judge = $4 "
         "ORDER BY assignment, step, item",
         [first.edition, first.protocol, first.agent, first.judge],
@@ -153,14 +153,19 @@ def _load_claims(
     first = plans[0]
     urls = {plan.assignment: plan.article_url for plan in plans}
     frame = warehouse.frame(
-        "SELECT assignment, number, list(z.url ORDER BY z.url) FILTER (z.url IS NOT NULL) AS urls "
+        "SELECT assignment, number, list(z.url ORDER BY z.url) FILTER (z.url IS NOT NULL) AS urls, "
+        "any_value(c.unwritten_urls) AS unwritten, c.source = 'published' AS published "
         "FROM claims AS c LEFT JOIN citations AS z USING (edition, agent, assignment, number) "
         "WHERE c.edition = $1 AND c.agent = $2 AND c.assignment IN (SELECT unnest($3)) "
-        "GROUP BY ALL ORDER BY ALL",
+        "GROUP BY ALL ORDER BY assignment, number",
         [first.edition, first.agent, list(urls)],
     )
     leaked = [
-        cites_page(row["urls"] or (), urls[row["assignment"]], redirects)
+        cites_page(
+            [*(row["urls"] or ()), *(row["unwritten"] or "").split()],
+            urls[row["assignment"]],
+            redirects,
+        )
         for row in frame.iter_rows(named=True)
     ]
     return frame.select(
@@ -168,6 +173,7 @@ def _load_claims(
         "number",
         pl.col("urls").is_not_null().alias("cited"),
         pl.Series("leaked", leaked, pl.Boolean),
+        "published",
     )
 
 

@@ -41,6 +41,7 @@ class ScriptedJudge:
     model_version = "scripted-1"
     reads: frozenset[str] = frozenset()
     sees_conflict = True
+    lexical = False
     cpu_bound = False
     decides: frozenset[type[Frozen]] = frozenset(
         {

@@ -123,7 +123,7 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
     for agent, reason in apart.items():
         print_result(f"Not ranked: {agent}: {reason}.", style="dim")
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
-    said = (board.note, describe_reports(board), OTHER_NOTES[other] if other else "")
+    said = (board.note, describe_reports(board, rows), OTHER_NOTES[other] if other else "")
     note = f"{' '.join(filter(None, said))}{describe_ranges(rows, board)}"
     print_result(f"{note}\n", style="dim")
 

@@ -30,7 +30,7 @@ from tasks.warehouse.explanations import (
 )
 from tasks.warehouse.store import Readable
 
-WIKI_FACT, CONFLICT = "wiki_fact", "conflict"
+WIKI_FACT, CONFLICT, COVERAGE_ALL = "wiki_fact", "conflict", "coverage_all"
 NOT_EXTRACTED = "its claims have not been extracted"
 
 REPORTS = """
@@ -68,7 +68,7 @@ ORDER BY r.assignment
 """
 OF_REPORTS = "edition = $1 AND agent = $2 AND assignment IN (SELECT unnest($3))"
 CLAIMS = f"""
-SELECT assignment, number, text, section, position, source FROM claims
+SELECT assignment, number, text, section, position, source, unwritten_urls FROM claims
 WHERE {OF_REPORTS} ORDER BY assignment, number
 """
 CITATIONS = f"""
@@ -182,7 +182,7 @@ class _ReportIndex:
         by_item: GroupedRows,
         marking: Mapping[str, ClaimMarking],
     ) -> ExplainedClaim:
-        number, text, section, position, origin = row
+        number, text, section, position, origin, unwritten = row
         citations = tuple(
             ExplainedCitation(
                 url,
@@ -209,28 +209,32 @@ class _ReportIndex:
                 for judge, of_judge in marking.items()
             },
             conflicts=tuple(filter(_is_conflict, of_claim)),
-            leaked=self._leaked(record["url"], citations) if reliable else None,
+            leaked=self._leaked(record["url"], citations, unwritten)
+            if reliable or origin == "published"
+            else None,
             decisions=decisions,
         )
 
-    def _leaked(self, article: str | None, citations: Iterable[ExplainedCitation]) -> bool | None:
+    def _leaked(
+        self, article: str | None, citations: Iterable[ExplainedCitation], unwritten: str | None
+    ) -> bool | None:
         """Return whether a cited page is the article, by the rule of `leakage_rate`."""
         if not article:
             return None
-        return cites_page((citation.url for citation in citations), article, self.redirects)
+        urls = [*(citation.url for citation in citations), *(unwritten or "").split()]
+        return cites_page(urls, article, self.redirects)
 
 
 def _group_by_item(
     verdicts: Iterable[ExplainedVerdict],
 ) -> tuple[GroupedRows, list[ExplainedVerdict]]:
     """Group by item the verdicts of protocols that judge facts, claims and citations; return the
-    other verdicts, too."""
+    other verdicts, too; coverage by all claims is one of these, beside the headline's."""
     by_item: GroupedRows = defaultdict(list)
     others: list[ExplainedVerdict] = []
     for decision in verdicts:
-        (by_item[decision.item] if decision.protocol in MARKING_PROTOCOLS else others).append(
-            decision
-        )
+        by_fact = decision.protocol in MARKING_PROTOCOLS and decision.step != COVERAGE_ALL
+        (by_item[decision.item] if by_fact else others).append(decision)
     return by_item, others
 
 

@@ -35,7 +35,7 @@ _TAG = re.compile(r"<[/!a-zA-Z][^<>]{0,500}>")
 """HTML tags, which some archived pages contain."""
 PASSAGES = 5
 """Relevant sentences of a cited page to show with their neighbours."""
-NO_EVIDENCE = "(No sentence of the other text shares a word with the statement.)"
+NO_EVIDENCE = "(The other text has no sentence.)"
 
 
 def find_criteria_subjects(source: Readable, edition: str) -> list[SheetSubject]:

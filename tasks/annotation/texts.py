@@ -7,7 +7,7 @@ from tasks.annotation.sheet import SheetText
 from tasks.configuration.models import load_protocol
 from tasks.extraction.prose import strip_apparatus
 from tasks.extraction.urls import is_same_page
-from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.offline.retrieval import EvidenceRetriever
 from tasks.judges.text import collapse_whitespace
 from tasks.protocols.versions import parse_parameters
 from tasks.protocols.wiki_fact import WikiFactParameters
@@ -29,10 +29,12 @@ class EvidenceIndex:
         pool, index = self._pool(step, agent, assignment)
         return [pool[place] for place in index.top(statement, self._top_k)]
 
-    def _build_index(self, step: str, agent: str, assignment: str) -> tuple[Sequence[str], Bm25]:
+    def _build_index(
+        self, step: str, agent: str, assignment: str
+    ) -> tuple[Sequence[str], EvidenceRetriever]:
         by_coverage = step == "coverage"
         pool = self._load_claims(agent, assignment) if by_coverage else self._load_facts(assignment)
-        return pool, Bm25(pool)
+        return pool, EvidenceRetriever(pool)
 
     def _load_facts(self, assignment: str) -> list[str]:
         frame = self._source.frame(

@@ -11,15 +11,17 @@ others have no number and no archived page. So `url` has more information than `
        147  are blank (105) or no usable URL (42)
 
 Therefore every `url` value (or `citation_urls[ref_idx]` if there is no `url`) becomes a pair,
-except those that are not in the report: an agent is not charged with a URL it never wrote. E.g.
+except those that are not in the report: an agent is not charged with a URL it never wrote (they
+count in leakage alone, `Claim.unwritten_urls`, as they did in the published figures). E.g.
 "Parasitic ant" of gemini_3_pro has `ref_idx` ["1", "2"] and three URLs, the third a misspelling of
 source 3: two pairs. A remark counts what is left out.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from tasks.benchmarks.document import PublishedStatement, ReportDocument
@@ -56,10 +58,13 @@ def parse_claims(report: Report, document: ReportDocument) -> PublishedClaims | 
     if not statements:
         return None
     addresses = _CitedUrls(report.text, document.citation_urls)
+    cited = [addresses.find_cited(statement) for statement in statements]
     citations = [
-        row for n, s in enumerate(statements) for row in _make_citations(report, n, s, addresses)
+        row
+        for number, urls in enumerate(cited)
+        for row in _make_citations(report, number, urls.written)
     ]
-    claims = _make_claims(report, statements)
+    claims = _make_claims(report, statements, [urls.unwritten for urls in cited])
     reason = _find_unreliable_reason(report, addresses, len(citations))
     extraction = Extraction(
         edition=report.edition,
@@ -85,6 +90,15 @@ def output_sha(claims: tuple[Claim, ...], citations: list[Citation]) -> str:
     return content_sha(str(len(claims)), *(claim.text for claim in claims), *pairs)
 
 
+class _StatementUrls(NamedTuple):
+    """The normalised URLs that a statement cites."""
+
+    written: dict[str, str]
+    """Those in the report, each with its first raw form."""
+    unwritten: tuple[str, ...]
+    """Those that its publisher joins to it and the report does not contain."""
+
+
 class _CitedUrls:
     """Selects the URL mentions of one report that become pairs. It counts those that do not, the
     claims with mentions (`n_citing`) and those of them left without a pair (`n_lost`)."""
@@ -100,25 +114,27 @@ class _CitedUrls:
         self._plain_text: str | None = None
         self._known: dict[str, bool] = {}
 
-    def find_cited(self, statement: PublishedStatement) -> dict[str, str]:
-        """Map a statement's normalised URLs to their first raw form, in published order."""
+    def find_cited(self, statement: PublishedStatement) -> _StatementUrls:
+        """Find a statement's URLs, in published order."""
         mentions = statement.urls
         if mentions is None:
             mentions = tuple(
                 self._citation_urls[n] for n in statement.numbers if n in self._citation_urls
             )
         found: dict[str, str] = {}
+        unwritten: dict[str, None] = {}
         for raw in mentions:
             url = normalise_url(raw)
             if url is None:
                 self.n_no_address += 1
             elif not self._is_in_report(raw):
                 self.n_foreign += 1
+                unwritten[url] = None
             else:
                 found.setdefault(url, raw)
         self.n_citing += bool(mentions)
         self.n_lost += bool(mentions) and not found
-        return found
+        return _StatementUrls(found, tuple(unwritten))
 
     def _is_in_report(self, raw: str) -> bool:
         if raw not in self._known:
@@ -144,7 +160,11 @@ def _unescape(text: str) -> str:
     return unquote(unescape(text))
 
 
-def _make_claims(report: Report, statements: tuple[PublishedStatement, ...]) -> tuple[Claim, ...]:
+def _make_claims(
+    report: Report,
+    statements: tuple[PublishedStatement, ...],
+    unwritten: Sequence[tuple[str, ...]],
+) -> tuple[Claim, ...]:
     places = locate_facts([s.text for s in statements], report.text)
     return tuple(
         Claim(
@@ -156,16 +176,15 @@ def _make_claims(report: Report, statements: tuple[PublishedStatement, ...]) -> 
             section=section,
             position=position,
             source="published",
+            unwritten_urls=" ".join(urls) or None,
         )
-        for number, (statement, (section, position)) in enumerate(
-            zip(statements, places, strict=True)
+        for number, (statement, (section, position), urls) in enumerate(
+            zip(statements, places, unwritten, strict=True)
         )
     )
 
 
-def _make_citations(
-    report: Report, number: int, statement: PublishedStatement, addresses: _CitedUrls
-) -> list[Citation]:
+def _make_citations(report: Report, number: int, urls: Mapping[str, str]) -> list[Citation]:
     return [
         Citation(
             edition=report.edition,
@@ -176,7 +195,7 @@ def _make_citations(
             raw_url=raw,
             kind="published",
         )
-        for url, raw in addresses.find_cited(statement).items()
+        for url, raw in urls.items()
     ]
 
 

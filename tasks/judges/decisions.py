@@ -233,6 +233,9 @@ class Judge(VersionedJudge, Protocol):
     sees_conflict: bool
     """Whether it can tell a contradiction from missing support; if not, it never gives the labels
     `inconsistent` and `conflict`, and conflict metrics are `not_assessed`."""
+    lexical: bool
+    """Whether it compares words: it cannot read another language, and all of a pool counts, not
+    only what was retrieved."""
     cpu_bound: bool
     """Whether it is CPU-bound; its cells then run in helper processes."""
 

@@ -141,8 +141,8 @@ class JudgedReports(BaseModel):
 
     reports: assignment, state (`done`, `empty`, `failed`, `not_assessed`), state_reason,
         pairs_reliable, pairs_reason.
-    verdicts: assignment, step, item, status, label, score; `done` reports only.
-    claims: assignment, number, cited, leaked.
+    verdicts: assignment, step, item, status, label, score, reason; `done` reports only.
+    claims: assignment, number, cited, leaked, published (its publisher extracted it).
     answers: A frame of ANSWER_SCHEMA; questions only.
     redirects: Redirects of the edition's fetched pages.
     rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.

@@ -2,7 +2,9 @@
 
 Source: Wiki Live Challenge (paper and published code). Coverage checks each reference fact against
 the report's claims, conflict each claim against the reference facts, and reference accuracy each
-claim against its cited pages. Where paper and code differ, both figures are computed.
+claim against its cited pages. Where paper and code differ, both figures are computed. Coverage is
+asked twice of reports with claims that cite the article itself: without these, as in the paper's
+text, and with all claims, as the published figures evidently were.
 """
 
 import asyncio
@@ -14,35 +16,26 @@ from pydantic import PositiveInt
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import (
-    CONSISTENT,
-    INCONSISTENT,
-    SUPPORT,
-    Judge,
-    JudgeAnswer,
-    VerifyAgainstPage,
-    VerifyClaims,
-    explain_cannot,
-)
+from tasks.judges.decisions import Judge, JudgeAnswer, VerifyAgainstPage, VerifyClaims
+from tasks.judges.language import identify_language
 from tasks.judges.offline.fusion import FusedIndex
-from tasks.judges.offline.retrieval import Bm25
-from tasks.metrics.ratios import combine_citation_labels
+from tasks.judges.offline.retrieval import EvidenceRetriever
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
-from tasks.protocols.figures import (
-    FIGURE_SCHEMA,
-    add_reasons,
-    build_not_assessed,
-    build_share,
-    find_unreliable,
-)
 from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
 from tasks.protocols.versions import build_version, parse_parameters
+from tasks.protocols.wiki_fact_figures import (
+    CITATION,
+    CONFLICT,
+    COVERAGE,
+    COVERAGE_ALL,
+    OTHER_LANGUAGE,
+    compute_conflict,
+    compute_coverage,
+    compute_leakage,
+    compute_references,
+)
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Citation, Status, canonical_values
-
-COVERAGE, CONFLICT, CITATION = "coverage", "conflict", "citation"
-"""Steps."""
-NO_PAGES = "no cited page of this report has been fetched"
 
 
 class WikiFactParameters(ConfigModel):
@@ -73,51 +66,97 @@ class WikiFact:
     async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         steps = []
         if VerifyClaims in judge.decides:
-            steps.append(self._check_coverage(case, judge))
-        if VerifyClaims in judge.decides and judge.sees_conflict:
-            steps.append(self._check_conflict(case, judge))
+            other_language = await asyncio.to_thread(_explain_language, case)
+            steps.append(self._check_coverage(case, judge, other_language))
+            if judge.sees_conflict:
+                steps.append(self._check_conflict(case, judge, other_language))
         if VerifyAgainstPage in judge.decides:
             steps.append(_check_citations(case, judge))
         return await gather_answers(steps)
 
-    async def _check_coverage(self, case: Case, judge: Judge) -> list[ItemAnswer]:
+    async def _check_coverage(
+        self, case: Case, judge: Judge, other_language: str | None
+    ) -> list[ItemAnswer]:
+        """Check each fact against the claims without the leaked ones and, if there are any, against
+        all. A model that would see the same evidence again is not asked again."""
+        facts = [fact.text for fact in case.facts]
+        items = [f"fact:{fact.number}" for fact in case.facts]
         leaked = find_leaked_claims(
             case.reference.url, case.citations, collect_redirects(case.pages)
         )
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
-        answers = await self._verify([fact.text for fact in case.facts], pool, judge)
-        return name_answers(COVERAGE, (f"fact:{fact.number}" for fact in case.facts), answers)
+        evidence = await self._retrieve(facts, pool)
+        answers = await self._verify(facts, pool, evidence, judge, other_language)
+        decided = name_answers(COVERAGE, items, answers)
+        if not leaked:
+            return decided
+        everything = [claim.text for claim in case.claims]
+        evidence_of_all = await self._retrieve(facts, everything)
+        known = {
+            index: answers[index]
+            for index in range(len(facts))
+            if not judge.lexical
+            and [pool[i] for i in evidence[index]]
+            == [everything[i] for i in evidence_of_all[index]]
+        }
+        others = [index for index in range(len(facts)) if index not in known]
+        asked = await self._verify(
+            [facts[index] for index in others],
+            everything,
+            [evidence_of_all[index] for index in others],
+            judge,
+            other_language,
+        )
+        known |= dict(zip(others, asked, strict=True))
+        return decided + name_answers(COVERAGE_ALL, items, (known[i] for i in range(len(facts))))
 
-    async def _check_conflict(self, case: Case, judge: Judge) -> list[ItemAnswer]:
+    async def _check_conflict(
+        self, case: Case, judge: Judge, other_language: str | None
+    ) -> list[ItemAnswer]:
         pool = [fact.text for fact in case.facts]
-        answers = await self._verify([claim.text for claim in case.claims], pool, judge)
+        claims = [claim.text for claim in case.claims]
+        evidence = await self._retrieve(claims, pool)
+        answers = await self._verify(claims, pool, evidence, judge, other_language)
         return name_answers(CONFLICT, (f"claim:{claim.number}" for claim in case.claims), answers)
 
-    async def _verify(
-        self, statements: Sequence[str], pool: Sequence[str], judge: Judge
-    ) -> Sequence[JudgeAnswer]:
-        if not statements:
-            return []
+    async def _retrieve(
+        self, statements: Sequence[str], pool: Sequence[str]
+    ) -> Sequence[tuple[int, ...]]:
+        """Return the indices of the evidence for each statement, best first: `top_k`, or all."""
         if self.parameters.retriever == "fused":
-            retrieved = await asyncio.to_thread(self._retrieve_fused, statements, pool)
-        else:
-            retrieved = Bm25(pool).top_many(statements, self.parameters.top_k)
-        return await judge.decide(
-            VerifyClaims(claims=tuple(statements), pool=tuple(pool), retrieved=tuple(retrieved))
-        )
+            return await asyncio.to_thread(self._retrieve_fused, statements, pool)
+        return EvidenceRetriever(pool).top_many(statements, self.parameters.top_k)
 
     def _retrieve_fused(
         self, statements: Sequence[str], pool: Sequence[str]
     ) -> tuple[tuple[int, ...], ...]:
         return FusedIndex(pool).top_many(statements, self.parameters.top_k)
 
+    async def _verify(
+        self,
+        statements: Sequence[str],
+        pool: Sequence[str],
+        retrieved: Sequence[tuple[int, ...]],
+        judge: Judge,
+        other_language: str | None,
+    ) -> Sequence[JudgeAnswer]:
+        if not statements:
+            return []
+        # Words decide what is retrieved: only a model that is shown everything can compare.
+        if other_language and (judge.lexical or len(pool) > self.parameters.top_k):
+            unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
+            return [unread] * len(statements)
+        return await judge.decide(
+            VerifyClaims(claims=tuple(statements), pool=tuple(pool), retrieved=tuple(retrieved))
+        )
+
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(
             [
-                *_compute_coverage(judged),
-                *_compute_conflict(judged, judge),
-                *_compute_references(judged, judge),
-                *_compute_leakage(judged),
+                *compute_coverage(judged),
+                *compute_conflict(judged, judge),
+                *compute_references(judged, judge),
+                *compute_leakage(judged),
             ]
         )
 
@@ -143,6 +182,16 @@ def find_leaked_claims(
         for citation in citations
         if cites_page([citation.url], article_url, redirects)
     )
+
+
+def _explain_language(case: Case) -> str | None:
+    """Return why a report is not compared with an article in another language; None if the
+    languages are the same, or one is not certain."""
+    texts = ([claim.text for claim in case.claims], [fact.text for fact in case.facts])
+    of_report, of_article = (identify_language("\n".join(of)) for of in texts)
+    if of_report is None or of_article is None or of_report == of_article:
+        return None
+    return f"{OTHER_LANGUAGE} ({of_report}) than the article ({of_article})"
 
 
 async def _check_citations(case: Case, judge: Judge) -> list[ItemAnswer]:
@@ -179,95 +228,3 @@ def _explain_unfetchable(page: Page) -> str:
     """Return why a page is not judged: `bot_wall: …`."""
     missing = "its text is missing" if page.status == "ok" else "nothing more is known of it"
     return f"{page.status}: {page.error or missing}"
-
-
-def _compute_coverage(judged: JudgedReports) -> list[pl.DataFrame]:
-    verdicts, hit = judged.select_step(COVERAGE), pl.col("label") == CONSISTENT
-    scored, no_scores = verdicts.drop_nulls("score"), "the judge gives no probabilities"
-    return [
-        build_share("coverage_wiki", verdicts, hit, judged, "no reference fact was decided"),
-        build_share("coverage_wiki_soft", scored, pl.col("score"), judged, no_scores),
-    ]
-
-
-def _compute_conflict(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
-    if not judge.sees_conflict:
-        blind = explain_cannot(judge, "see contradiction")
-        return build_not_assessed(judged, blind, "wiki_conflict")
-    verdicts, hit = judged.select_step(CONFLICT), pl.col("label") == INCONSISTENT
-    return [build_share("wiki_conflict", verdicts, hit, judged, "no claim was decided")]
-
-
-def _compute_references(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
-    pairs = judged.select_step(CITATION)
-    claims = _group_by_claim(pairs)
-    evaluated = claims.filter(pl.col("label").is_not_null())
-    # Strict: a claim whose pages could all not be fetched counts as not supported. A claim with a
-    # page never tried or an answer missing is open. If the judge could not answer for a fetched
-    # page, the claim does not count.
-    strict = claims.with_columns(
-        status=pl.when(pl.col("label").is_not_null())
-        .then(pl.lit(Status.OK))
-        .when(pl.col("undecided"))
-        .then(pl.lit(Status.JUDGE_ERROR))
-        .when(pl.col("unanswered"))
-        .then(pl.lit(Status.NOT_ASSESSED))
-        .otherwise(pl.lit(Status.OK))
-    )
-    supported = pl.col("label") == SUPPORT
-    figures = {
-        "ref_acc": (evaluated, supported),
-        "ref_acc_strict": (strict, supported),
-        "ref_acc_pairs": (pairs, supported),
-        "evaluated_share": (claims, pl.col("label").is_not_null()),
-    }
-    blind = []
-    if judge.sees_conflict:
-        figures["ref_conflict"] = (evaluated, pl.col("label") == "conflict")
-    else:
-        reason = explain_cannot(judge, "see contradiction")
-        blind = build_not_assessed(judged, reason, "ref_conflict")
-    rows = pl.concat(
-        [build_share(metric, *shares, judged, NO_PAGES) for metric, shares in figures.items()]
-    )
-    n_open = claims.group_by("assignment").agg(pl.col("undecided").sum().cast(pl.Int64))
-    rows = rows.join(n_open, on="assignment", how="left").select(
-        pl.exclude("n_open", "undecided"), n_open=pl.col("undecided").fill_null(0)
-    )
-    return [add_reasons(rows.select(list(FIGURE_SCHEMA)), find_unreliable(judged)), *blind]
-
-
-def _group_by_claim(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return, per cited claim, its label (null if no page was decided), whether a page is open, and
-    whether the judge could not answer for a fetched page."""
-    unanswered = pl.col("status").is_in([Status.BLOCKED, Status.NOT_ASSESSED])
-    never = pl.col("status").is_in([Status.SKIPPED, Status.JUDGE_ERROR, Status.UNPARSABLE])
-    return (
-        pairs.with_columns(claim=pl.col("item").str.split(" ").list.first())
-        .group_by("assignment", "claim")
-        .agg(
-            labels=pl.col("label").filter(pl.col("status") == "ok"),
-            undecided=never.any(),
-            unanswered=unanswered.any(),
-        )
-        .sort("assignment", "claim")
-        .with_columns(
-            label=pl.col("labels").map_elements(
-                lambda labels: combine_citation_labels(labels.to_list()), return_dtype=pl.String
-            ),
-            status=pl.lit("ok"),
-        )
-        .with_columns(undecided=pl.col("undecided") & pl.col("label").is_null())
-    )
-
-
-def _compute_leakage(judged: JudgedReports) -> list[pl.DataFrame]:
-    """Compute leakage over all claims of reports with reliable claim-URL pairs."""
-    trusted = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
-    claims = judged.claims.join(trusted, on="assignment", how="semi")
-    claims = claims.with_columns(status=pl.lit("ok"))
-    rows = [
-        build_share(metric, claims, pl.col("leaked"), judged, "the report has no claims")
-        for metric in ("leakage_rate", "leakage_rate_by_article")
-    ]
-    return [add_reasons(pl.concat(rows), find_unreliable(judged))]

@@ -37,7 +37,9 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                     judge_title=material.judge_title(judge),
                     columns=columns,
                     entries=entries,
-                    note=" ".join(filter(None, (board.note, describe_reports(board), missing))),
+                    note=" ".join(
+                        filter(None, (board.note, describe_reports(board, of_board), missing))
+                    ),
                     chart=draw_ranking(entries, lead.title, lead.unit),
                     has_parts=has_parts,
                 )

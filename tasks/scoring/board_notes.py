@@ -9,6 +9,7 @@ from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
 
+LEAKAGE = "leakage_rate"
 OTHER_FIGURES = {"value_present": "Present", "value_zero": "With 0"}
 """Columns with the figure without missing reports, and with 0 for them, by heading; one of the two
 is the figure itself."""
@@ -44,9 +45,10 @@ def format_delivered(row: Mapping[str, Any]) -> str:
     return f"{row['n_delivered']:,} of {row['n_assignments']:,}"
 
 
-def describe_reports(board: Board) -> str:
-    """Explain a board's last column and who is not ranked."""
-    return f"{board.last}: reports with a text, of all assignments. {describe_completeness()}"
+def describe_reports(board: Board, rows: pl.DataFrame) -> str:
+    """Explain a board's last column, who is not ranked, and which reports leakage leaves out."""
+    said = f"{board.last}: reports with a text, of all assignments. {describe_completeness()}"
+    return " ".join(filter(None, (said, _describe_left_out(rows))))
 
 
 def describe_completeness() -> str:
@@ -56,6 +58,18 @@ def describe_completeness() -> str:
         f"An agent with reports of fewer than {least * 100:g} % of the assignments is listed "
         "apart, without a rank."
     )
+
+
+def _describe_left_out(rows: pl.DataFrame) -> str | None:
+    """Say how many delivered reports are in no leakage figure, as nobody can tell which of their
+    claims cite what; None if there are none."""
+    leak = rows.filter(pl.col("metric") == LEAKAGE, pl.col("n_delivered").is_not_null())
+    left_out = leak.select("agent", n=pl.col("n_delivered") - pl.col("n_reports"))
+    left_out = left_out.filter(pl.col("n") > 0).sort("agent")
+    if left_out.is_empty():
+        return None
+    named = ", ".join(f"{agent} {n:,}" for agent, n in left_out.iter_rows())
+    return f"Leak leaves out reports whose citations cannot be told apart: {named}."
 
 
 def choose_other_figure(rows: Iterable[Mapping[str, Any]]) -> str | None:

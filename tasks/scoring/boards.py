@@ -11,6 +11,7 @@ from tasks.protocols.registry import available_protocols, get_protocol_title
 COLUMNS = {
     "coverage_wiki_soft": "Soft cov.",
     "coverage_wiki": "Cov.",
+    "coverage_wiki_all": "All cl.",
     "wiki_conflict": "Confl.",
     "ref_acc": "Ref. acc.",
     "ref_acc_strict": "Strict",
@@ -119,7 +120,8 @@ BOARDS = (
         "coverage_wiki",
         "Rep.",
         f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Open: pages never "
-        "fetched, cells failed. Rank: by coverage, by soft coverage if the judge gives it.",
+        "fetched, cells failed. All cl.: coverage by all claims, also those that cite the article. "
+        "Rank: by coverage, by soft coverage if the judge gives it.",
     ),
     Board(
         frozenset({"claim_discovery"}),

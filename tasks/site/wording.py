@@ -54,14 +54,14 @@ FACT_LABELS = {
     "not_support": OutcomeMark("○", "not found", "poor"),
 }
 """Marks of labels where a fact is searched in a report."""
-COVERAGE, CONFLICT = "coverage", "conflict"
+COVERAGE, COVERAGE_ALL, CONFLICT = "coverage", "coverage_all", "conflict"
 CONFLICT_LABELS = {
     "inconsistent": OutcomeMark("✗", "contradicts the reference", "bad"),
     "consistent": OutcomeMark("✓", "agrees with the reference", "good"),
     "not_support": OutcomeMark("–", "no contradiction with the reference", "none"),
 }
 """Marks of labels where a claim is compared with the reference article."""
-STEP_LABELS = {COVERAGE: FACT_LABELS, CONFLICT: CONFLICT_LABELS}
+STEP_LABELS = {COVERAGE: FACT_LABELS, COVERAGE_ALL: FACT_LABELS, CONFLICT: CONFLICT_LABELS}
 STATUSES = {
     "judge_error": OutcomeMark("?", "open: the judge did not answer", "open"),
     "unparsable": OutcomeMark("?", "open: the answer could not be read", "open"),

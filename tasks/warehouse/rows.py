@@ -239,6 +239,9 @@ class Claim(Row):
     position: int | None = None
     source: Literal["published", "offline", "judge"]
     """Who extracted it: the publisher, the offline extractor or a judge."""
+    unwritten_urls: str | None = None
+    """URLs that the publisher joins to the claim and the report does not contain, normalised, with
+    spaces between them. They count in leakage only. Null without any, and in earlier imports."""
 
 
 class Citation(Row):

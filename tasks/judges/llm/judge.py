@@ -69,6 +69,7 @@ class LlmJudge(PromptedModel):
     """A judge and extractor that uses a model of `configs/judges.yaml`."""
 
     sees_conflict = True
+    lexical = False
     cpu_bound = False
     decides: frozenset[type[Frozen]] = frozenset(
         {*DECISION_FUNCTIONS, ExtractFacts, ExtractClaims, ExtractKeyPoints, MergeKeyPoints}

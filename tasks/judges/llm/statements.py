@@ -13,7 +13,7 @@ from tasks.warehouse.rows import Status
 PROMPTS_PER_TURN = 8
 """Prompts rendered before control returns to the event loop, so that rendering does not leave the
 model idle."""
-NO_EVIDENCE = "no sentence of the other text shares a word with it; no model was asked"
+NO_EVIDENCE = "the other text has no sentence; no model was asked"
 
 
 async def verify_claims(model: PromptedModel, request: VerifyClaims) -> list[JudgeAnswer]:

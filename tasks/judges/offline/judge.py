@@ -64,6 +64,7 @@ class OfflineJudge:
     )
     reads: frozenset[str] = frozenset()
     sees_conflict = False
+    lexical = True
     cpu_bound = True
 
     def __init__(self, weights_file: Path = WEIGHTS_FILE) -> None:

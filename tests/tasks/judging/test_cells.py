@@ -29,7 +29,7 @@ SHORT, LONG, OTHER = "https://short.org", "https://long.org", "https://other.org
 TOKENS = 2_500
 BOUND = int(TOKENS * BYTES_PER_TOKEN)
 CELLS = {
-    "wiki_fact": "f6a492b79c104723efd87a813db71e9b70ea2855e6449b2b55c2dd13cdea9992",
+    "wiki_fact": "a116bc0b46c7bafb354630e841c4753aa1aa88f70dc72ad23a2996192b423bcb",
     "wiki_writing": "92372a13918138a073269dcc33344aba8006793b5083552c1aba8c599a3f8b7b",
 }
 """Of the sample edition's cells by the scripted judge, as they were before pages were ever cut."""

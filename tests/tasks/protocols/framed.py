@@ -22,6 +22,7 @@ class Told:
     model_version = "told-1"
     reads: frozenset[str] = frozenset()
     sees_conflict = True
+    lexical = False
     cpu_bound = False
 
     def __init__(self, says: Mapping[type[DecisionRequest], Says]) -> None:

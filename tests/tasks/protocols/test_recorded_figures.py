@@ -42,10 +42,11 @@ def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> JudgedReports:
                     "status": verdict.status.value,
                     "label": verdict.label,
                     "score": None,
+                    "reason": None,
                 }
                 for verdict, step in zip(verdicts, steps, strict=True)
             ],
-            schema_overrides={"score": pl.Float64, "label": pl.String},
+            schema_overrides={"score": pl.Float64, "label": pl.String, "reason": pl.String},
         ),
         claims=pl.DataFrame(
             schema={
@@ -53,6 +54,7 @@ def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> JudgedReports:
                 "number": pl.Int64,
                 "cited": pl.Boolean,
                 "leaked": pl.Boolean,
+                "published": pl.Boolean,
             }
         ),
     )

@@ -99,6 +99,7 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
                     "status": d.answer.status.value,
                     "label": d.answer.label,
                     "score": d.answer.score,
+                    "reason": d.answer.reason,
                 }
                 for d in decided
             ],
@@ -109,6 +110,7 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
                 "status": pl.String,
                 "label": pl.String,
                 "score": pl.Float64,
+                "reason": pl.String,
             },
         ),
         claims=pl.DataFrame(
@@ -118,6 +120,7 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
                     "number": claim.number,
                     "cited": claim.number in cited,
                     "leaked": claim.number in leaked,
+                    "published": claim.source == "published",
                 }
                 for claim in of.claims
             ],
@@ -126,6 +129,7 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
                 "number": pl.Int64,
                 "cited": pl.Boolean,
                 "leaked": pl.Boolean,
+                "published": pl.Boolean,
             },
         ),
     )
@@ -325,3 +329,89 @@ def test_at_most_ten_sentences_are_evidence(n_claims: int) -> None:
     request = judge.asked[0]
     assert isinstance(request, VerifyClaims)
     assert len(request.retrieved[0]) == min(10, n_claims)
+
+
+FACTS_IN_ENGLISH = [
+    "The lighthouse was designed by James Douglass and first lit on 18 May 1882.",
+    "It stands on a reef south of the city and can be seen from a distance of 22 nautical miles.",
+]
+CLAIMS_IN_FRENCH = [
+    "Le phare a été conçu par James Douglass et allumé pour la première fois le 18 mai 1882.",
+    "Il se dresse sur un récif au sud de la ville, et sa lumière se voit à 22 milles nautiques.",
+]
+
+
+def asked_about(judge: ScriptedJudge) -> list[VerifyClaims]:
+    return [request for request in judge.asked if isinstance(request, VerifyClaims)]
+
+
+def test_a_judge_that_reads_is_asked_also_where_no_word_is_shared() -> None:
+    judge = ScriptedJudge()
+    of = case(["Construction finished late in the seventeenth century"], [("Completed 1698", [])])
+    asyncio.run(PROTOCOL.judge(of, judge))
+    assert asked_about(judge)[0].retrieved == ((0,),)
+
+
+def test_a_report_in_another_language_is_not_assessed_where_words_choose_the_evidence() -> None:
+    claims = [(f"{text} {n}", list[str]()) for n in range(6) for text in CLAIMS_IN_FRENCH]
+    of = case([f"{text} {n}" for n in range(6) for text in FACTS_IN_ENGLISH], claims)
+    judge = ScriptedJudge()
+    frame = PROTOCOL.compute_figures(judged(of, asyncio.run(PROTOCOL.judge(of, judge))), judge)
+    rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
+    for metric in ("coverage_wiki", "coverage_wiki_soft", "coverage_wiki_all", "wiki_conflict"):
+        assert rows[metric]["numerator"] is None
+        assert rows[metric]["n_open"] == 0
+        assert "another language (fr) than the article (en)" in rows[metric]["reason"]
+    assert not asked_about(judge)
+
+
+def test_a_model_that_is_shown_all_of_it_judges_a_report_in_another_language() -> None:
+    of = case(FACTS_IN_ENGLISH, [(text, []) for text in CLAIMS_IN_FRENCH])
+    judge = ScriptedJudge()
+    asyncio.run(PROTOCOL.judge(of, judge))
+    assert asked_about(judge)[0].retrieved == ((0, 1), (1, 0))
+    lexical = ScriptedJudge()
+    lexical.lexical = True
+    asyncio.run(PROTOCOL.judge(of, lexical))
+    assert not asked_about(lexical)
+
+
+def test_coverage_by_all_claims_counts_also_those_that_cite_the_article() -> None:
+    leaky = case(["red tower", "blue door"], [("red tower", [URL]), ("blue door", [])])
+    found = figures(leaky)
+    assert found["coverage_wiki"] == (0.5, 2)
+    assert found["coverage_wiki_all"] == (1.0, 2)
+
+
+def test_coverage_by_all_claims_rests_on_the_same_verdicts_where_none_cites_the_article() -> None:
+    judge = ScriptedJudge()
+    clean = case(["red tower"], [("red tower", [])])
+    found = figures(clean, judge)
+    assert found["coverage_wiki"] == found["coverage_wiki_all"] == (1.0, 1)
+    assert [request.claims for request in asked_about(judge)] == [("red tower",), ("red tower",)]
+
+
+def test_a_fact_with_the_same_evidence_either_way_is_asked_about_once() -> None:
+    many = [(f"red tower {n}", list[str]()) for n in range(12)]
+    leaky = case(["red tower", "blue door"], [*many, ("blue door", [URL])])
+    judge = ScriptedJudge()
+    decided = asyncio.run(PROTOCOL.judge(leaky, judge))
+    by_step = {
+        step: [item.item for item in decided if item.step == step]
+        for step in ("coverage", "coverage_all")
+    }
+    assert by_step["coverage"] == by_step["coverage_all"] == ["fact:0", "fact:1"]
+    of_facts = [request.claims for request in asked_about(judge) if "blue door" in request.claims]
+    assert of_facts[:2] == [("red tower", "blue door"), ("blue door",)]
+
+
+def test_published_claims_count_in_leakage_though_their_pairs_cannot_be_told() -> None:
+    of = case([], [("red tower", [URL]), ("blue door", [])], reliable=False)
+    assert figures(of)["leakage_rate_by_article"] == (None, 0)
+    published = [claim.model_copy(update={"source": "published"}) for claim in of.claims]
+    found = figures(of.model_copy(update={"claims": tuple(published)}))
+    assert found["leakage_rate_by_article"] == found["leakage_rate"] == (0.5, 2)
+    uncited = case([], [("red tower", [])], reliable=False)
+    published = [claim.model_copy(update={"source": "published"}) for claim in uncited.claims]
+    found = figures(uncited.model_copy(update={"claims": tuple(published)}))
+    assert found["leakage_rate_by_article"] == (0.0, 1)

@@ -191,13 +191,13 @@ def of_missing(assignment: str) -> JudgedReports:
     )  # fmt: skip
     verdicts = pl.DataFrame(
         schema=dict.fromkeys(
-            ("cell_id", "assignment", "step", "item", "status", "label"), pl.String
+            ("cell_id", "assignment", "step", "item", "status", "label", "reason"), pl.String
         )
         | {"score": pl.Float64}
     )
     claims = pl.DataFrame(
         schema={"assignment": pl.String, "number": pl.Int64, "cited": pl.Boolean,
-                "leaked": pl.Boolean}
+                "leaked": pl.Boolean, "published": pl.Boolean}
     )  # fmt: skip
     return JudgedReports(reports=build_plan_frame([plan]), verdicts=verdicts, claims=claims)
 

@@ -72,7 +72,8 @@ CREATE TABLE claims (
     text VARCHAR NOT NULL,
     section VARCHAR,
     position INTEGER,
-    source VARCHAR NOT NULL
+    source VARCHAR NOT NULL,
+    unwritten_urls VARCHAR
 );
 
 CREATE TABLE citations (

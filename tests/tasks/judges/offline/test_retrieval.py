@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.offline.retrieval import Bm25, EvidenceRetriever
 
 SENTENCES = (
     "Lynn Dickey threw three touchdown passes.",
@@ -43,3 +43,25 @@ def test_hits_are_distinct_places_in_the_pool(pool: list[str], query: str, k: in
     hits = Bm25(pool).top(query, k)
     assert len(set(hits)) == len(hits) <= k
     assert all(0 <= hit < len(pool) for hit in hits)
+
+
+POOL = ("Completed in 1698.", "It rained.", "Le phare fut achevé.", "Complétée tard.")
+
+
+def test_a_judge_gets_as_many_sentences_as_it_is_to_see() -> None:
+    found = EvidenceRetriever(POOL).top("Construction finished late in the seventeenth century", 3)
+    assert len(found) == len(set(found)) == 3
+
+
+def test_sentences_that_share_terms_come_before_those_that_share_parts_of_words() -> None:
+    pool = ("Reconstruction matters.", "Nothing at all.", "The bridge was built.")
+    assert EvidenceRetriever(pool).top("Construction of the bridge", 3) == (2, 0, 1)
+
+
+@given(WORDS, st.lists(st.sampled_from(SENTENCES), max_size=8), st.integers(1, 12))
+def test_evidence_is_all_of_a_short_text_and_k_of_a_long_one(
+    words: list[str], pool: list[str], k: int
+) -> None:
+    found = EvidenceRetriever(pool).top(" ".join(words), k)
+    assert len(found) == min(k, len(pool)) == len(set(found))
+    assert found[: len(Bm25(pool).top(" ".join(words), k))] == Bm25(pool).top(" ".join(words), k)
