@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from tasks.base import format_count
 from tasks.processes.pool import HelperProcesses
 from tasks.publishing.agents import write_agent_pages
 from tasks.publishing.analyses import write_analyses_page
@@ -135,14 +136,12 @@ def _describe_site(material: SiteMaterial) -> SiteInfo:
         some = f"Some figures are by the {named}; boards and tables name their judge."
         notices.append(("judge", f"Judged by the {named}." if every else some))
     if is_provisional(material):
-        n_open = _count_open_reports(material)
-        notices.append(
-            (
-                "provisional",
-                "Provisional edition: figures with a star (*) may still change; "
-                f"{n_open:,} {'report has' if n_open == 1 else 'reports have'} open items.",
-            )
-        )
+        n_open, n_undelivered = _count_open_reports(material), _count_undelivered(material)
+        waits = [f"{n_open:,} {'report has' if n_open == 1 else 'reports have'} open items"]
+        if n_undelivered:
+            waits.append(f"{format_count(n_undelivered, 'report')} never came")
+        said = "Provisional edition: figures with a star (*) may still change; "
+        notices.append(("provisional", f"{said}{', '.join(waits)}."))
     licence = (
         "Articles, and facts taken from them, are under their own licence (Wikipedia's: CC BY-SA "
         "4.0); reports are their agents' output."
@@ -160,6 +159,14 @@ def _count_open_reports(material: SiteMaterial) -> int:
         (pl.col("n_open") > 0) | pl.col("state").is_in(["pending", "failed"])
     )
     return waiting.select("agent", "assignment").unique().height
+
+
+def _count_undelivered(material: SiteMaterial) -> int:
+    """Count the assignments without any answer of an agent, by the protocol that has the most."""
+    by_agent = material.leaderboard.group_by("agent").agg(
+        n=(pl.col("n_assignments") - pl.col("n_delivered") - pl.col("n_missing")).max()
+    )
+    return int(by_agent["n"].fill_null(0).sum())
 
 
 def _write_index(material: SiteMaterial, pages: SitePages, views: Sequence[BoardView]) -> None:

@@ -1,0 +1,26 @@
+"""What a site says at the top of every page."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+
+from tasks.publishing.site import _describe_site
+
+
+def test_reports_that_never_came_are_counted_in_the_notice() -> None:
+    board = pl.DataFrame(
+        [("ann", 3, 0, 3, 0.5, False), ("bob", 1, 1, 3, 0.4, True), ("bob", 2, 0, 3, 0.3, True)],
+        schema=["agent", "n_delivered", "n_missing", "n_assignments", "value", "provisional"],
+        orient="row",
+    )
+    scores = pl.DataFrame(
+        schema={"agent": pl.String, "assignment": pl.String, "state": pl.String,
+                "n_open": pl.Int64}
+    )  # fmt: skip
+    material = SimpleNamespace(
+        leaderboard=board, scores=scores, offline=(), judges=("j",), title="T", edition="e"
+    )
+    [(kind, said)] = _describe_site(cast(Any, material)).notices
+    assert kind == "provisional"
+    assert said.endswith("0 reports have open items, 1 report never came.")
