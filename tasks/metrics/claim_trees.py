@@ -1,16 +1,22 @@
 """Precision, recall and F1 of nested claims, and the one-to-one matching of claims.
 
-Source: LiveDRBench (Characterizing Deep Research, 2025): Prec(A) = Σ wᵢ s(Aᵢ) Prec(Aᵢ) / Σ wᵢ,
-Rec the same over the truth; s is 0 or 1. A claim without sub-claims has precision 1. So a wrong
-sub-claim lowers its parent's score, and a wrong parent makes all its sub-claims count nothing.
+Source: LiveDRBench (Characterizing Deep Research, 2025). The paper prints
+Prec(A) = Σ wᵢ s(Aᵢ) Prec(Aᵢ) / Σ 1; s is 0 or 1, and Rec is the same over the truth. Divided by the
+number of claims, weights above 1 give more than 1, so this project divides by Σ wᵢ; where all
+weights are 1 both are the same. A claim without sub-claims has precision 1. So a wrong sub-claim,
+also one below a true claim that has none, lowers its parent's score, and a wrong parent makes all
+its sub-claims count nothing.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import Literal
 
 ClaimPath = tuple[int, ...]
 """A claim's position in its tree: the indices from the top level down to it."""
+Denominator = Literal["weights", "claims"]
+"""What a level's sum is divided by: its claims' weights (ours), or their number (as printed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,7 @@ class ClaimNode:
 
 @dataclass(frozen=True, slots=True)
 class ClaimScores:
-    """Precision, recall and F1, each 0-1."""
+    """Precision, recall and F1, each 0-1; divided by the number of claims they can exceed 1."""
 
     precision: float
     recall: float
@@ -40,6 +46,7 @@ def score_claim_trees(
     answered: Sequence[ClaimNode],
     truths: Sequence[ClaimNode],
     matched: Mapping[ClaimPath, ClaimPath],
+    denominator: Denominator = "weights",
 ) -> ClaimScores | None:
     """Score one answer; None without true claims.
 
@@ -48,14 +55,15 @@ def score_claim_trees(
     Args:
         matched: Path of an answered claim → path of the true claim it states, one to one. The
             parents of a pair are a pair.
+        denominator: What each level's sum is divided by.
     """
     if not truths:
         return None
     back = {truth: claim for claim, truth in matched.items()}
     if len(back) != len(matched):
         raise ValueError("a true claim is matched by more than one answered claim")
-    precision = _precision(answered, truths, matched, (), ())
-    recall = _recall(truths, answered, back, (), ())
+    precision = _precision(answered, truths, matched, (), (), denominator)
+    recall = _recall(truths, answered, back, (), (), denominator)
     return ClaimScores(precision, recall, f1_score(precision, recall))
 
 
@@ -65,10 +73,10 @@ def _precision(
     matched: Mapping[ClaimPath, ClaimPath],
     at: ClaimPath,
     truth_at: ClaimPath,
+    denominator: Denominator,
 ) -> float:
-    """Return the precision of one level. Sub-claims of a true claim that has none do not count:
-    there is no truth to measure them against."""
-    if not answered or not truths:
+    """Return the precision of one level. Sub-claims of a true claim that has none are wrong."""
+    if not answered:
         return 1.0 if at else 0.0
     weights, terms = [], []
     for index, claim in enumerate(answered):
@@ -77,10 +85,12 @@ def _precision(
             weights.append(claim.weight)
             continue
         true_claim = truths[truth[-1]]
-        below = _precision(claim.children, true_claim.children, matched, (*at, index), truth)
+        below = _precision(
+            claim.children, true_claim.children, matched, (*at, index), truth, denominator
+        )
         weights.append(true_claim.weight)
         terms.append(true_claim.weight * below)
-    return fsum(terms) / fsum(weights)
+    return fsum(terms) / _divisor(weights, denominator)
 
 
 def _recall(
@@ -89,6 +99,7 @@ def _recall(
     found: Mapping[ClaimPath, ClaimPath],
     truth_at: ClaimPath,
     at: ClaimPath,
+    denominator: Denominator,
 ) -> float:
     """Return the recall of one level; a claim found without any of its sub-claims has recall 0."""
     if not truths:
@@ -99,10 +110,13 @@ def _recall(
         if claim is None or claim[:-1] != at:
             continue
         children = answered[claim[-1]].children
-        terms.append(
-            truth.weight * _recall(truth.children, children, found, (*truth_at, index), claim)
-        )
-    return fsum(terms) / fsum(truth.weight for truth in truths)
+        below = _recall(truth.children, children, found, (*truth_at, index), claim, denominator)
+        terms.append(truth.weight * below)
+    return fsum(terms) / _divisor([truth.weight for truth in truths], denominator)
+
+
+def _divisor(weights: Sequence[float], denominator: Denominator) -> float:
+    return fsum(weights) if denominator == "weights" else len(weights)
 
 
 def match_one_to_one(

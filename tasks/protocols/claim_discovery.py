@@ -16,7 +16,7 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.bans import InvalidBan
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
-from tasks.metrics.claim_trees import score_claim_trees
+from tasks.metrics.claim_trees import Denominator, score_claim_trees
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.claim_matching import (
     MATCH,
@@ -93,7 +93,8 @@ class ClaimDiscovery:
             answered = verdicts.get((ANSWER, FORM), (None, None))[1] == READ
             return {
                 "answered_share": FigureValues(float(answered), 1),
-                **_name_figures("claim", _score_tree(posed, verdicts)),
+                **_name_figures("claim", _score_tree(posed, verdicts, "weights")),
+                **_name_printed(_score_tree(posed, verdicts, "claims")),
                 **_name_figures("compat", self._compute_compat(posed, verdicts)),
                 "claim_leakage": _compute_leakage(assignment, posed, judged.redirects),
                 **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
@@ -133,13 +134,15 @@ def _decide_form(posed: AnsweredQuestion) -> JudgeAnswer:
     return JudgeAnswer(status=Status.OK, label=label, reason=f"{posed.answer.n_claims} claims")
 
 
-def _score_tree(posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
+def _score_tree(
+    posed: AnsweredQuestion, verdicts: VerdictLabels, denominator: Denominator
+) -> ProfileFigures:
     match_verdicts = {item: verdict for (step, item), verdict in verdicts.items() if step == MATCH}
     found = resolve_matching(posed.claims, posed.truths, match_verdicts)
     if found.reason:
         return ProfileFigures(None, found.n_open, found.reason)
     answered, true = build_nodes(posed.claims), build_truth_nodes(posed.truths)
-    return ProfileFigures(score_claim_trees(answered, true, found.pairs))
+    return ProfileFigures(score_claim_trees(answered, true, found.pairs, denominator))
 
 
 def _compute_leakage(
@@ -161,4 +164,12 @@ def _name_figures(kind: str, scored: ProfileFigures) -> Mapping[str, FigureValue
     values = (found.precision, found.recall, found.f1, found.f1)
     return {
         f"{kind}_{name}": FigureValues(value, 1) for name, value in zip(names, values, strict=True)
+    }
+
+
+def _name_printed(scored: ProfileFigures) -> Mapping[str, FigureValues]:
+    """Name the figures with the paper's printed denominator."""
+    named = _name_figures("claim", scored)
+    return {
+        f"{name}_printed": named[name] for name in ("claim_precision", "claim_recall", "claim_f1")
     }

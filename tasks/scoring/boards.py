@@ -24,6 +24,7 @@ CLAIM_COLUMNS = {
     "claim_f1": "F1",
     "claim_precision": "Prec.",
     "claim_recall": "Recall",
+    "claim_f1_printed": "F1 (Σ 1)",
     "claim_f1_by_task": "F1 (quest.)",
     "compat_f1": "Publ. F1",
     "compat_precision": "Publ. prec.",
@@ -129,7 +130,8 @@ BOARDS = (
         ("claim_f1", "compat_f1"),
         "answered_share",
         "Quest.",
-        "Percent, means over the categories' means; F1 (quest.): over all questions. Publ.: as "
+        "Percent, means over the categories' means; F1 (Σ 1): by the denominator "
+        "that the paper prints; F1 (quest.): over all questions. Publ.: as "
         f"the published code scores each category. –: not assessed. {OPEN_NOTE}. Rank: by F1.",
     ),
     Board(

@@ -29,6 +29,7 @@ pytestmark = [
 ]
 CHOSEN = {"edition": "rigorous", "protocols": ["rigorous"]}
 AGENTS = {"thorough": 2, "hasty": 5}
+DOMAINS = ("Commonsense & Education", "Technology Intelligence")
 """Of each agent's reports, how many rubrics go to one that it meets."""
 
 
@@ -113,7 +114,7 @@ def test_entries_become_a_board_with_a_breakdown_by_domain(
                               "--judge", "gemini", "--by", "theme", "--format", "json",
                               "--warehouse", path)  # fmt: skip
     themes = {(row["agent"], row["theme"]) for row in json.loads(said)}
-    assert (code, themes) == (0, {(agent, d) for agent in AGENTS for d in ("04", "07")})
+    assert (code, themes) == (0, {(agent, d) for agent in AGENTS for d in DOMAINS})
 
 
 def test_faults_that_pass_leave_every_verdict_as_it_was(warehouse: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.rigorous import GENERAL, QUERY, read_rigorous
+from tasks.configuration.models import load_protocol
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared/data/rigorous/entries.json"
 Content = dict[str, Any]
@@ -35,6 +36,31 @@ def written(folder: Path, said: object, name: str = "entries.json") -> Path:
     path = folder / name
     path.write_text(json.dumps(said), "utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("00", "Unclassified"),
+        ("01", "Academia & Research"),
+        ("02", "News & Current Affairs"),
+        ("03", "Sports & Competitions"),
+        ("04", "Commonsense & Education"),
+        ("05", "Law & Politics"),
+        ("06", "Business & Finance"),
+        ("07", "Technology Intelligence"),
+        ("08", "Environment & Sustainability"),
+        ("09", "History & Social Sciences"),
+        ("10", "Health & Medicine"),
+        ("11", "11"),
+    ],
+)
+def test_a_uid_s_code_becomes_the_domain_of_the_paper_s_table(
+    tmp_path: Path, code: str, name: str
+) -> None:
+    domains = load_protocol("rigorous").parameters["domains"]
+    [query] = read_rigorous(written(tmp_path, content(uid=f"{code}001")), domains)
+    assert query.settings.theme == name
 
 
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published data is not at hand")

@@ -54,8 +54,25 @@ def test_a_wrong_sub_claim_takes_from_its_parent_and_a_wrong_parent_takes_all() 
     assert score_claim_trees(truths, truths, {}) == ClaimScores(0, 0, 0)
 
 
-def test_what_is_said_of_a_claim_that_nothing_is_known_of_is_not_counted() -> None:
-    assert score_claim_trees((tree(LEAF, LEAF),), (LEAF,), {(0,): (0,)}) == ClaimScores(1, 1, 1)
+def test_what_is_invented_below_an_atomic_truth_costs_precision_and_no_recall() -> None:
+    whole, true = (tree(LEAF, LEAF), LEAF), (LEAF, LEAF)
+    both: dict[ClaimPath, ClaimPath] = {(0,): (0,), (1,): (1,)}
+    assert score_claim_trees(true, true, both) == ClaimScores(1, 1, 1)
+    assert score_claim_trees(whole, true, both) == ClaimScores(1 / 2, 1, 2 / 3)
+
+
+def test_the_printed_denominator_is_the_number_of_claims_at_every_level() -> None:
+    truths = (tree(ClaimNode(2.0), ClaimNode(0.5)), ClaimNode(3.0))
+    answered = (tree(LEAF, LEAF, LEAF), LEAF)
+    pairs = {(0,): (0,), (0, 1): (0, 0), (1,): (1,)}
+    # Below the first claim: precision 2 / 3 of three claims, recall 2 / 2 of two truths.
+    printed = score_claim_trees(answered, truths, pairs, denominator="claims")
+    assert printed
+    assert astuple(printed) == pytest.approx(((2 / 3 + 3) / 2, (1 + 3) / 2, 22 / 11.5))
+    # Ours: 2 / (2 + 1 + 1) and 2 / 2.5, then divided by the weights 1 + 3.
+    ours = score_claim_trees(answered, truths, pairs)
+    assert ours
+    assert astuple(ours)[:2] == pytest.approx((3.5 / 4, 3.8 / 4))
 
 
 def test_a_claim_found_without_what_is_known_of_it_is_precise_but_not_complete() -> None:
@@ -132,6 +149,18 @@ def paths(forest: Forest, at: ClaimPath = ()) -> Iterator[ClaimPath]:
     for index, node in enumerate(forest):
         yield (*at, index)
         yield from paths(node.children, (*at, index))
+
+
+@given(matched())
+def test_where_all_weights_are_1_the_printed_denominator_changes_nothing(
+    case: tuple[Forest, Forest, dict[ClaimPath, ClaimPath]],
+) -> None:
+    def even(forest: Forest) -> Forest:
+        return tuple(ClaimNode(1.0, even(node.children)) for node in forest)
+
+    answered, truths, pairs = even(case[0]), even(case[1]), case[2]
+    printed = score_claim_trees(answered, truths, pairs, denominator="claims")
+    assert printed == score_claim_trees(answered, truths, pairs)
 
 
 @given(FORESTS)

@@ -93,6 +93,23 @@ def test_sub_claims_are_matched_below_their_pair_alone() -> None:
     assert prf(found, "claim") == pytest.approx((1 / 4, 1 / 2, 1 / 3))
 
 
+def test_what_is_invented_below_an_atomic_truth_costs_precision_without_asking_anybody() -> None:
+    truth = inverted(TruthClaim(value="Tower A"), TruthClaim(value="Tower B"))
+    claims = [{"value": "Tower A", "sub_claims": {"year": "1889"}}, {"value": "Tower B"}]
+    judge = ScriptedJudge()
+    _, found = judged_by(judge, case(truth, {"claims": claims}))
+    assert judge.asked == []
+    assert prf(found, "claim") == pytest.approx((1 / 2, 1, 2 / 3))
+
+
+def test_the_figures_by_the_printed_denominator_stand_beside_ours() -> None:
+    truth = inverted(TruthClaim(value="Tower A", weight=3.0), TruthClaim(value="Tower B"))
+    _, found = judged_by(ScriptedJudge(), case(truth, ["Tower A", "Tower C"]))
+    assert prf(found, "claim") == (3 / 4, 3 / 4, 3 / 4)
+    printed = [found[f"claim_{name}_printed"][0] for name in ("precision", "recall", "f1")]
+    assert printed == [3 / 2, 3 / 2, 3 / 2]
+
+
 def test_what_else_is_accepted_and_another_form_of_the_letters_needs_no_judge() -> None:
     truth = inverted(TruthClaim(value="Café  Noir", also=("Black Coffee",)))
     for said in ("Cafe\u0301 noir", " BLACK coffee "):
