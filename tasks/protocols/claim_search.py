@@ -1,9 +1,10 @@
-"""Figures of an agent's search: coverage of the needed queries, depth and branching."""
+"""Figures of an agent's search: coverage of the needed queries, its extent and its shape."""
 
 from collections.abc import Sequence
 
+from tasks.extraction.urls import normalise_url
 from tasks.judges.decisions import NO_TRUTH, Judge
-from tasks.metrics.traces import search_branching, search_depth
+from tasks.metrics.traces import count_repeated, count_returns, search_branching, search_depth
 from tasks.protocols.case import ItemAnswer, name_answers
 from tasks.protocols.claim_matching import (
     MatchQuestion,
@@ -19,7 +20,12 @@ QUERY = "query"
 MATCH_QUERIES = "claim_discovery/match_queries"
 NO_TRACE = "not_assessed: there is no search trace"
 NO_NEEDED = "not_assessed: nobody says which queries the question needs"
+NO_QUERY = "not_assessed: the trace names no query"
+NO_PAGE = "not_assessed: the trace names no page that was opened"
 NO_PARENTS = "not_assessed: the trace does not say which step follows from which"
+
+SEARCH_METRICS = ("query_coverage", "search_count", "search_opened", "search_repeated",
+                  "search_depth", "search_branching", "search_returns")  # fmt: skip
 
 
 async def decide_search(
@@ -47,21 +53,35 @@ def parse_steps(trace: str | None) -> tuple[SearchStep, ...]:
 def compute_search_figures(
     trace: str | None, needed: Sequence[str], verdicts: VerdictLabels
 ) -> dict[str, FigureValues]:
-    """Compute coverage (a share of the needed queries), depth (steps) and branching (steps per
-    step)."""
+    """Compute coverage (a share of the needed queries) and the counts of a trace; each is null,
+    with the reason, where the trace does not say it."""
     steps = parse_steps(trace)
     if not steps:
-        names = ("query_coverage", "search_depth", "search_branching")
-        return dict.fromkeys(names, FigureValues(None, reason=NO_TRACE))
-    parents = [step.parent for step in steps]
-    known = any(parent is not None for parent in parents)
-    deepest, width = search_depth(parents), search_branching(parents)
-    unknown = FigureValues(None, reason=NO_PARENTS)
+        return dict.fromkeys(SEARCH_METRICS, FigureValues(None, reason=NO_TRACE))
+    queries = [step.query for step in steps if step.query.strip()]
+    opened = {normalise_url(url) or url for step in steps for url in step.opened}
     return {
         "query_coverage": _compute_coverage(steps, needed, verdicts),
-        "search_depth": FigureValues(float(deepest), 1) if known and deepest else unknown,
-        "search_branching": FigureValues(width, 1) if width is not None else unknown,
+        "search_count": _build_count(len(queries) or None, NO_QUERY),
+        "search_opened": _build_count(len(opened) or None, NO_PAGE),
+        "search_repeated": _build_count(count_repeated(queries) if queries else None, NO_QUERY),
+        **_compute_shape([step.parent for step in steps]),
     }
+
+
+def _compute_shape(parents: Sequence[int | None]) -> dict[str, FigureValues]:
+    """Compute what only a trace can tell that says which step follows from which."""
+    known = any(parent is not None for parent in parents)
+    counted = {
+        "search_depth": search_depth(parents) if known else None,
+        "search_branching": search_branching(parents),
+        "search_returns": count_returns(parents) if known else None,
+    }
+    return {name: _build_count(value, NO_PARENTS) for name, value in counted.items()}
+
+
+def _build_count(value: float | None, reason: str) -> FigureValues:
+    return FigureValues(None, reason=reason) if value is None else FigureValues(float(value), 1)
 
 
 def _compute_coverage(

@@ -32,6 +32,17 @@ CLAIM_COLUMNS = {
     "answered_share": "Answered",
 }
 """Columns for answers to questions."""
+SEARCH_COLUMNS = {
+    "claim_f1": "F1",
+    "query_coverage": "Needed q.",
+    "search_count": "Searches",
+    "search_opened": "Opened",
+    "search_repeated": "Repeated",
+    "search_depth": "Depth",
+    "search_branching": "Branching",
+    "search_returns": "Returns",
+}
+"""How agents searched for these answers, beside their F1."""
 RIGOROUS_COLUMNS = {
     "rigorous_integrated": "Integr.",
     "rigorous_quality": "Quality",
@@ -103,7 +114,7 @@ class Board:
     title: str = ""
     """The title, if an edition may have several boards."""
     only_valued: bool = False
-    """Whether to omit the board if none of its figures has a value."""
+    """Whether to omit the board if none of its figures, but for the ranking ones, has a value."""
     numbers: frozenset[str] = frozenset()
     """Metrics that are shown as numbers, not in percent."""
 
@@ -133,6 +144,21 @@ BOARDS = (
         "Percent, means over the categories' means; F1 (Σ 1): by the denominator "
         "that the paper prints; F1 (quest.): over all questions. Publ.: as "
         f"the published code scores each category. –: not assessed. {OPEN_NOTE}. Rank: by F1.",
+    ),
+    Board(
+        frozenset({"claim_discovery"}),
+        SEARCH_COLUMNS,
+        ("claim_f1",),
+        "search_count",
+        "Quest.",
+        "F1 and Needed q. (queries that the question needs and the agent made) in percent, the "
+        "others numbers, means over the questions whose trace says them. Opened: different pages. "
+        "Repeated: queries made before. Depth: steps of the longest chain. Branching: steps that "
+        "follow from one. Returns: steps back to a branch that had been left. –: the trace does "
+        "not say. Rank: by F1.",
+        "Claim discovery: how the agents searched",
+        only_valued=True,
+        numbers=frozenset(SEARCH_COLUMNS) - {"claim_f1", "query_coverage"},
     ),
     Board(
         frozenset({"research_gym"}),
@@ -200,7 +226,8 @@ def select_boards(rows: pl.DataFrame) -> Iterator[Board]:
     yield from (
         board
         for board in BOARDS
-        if board.protocols & {*names} and (not board.only_valued or valued & board.columns.keys())
+        if board.protocols & {*names}
+        and (not board.only_valued or valued & (board.columns.keys() - board.ranked_by))
     )
     placed = frozenset[str]().union(*(board.protocols for board in BOARDS))
     known = available_protocols(names)

@@ -186,15 +186,23 @@ def _is_silent(last: dict[str, Any], text: str) -> bool:
 
 
 def _parse_trace(blocks: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Return the searches and the pages fetched, without the search results."""
+    """Return the searches and the pages fetched; a page follows from the search that found it."""
     steps: list[SearchStep] = []
+    searches: dict[str, int] = {}  # the call's id → its step
+    found_by: dict[str, int] = {}
     for block in blocks:
+        if block.get("type") == "web_search_tool_result":
+            call = str(block.get("tool_use_id"))
+            for result in objects(block.get("content")) if call in searches else ():
+                if url := string(result.get("url")):
+                    found_by.setdefault(url, searches[call])
         if block.get("type") != "server_tool_use":
             continue
         if block.get("name") == "web_search" and (query := string(child(block, "input", "query"))):
+            searches[str(block.get("id"))] = len(steps)
             steps.append(SearchStep(query=query))
         elif block.get("name") == "web_fetch" and (url := string(child(block, "input", "url"))):
-            steps.append(SearchStep(opened=(url,)))
+            steps.append(SearchStep(opened=(url,), parent=found_by.get(url)))
     return tuple(steps)
 
 

@@ -81,13 +81,18 @@ def _describe_problem(body: dict[str, Any], choice: dict[str, Any], text: str) -
 
 
 def _parse_trace(steps: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Return the searches and the pages read in its reasoning steps."""
+    """Return the searches and the pages read in its reasoning steps. A page follows from the search
+    that found it, if that made a single query: of several nobody says which one found it."""
     trace: list[SearchStep] = []
+    found_by: dict[str, int] = {}
     for step in steps:
         words = strings(child(step, "web_search", "search_keywords"))
         trace += [SearchStep(query=query) for query in words]
+        if len(words) == 1:
+            for result in objects(child(step, "web_search", "search_results")):
+                if url := string(result.get("url")):
+                    found_by.setdefault(url, len(trace) - 1)
         pages = objects(child(step, "fetch_url_content", "contents"))
-        opened = tuple(filter(None, (string(page.get("url")) for page in pages)))
-        if opened:
-            trace.append(SearchStep(opened=opened))
+        for url in filter(None, (string(page.get("url")) for page in pages)):
+            trace.append(SearchStep(opened=(url,), parent=found_by.get(url)))
     return tuple(trace)

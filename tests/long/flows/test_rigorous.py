@@ -51,7 +51,8 @@ def warehouse(folder: Path, evergreen: Evergreen) -> Path:
         code, _, said = evergreen("import", "rigorous", PUBLISHED, *where)
         assert (
             code,
-            "47 rubrics of their own and 48 general ones, in 2 domains: 04, 07" in said,
+            "47 rubrics of their own and 48 general ones, in 2 domains: " + ", ".join(DOMAINS)
+            in said,
         ) == (0, True), said
     for agent, every in AGENTS.items():
         (folder / "report" / agent).mkdir(parents=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.traces import search_branching, search_depth
+from tasks.metrics.traces import count_repeated, count_returns, search_branching, search_depth
 
 
 def test_depth_is_the_longest_chain_and_branching_the_mean_of_those_that_branch() -> None:
@@ -40,3 +40,40 @@ def test_a_chain_is_as_long_as_its_steps_at_most(parents: list[int | None]) -> N
     assert (found or 0) <= len(parents)
     wide = search_branching(parents)
     assert wide is None or wide >= 1
+
+
+@pytest.mark.parametrize(
+    ("parents", "returns"),
+    [
+        ([], 0),
+        ([None, 0, 1], 0),
+        ([None, 0, 0, 0], 0),  # another step from the same start leaves no branch
+        ([None, 0, 1, 0], 0),  # nor does a step back on the way that led here
+        ([None, None, 0], 1),
+        ([None, 0, 0, 1], 1),
+        ([None, 0, 0, 1, 2, 0], 2),
+        ([None, None, 0, 1, 0], 3),
+    ],
+)
+def test_a_return_follows_from_a_branch_that_had_been_left(
+    parents: list[int | None], returns: int
+) -> None:
+    assert count_returns(parents) == returns
+
+
+@given(PARENTS)
+def test_returns_are_those_found_by_walking_up_from_each_step(parents: list[int | None]) -> None:
+    walked = 0
+    for index, parent in enumerate(parents):
+        led: set[int] = set()
+        at: int | None = index - 1
+        while at is not None and at >= 0:
+            led.add(at)
+            at = parents[at]
+        walked += parent is not None and parent not in led
+    assert count_returns(parents) == walked
+
+
+def test_a_query_is_repeated_whatever_its_case_and_white_space() -> None:
+    assert count_repeated(["Ada  Lovelace", "ada lovelace", "Byron", "ADA LOVELACE "]) == 2
+    assert count_repeated([]) == 0

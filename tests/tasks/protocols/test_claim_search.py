@@ -27,6 +27,20 @@ def test_a_search_trace_is_measured_against_the_queries_a_question_needs() -> No
     assert found["search_branching"] == (3 / 2, 0, None)
 
 
+def test_searches_pages_repeated_queries_and_returns_are_counted() -> None:
+    steps = (
+        SearchStep(query="peers"),
+        SearchStep(query="Ada"),
+        SearchStep(opened=("https://a.org/x", "https://b.org"), parent=0),
+        SearchStep(opened=("http://www.a.org/x/",), parent=1),
+        SearchStep(query=" PEERS"),
+    )
+    trace = TRACE.dump_json(steps).decode()
+    _, found = judged_by(ScriptedJudge(), case(published("entities"), ["A"], trace))
+    names = ("count", "opened", "repeated", "returns")
+    assert [found[f"search_{name}"][0] for name in names] == [3, 2, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("trace", "needed", "metric", "says"),
     [
@@ -35,6 +49,12 @@ def test_a_search_trace_is_measured_against_the_queries_a_question_needs() -> No
         (STEPS, (), "query_coverage", "nobody says which queries"),
         ('[{"query": "a"}]', (), "search_depth", "which step follows from which"),
         ('[{"query": "a"}]', (), "search_branching", "which step follows from which"),
+        ('[{"query": "a"}]', (), "search_returns", "which step follows from which"),
+        (None, (), "search_returns", "there is no search trace"),
+        (None, (), "search_count", "there is no search trace"),
+        ('[{"query": "a"}]', (), "search_opened", "names no page"),
+        ('[{"opened": ["https://a.org"]}]', (), "search_count", "names no query"),
+        ('[{"opened": ["https://a.org"]}]', (), "search_repeated", "names no query"),
     ],
 )
 def test_what_a_trace_cannot_tell_is_null_with_the_reason(

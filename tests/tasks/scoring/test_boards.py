@@ -26,6 +26,25 @@ def test_sensitivity_is_shown_only_where_there_is_any() -> None:
     ]  # fmt: skip
 
 
+def test_how_agents_searched_stands_beside_their_f1_where_a_trace_says_it() -> None:
+    def titles(**values: float | None) -> list[str]:
+        of_claims = pl.DataFrame(
+            [("claim_discovery", metric, value) for metric, value in values.items()],
+            schema={"protocol": pl.String, "metric": pl.String, "value": pl.Float64},
+            orient="row",
+        )
+        return [board.title for board in select_boards(of_claims)]
+
+    [claims, search] = [board for board in BOARDS if board.protocols == {"claim_discovery"}]
+    assert titles(claim_f1=0.5, search_count=None) == [claims.title]
+    assert titles(claim_f1=0.5, search_count=3, search_depth=None) == [claims.title, search.title]
+    assert "claim_f1" in search.columns
+    shown_as_numbers = {
+        m.name for m in get_protocol("claim_discovery").metrics if m.unit == "number"
+    }
+    assert search.numbers == shown_as_numbers
+
+
 def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None:
     known = {metric.name for name in PROTOCOLS for metric in get_protocol(name).metrics}
     for board in BOARDS:

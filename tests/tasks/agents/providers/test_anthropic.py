@@ -50,6 +50,16 @@ def test_searches_thoughts_tokens_and_version_are_kept() -> None:
     }  # fmt: skip
 
 
+def test_a_fetched_page_follows_from_the_search_that_found_it() -> None:
+    fetches = [
+        {"type": "server_tool_use", "id": f"f{url}", "name": "web_fetch", "input": {"url": url}}
+        for url in (B, A, "https://elsewhere.org")
+    ]
+    blocks = [*search("one", A), *search("another", B, A), *fetches, text("Report.", A)]
+    answer = bought("anthropic", AnthropicServer(blocks))
+    assert [step.parent for step in answer.trace] == [None, None, 1, 0, None]
+
+
 def test_a_paused_turn_goes_on_as_it_came_and_what_it_took_is_added_up() -> None:
     server = AnthropicServer(FIRST, [*search("more", A)], SECOND)
     answer = bought("anthropic", server)

@@ -136,6 +136,23 @@ def test_reasoning_steps_tell_what_was_searched_and_read() -> None:
     assert answer.n_reasoning_steps == 2
 
 
+def test_a_read_page_follows_from_the_search_that_found_it_where_that_is_said() -> None:
+    def searched(words: list[str], *urls: str) -> dict[str, Any]:
+        results = [{"url": url} for url in urls]
+        return {"web_search": {"search_keywords": words, "search_results": results}}
+
+    read = [{"url": f"https://{name}/"} for name in "abc"]
+    steps = [
+        searched(["one"], "https://a/"),
+        searched(["two", "three"], "https://b/"),
+        {"fetch_url_content": {"contents": read}},
+    ]
+    answer = read_of({"choices": [{"message": {"content": "Text", "reasoning_steps": steps}}]})
+    assert [(step.query, step.parent) for step in answer.trace] == [
+        ("one", None), ("two", None), ("three", None), ("", 0), ("", None), ("", None)
+    ]  # fmt: skip
+
+
 def test_a_content_in_parts_is_put_together() -> None:
     parts = [{"type": "text", "text": "One, "}, {"type": "image_url"}, {"text": "two."}]
     assert read_of(said(parts)).text == "One, two."
