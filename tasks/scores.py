@@ -154,7 +154,9 @@ def _load_claims(
     urls = {plan.assignment: plan.article_url for plan in plans}
     frame = warehouse.frame(
         "SELECT assignment, number, list(z.url ORDER BY z.url) FILTER (z.url IS NOT NULL) AS urls, "
-        "any_value(c.unwritten_urls) AS unwritten, c.source = 'published' AS published "
+        "any_value(c.unwritten_urls) AS unwritten, c.source = 'published' AS published, "
+        "coalesce(bool_or(z.kind <> 'inferred'), false) AS attributed, "
+        "coalesce(bool_or(z.kind = 'explicit'), false) AS own "
         "FROM claims AS c LEFT JOIN citations AS z USING (edition, agent, assignment, number) "
         "WHERE c.edition = $1 AND c.agent = $2 AND c.assignment IN (SELECT unnest($3)) "
         "GROUP BY ALL ORDER BY assignment, number",
@@ -171,7 +173,8 @@ def _load_claims(
     return frame.select(
         "assignment",
         "number",
-        pl.col("urls").is_not_null().alias("cited"),
+        "attributed",
+        "own",
         pl.Series("leaked", leaked, pl.Boolean),
         "published",
     )

@@ -1,8 +1,10 @@
 """Extract a report's claims and the URLs they cite from its Markdown, without a model.
 
 A claim is a sentence or a table row. It cites the markers inside or right after it; a claim without
-any takes the next ones in the report, as in the Wiki Live Challenge's extraction. Agreement (F1)
-with the published pairs of the three agents that have them, by how far to look for the next
+any takes the next ones in the report, as in the Wiki Live Challenge's extraction. Each pair says
+whether its marker is the claim's own, stands in the same paragraph (a list item and a table row are
+paragraphs of their own), or beyond it: other protocols do not count the last. Agreement (F1) with
+the published pairs of the three agents that have them, by how far to look for the next
 marker:
 
                           nowhere  paragraph  section  report
@@ -15,7 +17,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from tasks.extraction.blocks import MarkdownBlock, Outline, parse_outline
 from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merge_markers
@@ -23,8 +24,9 @@ from tasks.extraction.facts import locate_facts
 from tasks.extraction.references import References, find_references
 from tasks.extraction.sentences import MIN_WORDS, Sentence, group_markers, split_block
 from tasks.extraction.urls import normalise_url
+from tasks.warehouse.rows import CitationKind
 
-EXTRACTOR_VERSION = "offline-1"
+EXTRACTOR_VERSION = "offline-2"
 
 MIN_RESOLVED = 0.5
 """Pairs are unreliable if a smaller share of a report's markers leads to a URL."""
@@ -38,7 +40,7 @@ class ExtractedCitation:
     """Normalised; the page's key."""
     marker: str
     """The marker as written in the report."""
-    kind: Literal["explicit", "inferred"]
+    kind: CitationKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,25 +170,30 @@ def _draft_claims(block: MarkdownBlock, sentences: Sequence[Sentence]) -> list[_
 
 
 def _attach_citations(drafts: Sequence[_DraftClaim], pages: _MarkerPages) -> list[ExtractedClaim]:
-    """Add the citations of a draft's own markers or, without any, of the next ones."""
+    """Add the citations of a draft's own markers or, without any, of the next ones, and say
+    whether these are in the draft's own block."""
     claims: list[ExtractedClaim] = []
     ahead: tuple[Marker, ...] = ()
+    cited_in: MarkdownBlock | None = None
     for draft in reversed(drafts):
-        own = draft.sentence.markers
-        ahead = own or ahead
+        kind: CitationKind = "inferred"
+        if draft.sentence.markers:
+            ahead, cited_in, kind = draft.sentence.markers, draft.block, "explicit"
+        elif draft.block is cited_in:
+            kind = "paragraph"
         claims.append(
             ExtractedClaim(
                 text=draft.sentence.text,
                 section=" > ".join(draft.block.section) or None,
                 position=draft.sentence.start,
-                citations=_build_citations(ahead, pages, "explicit" if own else "inferred"),
+                citations=_build_citations(ahead, pages, kind),
             )
         )
     return claims[::-1]
 
 
 def _build_citations(
-    markers: Sequence[Marker], pages: _MarkerPages, kind: Literal["explicit", "inferred"]
+    markers: Sequence[Marker], pages: _MarkerPages, kind: CitationKind
 ) -> tuple[ExtractedCitation, ...]:
     """Return one citation per page, in the order of the markers."""
     found: dict[str, ExtractedCitation] = {}

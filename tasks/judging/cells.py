@@ -35,12 +35,17 @@ WITH cited_pages AS (
         WHERE c.edition = $1
     )
     GROUP BY ALL
+), attributed AS (
+    SELECT agent, assignment, sha256(
+        string_agg(concat_ws(' ', number, kind, url), chr(10) ORDER BY number, url)
+    ) AS pairs
+    FROM citations WHERE edition = $1 AND kind <> 'inferred' GROUP BY ALL
 ), usage AS ({USAGE})
 SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
     coalesce(t.url, '') AS article_url, r.status AS report_status,
     t.text_sha AS article, coalesce(t.category, '') AS category, r.text_sha AS report,
     f.output_sha AS facts, c.output_sha AS claims, coalesce(p.pages, '') AS pages,
-    coalesce(p.pages, '') AS claim_pages,
+    coalesce(p.pages, '') AS claim_pages, coalesce(w.pairs, '') AS pairs,
     c.pairs_reliable, c.pairs_reason,
     g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace,
     coalesce(a.query, t.title) AS query, b.bundle_sha AS rubric,
@@ -62,6 +67,7 @@ LEFT JOIN extractions AS c
     ON c.edition = r.edition AND c.agent = r.agent AND c.assignment = r.assignment
     AND c.input_sha = r.text_sha
 LEFT JOIN cited_pages AS p ON p.agent = r.agent AND p.assignment = r.assignment
+LEFT JOIN attributed AS w ON w.agent = r.agent AND w.assignment = r.assignment
 WHERE r.edition = $1
 ORDER BY r.agent, r.assignment
 """

@@ -76,6 +76,15 @@ class Case(Frozen):
         return {url: list(group) for url, group in groupby(pairs, key=lambda pair: pair.url)}
 
     @property
+    def attributed_by_url(self) -> dict[str, list[Citation]]:
+        """`citations_by_url` without pairs that a claim was given across its paragraph's end."""
+        found = {
+            url: [pair for pair in pairs if pair.kind != "inferred"]
+            for url, pairs in self.citations_by_url.items()
+        }
+        return {url: pairs for url, pairs in found.items() if pairs}
+
+    @property
     def claim_texts(self) -> dict[int, str]:
         """The claims' texts by number."""
         return {claim.number: claim.text for claim in self.claims}
@@ -142,7 +151,8 @@ class JudgedReports(BaseModel):
     reports: assignment, state (`done`, `empty`, `failed`, `not_assessed`), state_reason,
         pairs_reliable, pairs_reason.
     verdicts: assignment, step, item, status, label, score, reason; `done` reports only.
-    claims: assignment, number, cited, leaked, published (its publisher extracted it).
+    claims: assignment, number, attributed (it cites a page by a pair that is not `inferred`), own
+        (by an `explicit` pair), leaked, published (its publisher extracted it).
     answers: A frame of ANSWER_SCHEMA; questions only.
     redirects: Redirects of the edition's fetched pages.
     rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.
@@ -199,8 +209,9 @@ class Protocol(Interface):
     metrics: tuple[MetricEntry, ...]
     inputs: tuple[str, ...]
     """The shas of a case that its verdicts depend on: article, report, facts, claims, pages, truth,
-    trace, category, files, query, rubric, criteria, key_points, usage; claim_pages instead of pages
-    if a claim's pages are read as one text. Reports that came as images are judged only with
+    trace, category, files, query, rubric, criteria, key_points, usage, pairs (of claims and URLs,
+    with their kinds, without `inferred` ones); claim_pages instead of pages if a claim's pages are
+    read as one text. Reports that came as images are judged only with
     `files`. With `rubric` or `article`, only assignments that have one are judged; with `criteria`,
     the assignment's rubric is used if it has one."""
     kinds: tuple[str, ...]

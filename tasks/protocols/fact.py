@@ -4,7 +4,8 @@ Source: DeepResearch Bench (arXiv 2506.11763 and its published code). A citation
 address. It is supported if the page contains a part of what the claim says: this is more lenient
 than Wiki Fact and DeepResearchGym and not comparable with them. Statements that differ only in
 case, spacing and final punctuation are one citation of a page; the published code asks a model
-which statements are the same.
+which statements are the same. Pairs that a claim was given across the end of its paragraph do not
+count: in the paper, a model says which address a statement cites.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from tasks.warehouse.rows import OPEN_STATUSES, Citation, Status
 
 CITATION, DOUBLE = "citation", "double"
 NEVER_FETCHED = "the page has never been fetched"
-NO_CITATIONS = "the report cites nothing"
+NO_CITATIONS = "no claim of the report cites a page by a marker in its paragraph"
 NOT_DECIDED = "no citation of this report was decided"
 STILL_OPEN = "citations of this report are still to be decided"
 _TRAILING_PUNCTUATION = " .,;:!?…。！？"
@@ -37,7 +38,7 @@ class FactFramework:
 
     name = "fact"
     prompts = "fact"
-    inputs: tuple[str, ...] = ("claims", "pages")
+    inputs: tuple[str, ...] = ("claims", "pairs", "pages")
     kinds: tuple[str, ...] = ("write_article", "research")
 
     def __init__(self, entry: ProtocolEntry) -> None:
@@ -53,7 +54,7 @@ class FactFramework:
         texts, pages = case.claim_texts, case.pages_by_url
         return await gather_answers(
             _judge_page(pairs, texts, pages.get(url), judge)
-            for url, pairs in case.citations_by_url.items()
+            for url, pairs in case.attributed_by_url.items()
         )
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:

@@ -2,11 +2,13 @@
 
 Source: DeepResearchGym (arXiv 2505.19253 and its published code). Each key point is checked
 against the report, each cited claim against all its pages together, and clarity and insight are
-rated from 0 to 10. Recall and precision of citations use the edition's extraction of claims. Where
-paper and code differ, both figures are computed: see `research_gym_figures`.
+rated from 0 to 10. Recall and precision of citations use the edition's extraction of claims,
+without the pairs that a claim was given across the end of its paragraph. Where paper and code
+differ, both figures are computed: see `research_gym_figures`.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import polars as pl
 
@@ -45,6 +47,8 @@ class ResearchGymParameters(ConfigModel):
     clarity: str
     """The criterion's description for the judge."""
     insight: str
+    quality_calls: Literal["two", "one"] = "two"
+    """A call each for clarity and insight, as published, or one for both."""
 
 
 class ResearchGym:
@@ -52,7 +56,7 @@ class ResearchGym:
 
     name = "research_gym"
     prompts = "research_gym"
-    inputs: tuple[str, ...] = ("query", "report", "key_points", "claims", "claim_pages")
+    inputs: tuple[str, ...] = ("query", "report", "key_points", "claims", "pairs", "claim_pages")
     kinds: tuple[str, ...] = ("write_article", "research")
 
     def __init__(self, entry: ProtocolEntry) -> None:
@@ -75,14 +79,17 @@ class ResearchGym:
 
     async def _rate_quality(self, case: Case, judge: Judge) -> list[ItemAnswer]:
         texts = {CLARITY: self.parameters.clarity, INSIGHT: self.parameters.insight}
-        answers = await judge.decide(
-            RateReport(
-                question=case.question,
-                report=case.report.text,
-                criteria=tuple(Criterion(id=name, text=text) for name, text in texts.items()),
+        criteria = tuple(Criterion(id=name, text=text) for name, text in texts.items())
+
+        async def rate(asked: tuple[Criterion, ...]) -> list[ItemAnswer]:
+            answers = await judge.decide(
+                RateReport(question=case.question, report=case.report.text, criteria=asked)
             )
-        )
-        return name_answers(QUALITY, texts, answers)
+            return name_answers(QUALITY, [criterion.id for criterion in asked], answers)
+
+        if self.parameters.quality_calls == "one":
+            return await rate(criteria)
+        return await gather_answers(rate((criterion,)) for criterion in criteria)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(
@@ -141,7 +148,7 @@ async def _check_citations(case: Case, judge: Judge) -> list[ItemAnswer]:
     """Judge each cited claim by all its fetched pages, once all were tried; claims with the same
     pages are judged together."""
     cited: dict[int, list[str]] = {}
-    for url, pairs in case.citations_by_url.items():
+    for url, pairs in case.attributed_by_url.items():
         for pair in pairs:
             cited.setdefault(pair.number, []).append(url)
     groups: dict[tuple[str, ...], list[int]] = {}

@@ -46,8 +46,9 @@ KPR, KPC = ("kpr", "kpr_published"), ("kpc", "kpc_published")
 SUPPORT_WORTH = {FULL: 1.0, PARTIAL: 0.5, NONE: 0.0}
 BEST_RATING = 10
 NO_CLAIMS = "the report has no claims"
+PAIRS_OF_PUBLISHER = "the claims' publisher does not say which of them have markers of their own"
 NO_URL = "the report names no URL"
-NO_PAGES = "no cited page of this report has been fetched"
+NO_PAGES = "no claim of this report could be judged by a page that it cites"
 STILL_OPEN = "citations of this report are still to be decided"
 AS_ZERO = "0 as in the published code: "
 
@@ -84,7 +85,10 @@ def compute_point_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFr
 
 def compute_citation_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
     """Compute recall and precision of citations."""
+    # A publisher may know URLs that do not stand in the report.
+    theirs = judged.claims.filter("published").select("assignment").unique()
     no_url = _select_given(judged, URLS).filter(pl.col("label") == WITHOUT).select("assignment")
+    no_url = no_url.join(theirs, on="assignment", how="anti")
     with_claims = judged.claims.select("assignment").unique()
     zeros = judged.reports.join(with_claims, on="assignment", how="anti").select(
         "assignment", zero=pl.lit(AS_ZERO + NO_CLAIMS)
@@ -117,15 +121,27 @@ def compute_quality_figures(judged: JudgedReports, judge: Judge) -> list[pl.Data
 def _compute_recall(
     judged: JudgedReports, no_url: pl.DataFrame, zeros: pl.DataFrame
 ) -> list[pl.DataFrame]:
-    """Compute recall. A report without any URL cites nothing; if its markers lead nowhere, its
-    citations are unknown."""
+    """Compute recall, also by claims' own markers alone. A report without any URL cites nothing; if
+    its markers lead nowhere, its citations are unknown."""
     reliable = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
     known = judged.claims.join(pl.concat([reliable, no_url]), on="assignment", how="semi")
     known = known.with_columns(status=pl.lit("ok"))
-    rows = build_share("citation_recall", known, pl.col("cited"), judged, NO_CLAIMS)
     claimless = zeros.select("assignment", because=pl.lit(NO_CLAIMS))
-    rows = add_reasons(add_reasons(rows, find_unreliable(judged)), claimless)
-    return [rows, _to_published("citation_recall_published", rows, zeros)]
+
+    def explain(rows: pl.DataFrame) -> pl.DataFrame:
+        return add_reasons(add_reasons(rows, find_unreliable(judged)), claimless)
+
+    rows = explain(build_share("citation_recall", known, pl.col("attributed"), judged, NO_CLAIMS))
+    theirs = judged.claims.filter("published").select(
+        pl.col("assignment").unique(), because=pl.lit(PAIRS_OF_PUBLISHER)
+    )
+    ours = known.filter(~pl.col("published"))
+    own = explain(build_share("citation_recall_own", ours, pl.col("own"), judged, NO_CLAIMS))
+    return [
+        rows,
+        add_reasons(own, theirs),
+        _to_published("citation_recall_published", rows, zeros),
+    ]
 
 
 def _compute_precision(

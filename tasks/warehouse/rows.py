@@ -244,6 +244,13 @@ class Claim(Row):
     spaces between them. They count in leakage only. Null without any, and in earlier imports."""
 
 
+CitationKind = Literal["explicit", "paragraph", "attributed", "inferred", "published"]
+"""Why a claim is said to cite a page: `explicit`, a marker in or right after it; `paragraph`, the
+next marker of its paragraph, list item or table row; `attributed`, the judge that extracted the
+claim says so; `inferred`, the next marker beyond its paragraph (in rows of the extractor
+`offline-1`: the next marker, wherever it is); `published`, its publisher says so."""
+
+
 class Citation(Row):
     """A (claim, URL) pair."""
 
@@ -260,8 +267,8 @@ class Citation(Row):
     raw_url: str
     marker: str | None = None
     """The marker in the report, e.g. `[3]`."""
-    kind: Literal["explicit", "inferred", "published"]
-    """`inferred`: the claim has no marker of its own and was given the next one."""
+    kind: CitationKind
+    """Whose word it is that the claim cites the page."""
 
 
 class Extraction(Row):

@@ -84,7 +84,8 @@ COMMENT ON VIEW citation_verdicts IS
 COMMENT ON COLUMN citation_verdicts.claim_number IS 'The claim''s number.';
 COMMENT ON COLUMN citation_verdicts.claim IS 'The claim''s text.';
 COMMENT ON COLUMN citation_verdicts.kind IS
-    'explicit, inferred (the claim was given the next citation) or published.';
+    'explicit (a marker of its own), paragraph (the next marker of its paragraph), attributed (by the '
+    'judge that extracted it), inferred (the next marker, beyond its paragraph) or published.';
 COMMENT ON COLUMN citation_verdicts.label IS '`support`, `not_support` or `conflict`.';
 COMMENT ON COLUMN citation_verdicts.status IS
     '`ok`, or why there is no usable answer; only `ok` verdicts count.';

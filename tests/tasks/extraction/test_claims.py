@@ -42,7 +42,7 @@ def test_claims_come_in_order_with_their_sections_and_citations() -> None:
     found = extract_claims("Parasitic ant", REPORT)
     assert pairs(found) == [
         ("Some ants are parasites of other ants.", [(A, "explicit")]),
-        ("They were described by Dr. A.J. Wood in 1890.", [(B, "inferred")]),
+        ("They were described by Dr. A.J. Wood in 1890.", [(B, "paragraph")]),
         ("Hosts feed them.", [(B, "explicit")]),
         ("Queens enter nests.", [(A, "explicit"), (B, "explicit")]),
         ("They smell like the host in the U.S. and in Europe.", [(B, "inferred")]),
@@ -51,6 +51,19 @@ def test_claims_come_in_order_with_their_sections_and_citations() -> None:
     assert [c.section for c in found.claims] == [None] * 3 + ["History > Early years"] * 3
     assert found.pairs_reliable
     assert found.pairs_reason is None
+
+
+def test_a_marker_of_another_paragraph_item_or_row_is_not_the_claims_own_paragraphs() -> None:
+    rows = "\n".join(f"| 189{n} | Ants move north{end} |" for n, end in enumerate(("", " [2]")))
+    for text, kinds in (
+        ("Ants bite hard. They also sting. [1]", ["paragraph", "explicit"]),
+        ("Ants bite hard.\n\nThey also sting. [1]", ["inferred", "explicit"]),
+        ("Ants bite hard.\nThey also sting. [1]", ["inferred", "explicit"]),
+        ("- Ants bite hard.\n- They also sting. [1]", ["inferred", "explicit"]),
+        (f"| Year | Event |\n|---|---|\n{rows}", ["inferred", "explicit"]),
+    ):
+        found = extract_claims("t", text + LIST)
+        assert [k.kind for c in found.claims for k in c.citations] == kinds, text
 
 
 def test_a_position_is_where_the_claim_begins_in_the_report() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import polars as pl
 
 from tasks.configuration.models import load_protocol
+from tasks.extraction.claims import extract_claims
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.research_gym import ResearchGym
 from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Report
+from tasks.warehouse.rows import Article, Citation, CitationKind, Claim, Extraction, Report
 from tasks.warehouse.rubrics import KeyPoint, PointSet
 from tests.scripted_judge import ScriptedJudge
 
@@ -28,6 +29,7 @@ def case(
     report: str = f"red tower. See {A}",
     reliable: bool = True,
     article: bool = False,
+    kind: CitationKind = "explicit",
 ) -> Case:
     """points: None where nobody has tried to find any."""
     key = {"edition": "e", "agent": "a", "assignment": "x"}
@@ -38,11 +40,12 @@ def case(
         if article
         else None,
         claims=tuple(
-            Claim(**key, number=n, text=text, source="offline")
+            Claim(**key, number=n, text=text,
+                  source="published" if kind == "published" else "offline")
             for n, (text, _) in enumerate(claims)
         ),
         citations=tuple(
-            Citation(**key, number=n, url=url, raw_url=url, kind="explicit")
+            Citation(**key, number=n, url=url, raw_url=url, kind=kind)
             for n, (_, urls) in enumerate(claims)
             for url in urls
         ),
@@ -67,9 +70,25 @@ def case(
     )  # fmt: skip
 
 
+def extracted(report: str) -> Case:
+    """A report with the claims and pairs that the offline extractor finds in it."""
+    found = extract_claims("", report)
+    key = {"edition": "e", "agent": "a", "assignment": "x"}
+    bare = case((), [(claim.text, ()) for claim in found.claims], report=report,
+                reliable=found.pairs_reliable)  # fmt: skip
+    citations = tuple(
+        Citation(**key, number=number, url=citation.url, raw_url=citation.raw_url,
+                 kind=citation.kind)
+        for number, claim in enumerate(found.claims)
+        for citation in claim.citations
+    )  # fmt: skip
+    return bare.model_copy(update={"citations": citations})
+
+
 def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
     assert of.extraction
-    cited = {citation.number for citation in of.citations}
+    attributed = {citation.number for citation in of.citations if citation.kind != "inferred"}
+    own = {citation.number for citation in of.citations if citation.kind == "explicit"}
     verdicts = [
         ("x", d.step, d.item, d.answer.status.value, d.answer.label, d.answer.score)
         for d in decided
@@ -88,9 +107,10 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
             orient="row",
         ),
         claims=pl.DataFrame(
-            [("x", claim.number, claim.number in cited, False) for claim in of.claims],
-            schema={"assignment": pl.String, "number": pl.Int64, "cited": pl.Boolean,
-                    "leaked": pl.Boolean},
+            [("x", claim.number, claim.number in attributed, claim.number in own, False,
+              claim.source == "published") for claim in of.claims],
+            schema={"assignment": pl.String, "number": pl.Int64, "attributed": pl.Boolean,
+                    "own": pl.Boolean, "leaked": pl.Boolean, "published": pl.Boolean},
             orient="row",
         ),
     )  # fmt: skip

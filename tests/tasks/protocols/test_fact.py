@@ -77,6 +77,22 @@ def test_figures_by_hand() -> None:
     }
 
 
+def test_a_pair_beyond_the_claims_paragraph_is_neither_judged_nor_counted() -> None:
+    of = case([("one", [A]), ("two", [A])], {A: "one two"})
+    first, second = of.citations
+    far = second.model_copy(update={"kind": "inferred"})
+    near = second.model_copy(update={"kind": "paragraph"})
+    by = judge()
+    assert figures(of.model_copy(update={"citations": (first, far)}), by)["valid_rate"][:2] == (
+        1,
+        1,
+    )
+    assert [request.claims for request in by.asked] == [("one",)]
+    assert figures(of.model_copy(update={"citations": (first, near)}))["valid_rate"][:2] == (2, 2)
+    alone = figures(of.model_copy(update={"citations": (far,)}))
+    assert alone["effective_citations"] == (None, 0, 0, NO_CITATIONS)
+
+
 def test_a_page_is_put_to_the_judge_with_all_different_statements_that_cite_it() -> None:
     by = judge()
     of = case([("One.", [A]), ("two", [A, B]), ("ONE", [A]), ("one", [B])], {A: "One.", B: "two"})

@@ -52,7 +52,8 @@ def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> JudgedReports:
             schema={
                 "assignment": pl.String,
                 "number": pl.Int64,
-                "cited": pl.Boolean,
+                "attributed": pl.Boolean,
+                "own": pl.Boolean,
                 "leaked": pl.Boolean,
                 "published": pl.Boolean,
             }

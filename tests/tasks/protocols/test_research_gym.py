@@ -11,9 +11,9 @@ from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckPoints, ExtractKeyPoints, RateReport, VerifySupport
 from tasks.protocols.research_gym import ResearchGym
 from tasks.protocols.research_gym_figures import STILL_OPEN
-from tasks.warehouse.rows import Status
+from tasks.warehouse.rows import CitationKind, Status
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.protocols.gym import PROTOCOL, A, B, C, case, figures, rows
+from tests.tasks.protocols.gym import PROTOCOL, A, B, C, case, extracted, figures, rows
 
 
 def test_six_supported_of_thirteen_key_points_is_six_thirteenths_and_none_is_contradicted() -> None:
@@ -215,6 +215,43 @@ def test_pairs_that_cannot_be_trusted_give_no_citation_figures_and_are_not_judge
             assert found[metric] == (None, 0, "no list of sources"), metric
 
 
+@pytest.mark.parametrize(
+    ("kind", "recall", "own", "judged"),
+    [("explicit", 0.5, 0.5, 1), ("paragraph", 0.5, 0.0, 1), ("attributed", 0.5, 0.0, 1),
+     ("published", 0.5, None, 1), ("inferred", 0.0, 0.0, 0)],
+)  # fmt: skip
+def test_pairs_count_by_their_kind(
+    kind: CitationKind, recall: float, own: float | None, judged: int
+) -> None:
+    of = case((), [("red tower", [A]), ("blue door", [])], {A: "red tower"}, kind=kind)
+    found = figures(of)
+    assert found["citation_recall"][:2] == (recall, 2)
+    assert found["citation_recall_published"][0] == recall
+    assert found["citation_recall_own"][0] == own
+    assert found["citation_precision"][:2] == ((1.0, 1) if judged else (None, 0))
+
+
+@pytest.mark.parametrize("reliable", [True, False])
+def test_published_pairs_are_never_zero_by_the_reports_text(reliable: bool) -> None:
+    of = case((), [("red tower", [A] if reliable else [])], {A: "red tower"}, kind="published",
+              report="No address.", reliable=reliable)  # fmt: skip
+    found = figures(of)
+    assert found["citation_recall"][0] == (1.0 if reliable else None)
+    assert found["citation_precision_published"][0] == (1.0 if reliable else None)
+    value, n_items, why = found["citation_recall_own"]
+    assert (value, n_items) == (None, 0)
+    assert "publisher does not say" in str(why)
+
+
+def test_one_link_at_the_end_does_not_give_twenty_claims_a_source() -> None:
+    paragraphs = [f"The tower number {n} is painted red." for n in range(20)]
+    found = figures(extracted("\n\n".join(paragraphs) + f" [1]({A})"))
+    assert found["citation_recall"] == found["citation_recall_own"] == (1 / 20, 20, None)
+    together = figures(extracted(" ".join(paragraphs) + f" [1]({A})"))
+    assert together["citation_recall"] == (1.0, 20, None)
+    assert together["citation_recall_own"] == (1 / 20, 20, None)
+
+
 def test_ratings_are_shares_of_ten_and_each_criterion_is_its_own() -> None:
     of = case((), report="one two three")
     found = figures(of, ScriptedJudge(failing=frozenset({"insight"})))
@@ -225,10 +262,23 @@ def test_ratings_are_shares_of_ten_and_each_criterion_is_its_own() -> None:
 def test_the_judge_is_told_what_clarity_and_insight_are() -> None:
     judge = ScriptedJudge()
     asyncio.run(PROTOCOL.judge(case(), judge))
+    asked = [request for request in judge.asked if isinstance(request, RateReport)]
+    assert [[criterion.id for criterion in each.criteria] for each in asked] == [
+        ["clarity"], ["insight"],
+    ]  # fmt: skip
+    assert "repetition" in asked[0].criteria[0].text
+    assert {each.question for each in asked} == {"Why is the tower red?"}
+
+
+def test_both_ratings_in_one_call_are_a_variant_of_another_version() -> None:
+    entry = load_protocol("research_gym")
+    parameters = {**entry.parameters, "quality_calls": "one"}
+    cheap = ResearchGym(entry.model_copy(update={"parameters": parameters}))
+    judge = ScriptedJudge()
+    asyncio.run(cheap.judge(case(), judge))
     (asked,) = [request for request in judge.asked if isinstance(request, RateReport)]
     assert [criterion.id for criterion in asked.criteria] == ["clarity", "insight"]
-    assert "repetition" in asked.criteria[0].text
-    assert asked.question == "Why is the tower red?"
+    assert cheap.version != PROTOCOL.version
 
 
 def test_other_words_for_a_criterion_are_another_version() -> None:

@@ -10,7 +10,7 @@ from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.pending.key_points import find_pending_key_points
 from tasks.protocols.registry import get_protocol
-from tasks.warehouse.rows import Article, Report, content_sha
+from tasks.warehouse.rows import Article, Citation, Report, content_sha
 from tasks.warehouse.rubrics import KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -52,6 +52,23 @@ def write_points(warehouse: Warehouse, source: str, *texts: str, input_sha: str 
     )  # fmt: skip
     of = {"edition": EDITION, "assignment": ASSIGNMENT}
     warehouse.write(Change(PointSet, [found], replacing=of), Change(KeyPoint, points, replacing=of))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "changes"), [("research_gym", True), ("fact", True), ("wiki_fact", False)]
+)
+def test_another_kind_of_pair_makes_another_cell_where_kinds_count(
+    warehouse: Warehouse, protocol: str, changes: bool
+) -> None:
+    def cell() -> str:
+        found = plan_cells(warehouse, EDITION, get_protocol(protocol), ScriptedJudge())
+        return next(plan.cell_id for plan in found if plan.agent == "apart")
+
+    before = cell()
+    pairs = warehouse.rows(Citation, "agent = 'apart'")
+    far = [pair.model_copy(update={"kind": "inferred"}) for pair in pairs]
+    warehouse.write(Change(Citation, far, replacing={"edition": EDITION, "agent": "apart"}))
+    assert (cell() != before) is changes
 
 
 def test_key_points_make_other_cells_and_their_absence_keeps_none_waiting(

@@ -111,7 +111,8 @@ def _check_range(said: list[ItemAnswer], found: Figures) -> None:
 def _check_same(said: list[ItemAnswer], before: Figures, now: Figures) -> None:
     """An undecided item more changes no value, but those that are about there being any."""
     there = {d.step for d in said}
-    about = {"citation_evaluated_share", "citation_recall", "citation_recall_published"}
+    about = {"citation_evaluated_share", "citation_recall", "citation_recall_own",
+             "citation_recall_published"}  # fmt: skip
     if "citation" not in there:
         about.add("citation_precision_published")
     for metric in before.keys() - about:

@@ -12,7 +12,7 @@ from tasks.metrics.ratios import mean
 from tasks.protocols.case import ItemAnswer
 from tasks.warehouse.rows import Status
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.protocols.gym import PROTOCOL, case, judged
+from tests.tasks.protocols.gym import PROTOCOL, case, extracted, figures, judged
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="shared data not mounted")
@@ -57,6 +57,31 @@ def test_the_papers_table_is_readable_as_reference() -> None:
     assert names <= {metric.name for metric in PROTOCOL.metrics}
     for row in table:
         assert all(0 <= float(row[name]) <= 100 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("system", "published", "inherited", "paragraph", "own"),
+    [("GPTResearcher", {"94.29", "90.82"}, 0.850, 0.644, 0.349),
+     ("open_deep_search", {"97.78", "94.82"}, 0.814, 0.381, 0.210)],
+)  # fmt: skip
+def test_recall_of_the_recorded_reports_beside_the_published_column(
+    system: str, published: set[str], inherited: float, paragraph: float, own: float
+) -> None:
+    """Golden: by the next marker anywhere, within the paragraph, and by own markers. In the paper a
+    model attributes sources, to more claims than have a marker near them."""
+    with (SHARED / "calibration" / "reports.jsonl").open(encoding="utf-8") as lines:
+        texts = [row["report"] for row in map(json.loads, lines) if row["system"] == system]
+    cases = [extracted(text) for text in texts]
+    assert len(cases) == 10
+    found = [figures(of) for of in cases]
+    anywhere = [len({pair.number for pair in of.citations}) / len(of.claims) for of in cases]
+    assert mean(anywhere) == pytest.approx(inherited, abs=0.0005)
+    assert mean(f["citation_recall"][0] for f in found) == pytest.approx(paragraph, abs=0.0005)
+    assert mean(f["citation_recall_own"][0] for f in found) == pytest.approx(own, abs=0.0005)
+    with (SHARED / "published" / "drgym_main.csv").open(encoding="utf-8", newline="") as lines:
+        name = {"GPTResearcher": "GPT-Researcher", "open_deep_search": "OpenDeepSearch"}[system]
+        column = {r["citation_recall"] for r in csv.DictReader(lines) if r["system"] == name}
+    assert column == published
 
 
 def test_the_published_queries_hold_16_key_points_each_and_six_hold_none() -> None:

@@ -118,7 +118,8 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
                 {
                     "assignment": "x",
                     "number": claim.number,
-                    "cited": claim.number in cited,
+                    "attributed": claim.number in cited,
+                    "own": claim.number in cited,
                     "leaked": claim.number in leaked,
                     "published": claim.source == "published",
                 }
@@ -127,7 +128,8 @@ def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
             schema={
                 "assignment": pl.String,
                 "number": pl.Int64,
-                "cited": pl.Boolean,
+                "attributed": pl.Boolean,
+                "own": pl.Boolean,
                 "leaked": pl.Boolean,
                 "published": pl.Boolean,
             },

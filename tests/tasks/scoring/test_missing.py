@@ -196,8 +196,8 @@ def of_missing(assignment: str) -> JudgedReports:
         | {"score": pl.Float64}
     )
     claims = pl.DataFrame(
-        schema={"assignment": pl.String, "number": pl.Int64, "cited": pl.Boolean,
-                "leaked": pl.Boolean, "published": pl.Boolean}
+        schema={"assignment": pl.String, "number": pl.Int64, "attributed": pl.Boolean,
+                "own": pl.Boolean, "leaked": pl.Boolean, "published": pl.Boolean}
     )  # fmt: skip
     return JudgedReports(reports=build_plan_frame([plan]), verdicts=verdicts, claims=claims)
 
