@@ -89,7 +89,8 @@ class ResearchGym:
 
         if self.parameters.quality_calls == "one":
             return await rate(criteria)
-        return await gather_answers(rate((criterion,)) for criterion in criteria)
+        # One after the other: the second finds the report in the provider's cache.
+        return [item for criterion in criteria for item in await rate((criterion,))]
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(

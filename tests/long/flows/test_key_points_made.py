@@ -64,11 +64,11 @@ def test_key_points_of_an_articles_edition_are_made_once_and_every_judge_goes_by
         for _, source, n_points, spans, verbatim in sets
     )
     made = rows(path, MADE)
-    # Two calls an article, a point a call, two ratings in one, and pages.
+    # Two calls an article, a point a call, two ratings of each of nine reports, and pages.
     steps = dict(rows(path, "SELECT protocol || '/' || step, count(*) FROM calls GROUP BY ALL"))
     assert (steps["key_points/extract"], steps["key_points/merge"]) == (3, 3)
     assert steps["research_gym/check_points"] == 3 * sum(n for _, _, n, _, _ in sets)
-    assert steps["research_gym/rate_report"] == 18  # clarity and insight apart
+    assert steps["research_gym/rate_report"] == 2 * 9
     other = KINDS["openai"][1]()
     with at_hand(other, "openai"):
         assert evaluate(path, "openai", protocols=GYM).name == "Completed"
