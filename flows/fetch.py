@@ -28,6 +28,7 @@ from tasks.pages import fetch_pages, read_pages
 from tasks.pending.evaluation import Evaluation, select_extractions
 from tasks.pending.pages import (
     describe_archived,
+    describe_open_pages,
     find_pending_pages,
     find_unread_pages,
     list_fetch_sources,
@@ -63,7 +64,7 @@ async def fetch(
 
     Returns:
         `Completed` when every cited page has a status, whichever; `Partial` when pages are still
-        pending.
+        open: pending, or of hosts that did not answer and get a second look hours later.
     """
     with (
         await hold_warehouse(warehouse, "pages") as store,
@@ -89,8 +90,10 @@ async def fetch(
             store, began, "pages cost nothing, and claims were extracted offline"
         )
         message = describe_archived(store, edition)
-    if failures:
-        return Completed(name="Partial", message=f"{message} {format_failures(failures)}")
+        still_open = describe_open_pages(store, edition, agents or [])
+    if failures or still_open:
+        said = (message, still_open, format_failures(failures) if failures else None)
+        return Completed(name="Partial", message=" ".join(filter(None, said)))
     return Completed(message=message)
 
 

@@ -8,9 +8,10 @@ again, and none is incomplete.
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
 from tasks.pending.pages import PageToRead, find_reachable_url
 from tasks.warehouse.contents import pages_folder
@@ -60,13 +61,35 @@ async def archive_pages(
         ).iter_rows()
     )
 
+    first_looks: dict[str, datetime] = dict(
+        warehouse.frame(
+            "SELECT url, fetched_at FROM fetches WHERE edition = $1 AND source = 'direct' "
+            "AND outcome = 'unreached'",
+            [edition],
+        ).iter_rows()
+    )
+    wait = timedelta(hours=load_web().second_look_hours)
+
     async def keep(page: PageRequest, fetched: FetchResult) -> None:
         # What came once stays evidence, so a later failure does not replace it.
         if fetched.sha or (page.url, fetched.source) not in there:
-            await warehouse.write_async(Change(Fetch, [build_fetch_row(edition, page, fetched)]))
+            row = build_fetch_row(edition, page, fetched)
+            if fetched.is_unreached and fetched.source == "direct":
+                row = _note_look(row, first_looks.get(page.url), wait)
+            await warehouse.write_async(Change(Fetch, [row]))
         on_progress(1)
 
     await fetcher.fetch_all(wanted, keep, find_reachable_url(warehouse, edition))
+
+
+def _note_look(row: Fetch, first_look: datetime | None, wait: timedelta) -> Fetch:
+    """Keep a page open whose host did not answer, until a look that is late enough fails too."""
+    if first_look is None:
+        return row.model_copy(update={"outcome": "unreached"})
+    first_look = first_look.replace(tzinfo=UTC)
+    if row.fetched_at - first_look >= wait:
+        return row
+    return row.model_copy(update={"outcome": "unreached", "fetched_at": first_look})
 
 
 async def read_archived_pages(
@@ -130,7 +153,7 @@ async def read_archived_page(
     """
     first: tuple[Fetch, ReadPage] | None = None
     led_to = next(filter(None, map(_redirect_key, todo.fetches)), None)
-    for fetch in todo.fetches:
+    for fetch in (fetch for fetch in todo.fetches if fetch.outcome != "unreached"):
         page = await _read(readers, folder, fetch)
         if page.status == "ok":
             return build_page_row(edition, fetch, page, fetch.fetched_at, led_to)

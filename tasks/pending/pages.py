@@ -2,12 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from urllib.parse import urlsplit
 
-from tasks.base import Frozen
+from tasks.base import Frozen, format_count
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import clean_url
 from tasks.warehouse.pages import Fetch, FetchSource
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.web.page import PageRequest
 
@@ -27,25 +29,40 @@ LEFT JOIN jobs AS j
     AND j.state = 'done'
 WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2)))
     AND p.status IS DISTINCT FROM 'ok'
-    AND ($3 = 'direct' OR p.status IN (SELECT unnest($4)))
+    AND ($3 = 'direct' OR p.status IN (SELECT unnest($4)) OR (p.url IS NULL AND c.url IN (
+        SELECT url FROM fetches WHERE edition = $1 AND outcome = 'unreached')))
     AND ($5 OR ((p.url IS NULL OR coalesce(p.source, 'published') <> 'published')
-        AND c.url NOT IN (SELECT url FROM fetches WHERE edition = $1 AND source = $3)))
+        AND c.url NOT IN (SELECT url FROM fetches WHERE edition = $1 AND source = $3
+            AND (outcome <> 'unreached' OR fetched_at > $6))))
 GROUP BY ALL ORDER BY ALL
 """
 """Addresses of the pages of an edition ($1) that agents ($2) cite and that a source ($3) may have,
-if their status is one of $4; $5: also pages that were requested in vain."""
+if their status is one of $4; $5: also pages that were requested in vain. Pages not reached before
+$6 are looked for again."""
 UNREAD = """
 edition = $1 AND url IN (
     SELECT f.url FROM fetches AS f LEFT JOIN pages AS p USING (edition, url)
     WHERE f.edition = $1
     GROUP BY f.url, p.status, p.source, p.fetched_at
-    HAVING p.status IS NULL OR CASE
+    HAVING (p.status IS NULL OR CASE
         WHEN $2 THEN p.status <> 'ok' OR coalesce(p.source, 'published') <> 'published'
-        ELSE p.status <> 'ok' AND (p.fetched_at IS NULL OR max(f.fetched_at) > p.fetched_at) END
+        ELSE p.status <> 'ok' AND (p.fetched_at IS NULL OR max(f.fetched_at) > p.fetched_at) END)
+    AND (bool_or(f.outcome = 'fetched') OR NOT bool_or(f.outcome = 'unreached'))
 )
 """
 """Fetches of pages without a row, and of those that failed and were fetched again since; $2: of
-all but published ones with a text."""
+all but published ones with a text. Pages that were only not reached yet have nothing to read."""
+OPEN = """
+SELECT DISTINCT c.url, f.fetched_at AS first_look
+FROM citations AS c
+LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
+LEFT JOIN fetches AS f
+    ON f.edition = c.edition AND f.url = c.url AND f.source = 'direct' AND f.outcome = 'unreached'
+WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2))) AND p.url IS NULL
+ORDER BY c.url
+"""
+"""Pages that agents ($2) cite and of which nothing is known yet."""
+SHOWN_HOSTS = 5
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
 
@@ -83,7 +100,8 @@ def find_pending_pages(
     *,
     again: bool = False,
 ) -> list[PageRequest]:
-    """Return the cited pages that have not been requested from this source, by URL.
+    """Return the cited pages that have not been requested from this source, by URL; also those
+    whose host did not answer and that are due for a second look.
 
     An archived page stays and is not fetched again when another report cites it. A published page
     that could not be fetched counts as tried.
@@ -93,7 +111,9 @@ def find_pending_pages(
     """
     cited: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[str, list[datetime]] = defaultdict(list)
-    given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again]
+    wait = timedelta(hours=load_web().second_look_hours)
+    due = utc_now().replace(tzinfo=None) - wait
+    given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again, due]
     for url, raw, n, at in source.frame(CITED, given).iter_rows():
         cited[url][clean_url(raw) or url] += n
         written[url] += [at] if at else []
@@ -106,6 +126,27 @@ def find_pending_pages(
         )
         for url in sorted(cited)
     ]
+
+
+def describe_open_pages(source: Readable, edition: str, agents: Sequence[str] = ()) -> str | None:
+    """Say which cited pages are open, of which hosts, and when the second look at those whose host
+    did not answer is due; None if all have a status."""
+    found = source.frame(OPEN, [edition, list(agents)])
+    if found.is_empty():
+        return None
+    hosts = list(dict.fromkeys(urlsplit(url).netloc for url in found["url"]))
+    named = ", ".join(hosts[:SHOWN_HOSTS]) + (", …" if len(hosts) > SHOWN_HOSTS else "")
+    said = f"{format_count(found.height, 'page')} of {format_count(len(hosts), 'host')} " + (
+        f"{'is' if found.height == 1 else 'are'} open, not gone: {named}."
+    )
+    looks: list[datetime] = found["first_look"].drop_nulls().to_list()
+    if not looks:
+        return f"{said} Run the same command again."
+    due = max(looks) + timedelta(hours=load_web().second_look_hours)
+    return (
+        f"{said} Hosts that did not answer get a second look: run the same command again after "
+        f"{due:%Y-%m-%d %H:%M} UTC."
+    )
 
 
 def find_unread_pages(

@@ -14,6 +14,7 @@ from tasks.judging.protocols import choose_protocols
 from tasks.pending.evaluation import Evaluation, describe_if_done, select_extractions
 from tasks.pending.pages import (
     describe_archived,
+    describe_open_pages,
     find_pending_pages,
     find_unread_pages,
     list_fetch_sources,
@@ -47,7 +48,9 @@ def fetch_outcome(
         for fetch_source in list_fetch_sources(fallbacks)
     ):
         return None
-    return describe_archived(store, edition) if is_snapshot_current(store, edition) else None
+    if describe_open_pages(store, edition, agents) or not is_snapshot_current(store, edition):
+        return None
+    return describe_archived(store, edition)
 
 
 def read_outcome(store: Warehouse, edition: str) -> str | None:

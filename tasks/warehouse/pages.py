@@ -10,10 +10,11 @@ from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 FetchSource = Literal["direct", "jina", "wayback"]
 """The page's own server, Jina Reader, or the Wayback Machine's nearest copy."""
 
-FetchOutcome = Literal["fetched", "failed", "refused", "robots", "too_large"]
-"""`fetched`: a complete answer, with any HTTP status. `failed`: no answer in all tries. `refused`:
-the URL, or a redirect's target, is not allowed. `robots`: the site's robots.txt forbids it.
-`too_large`: more bytes than the limit."""
+FetchOutcome = Literal["fetched", "unreached", "failed", "refused", "robots", "too_large"]
+"""`fetched`: a complete answer, with any HTTP status. `unreached`: the host did not answer, while
+others did; the page is open until a second look, hours later. `failed`: no answer at the second
+look either, or none that is complete. `refused`: the URL, or a redirect's target, is not allowed.
+`robots`: the site's robots.txt forbids it. `too_large`: more bytes than the limit."""
 
 
 class Fetch(Row):
@@ -46,6 +47,7 @@ class Fetch(Row):
     """The number of requests."""
     error: str | None = None
     fetched_at: UtcDatetime = Field(default_factory=utc_now)
+    """When it was fetched; of an unreached page, when it was first not reached."""
     seconds: float = 0.0
     """Seconds for all tries and the waits between them."""
 

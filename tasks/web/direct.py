@@ -33,8 +33,6 @@ class DirectSource(WebSource):
         check: called before each request to a page.
     """
 
-    min_hosts = 10
-
     def __init__(
         self,
         follower: RedirectFollower,

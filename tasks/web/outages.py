@@ -1,9 +1,9 @@
 """Tell unreachable pages from a dead network or a service that is down.
 
-Failures are stored permanently, so a network outage must not turn into thousands of them.
-Unreachable pages are held back until another page is reached. If pages of many hosts are held
-and none has been reached for a while, a probe follows: a server that answered before, or a page
-that every service has. If the probe fails as well, fetching stops.
+A network outage must not turn into failures of pages, be it one page or thousands. Unreachable
+pages are held back until another page is reached. If none has been reached for a while, or by the
+end, a probe follows: a server that answered before, or a page that every service has. If the probe
+fails as well, fetching stops.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class OutageDetector:
         Raises:
             FetchingStopped: nothing can be reached; the held results are not passed on.
         """
-        if found.reached is False:
+        if found.is_unreached:
             self._held.append((wanted, found, host))
             async with self._lock:
                 if self._held and monotonic() - self._held[0][1].known_at >= self._patience:
@@ -76,11 +76,11 @@ class OutageDetector:
             await self._on_fetched(wanted, found)
 
     async def _raise_if_down(self) -> None:
-        """Probe the network if enough hosts were unreachable; raise if it is down."""
-        hosts = {host for *_, host in self._held}
-        if len(hosts) < self._source.min_hosts:
+        """Probe the network if pages are held; raise if it is down."""
+        if not self._held:
             return
         if not await self._source.is_up(self._answered):
+            hosts = {host for *_, host in self._held}
             last = self._held[-1][1].error
             raise self._source.make_outage_error(f"{len(hosts)} in a row; the last: {last}")
         await self._release(inf)

@@ -61,6 +61,11 @@ class FetchResult(BaseModel):
     """When a server last answered, or fetching failed, on the monotonic clock."""
     _started: float = PrivateAttr(default_factory=monotonic)
 
+    @property
+    def is_unreached(self) -> bool:
+        """Whether no host answered: page, host, network or service may be at fault."""
+        return self.outcome == "failed" and not self.reached
+
     def begin_try(self) -> None:
         """Forget the last answer before another try."""
         self.final_url, self.redirects, self.http_status, self.headers = None, [], None, {}

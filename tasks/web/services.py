@@ -28,7 +28,6 @@ class ServiceSource(WebSource):
     source: ClassVar[FetchSource]
     name: ClassVar[str]
     """The service's name, for messages."""
-    min_hosts = 5  # hosts, since failures for pages of one host may be that host's fault
     _key: str | None = None
 
     async def fetch(self, wanted: PageRequest) -> FetchResult:

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import ClassVar
 
 from tasks.configuration.web import RequestPolicy
 from tasks.warehouse.contents import PageStore
@@ -18,9 +17,6 @@ OpenPage = Callable[[FetchResult], AbstractAsyncContextManager[PageResponse]]
 
 class WebSource(ABC):
     """Fetches single pages, and tells an outage from pages that cannot be fetched."""
-
-    min_hosts: ClassVar[int]
-    """Number of hosts with unreachable pages, in a row, that calls for a probe."""
 
     def __init__(
         self, follower: RedirectFollower, manners: RequestPolicy, store: PageStore

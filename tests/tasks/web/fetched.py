@@ -21,6 +21,7 @@ from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.fetcher import open_fetcher
 from tasks.web.page import FetchResult, PageRequest
+from tests.servers.web_pages import KEEP, answer, serving_pages
 
 LOOPBACK = "127.0.0.1"
 MANNERS = RequestPolicy(
@@ -76,6 +77,18 @@ class Outcome:
     def files(self) -> list[Path]:
         """All that lies in the folder of pages."""
         return sorted(path for path in self.folder.rglob("*") if path.is_file())
+
+
+def fetch_beside_an_answer(
+    pages: Iterable[PageRequest | str], settings: WebSettings, **more: Any
+) -> Outcome:
+    """Fetch pages while another host is known to answer: the network is up."""
+    with serving_pages(lambda asked: [answer(b"up"), KEEP]) as site:
+        allowed = settings.allowed.model_copy(
+            update={"hosts": (*settings.allowed.hosts, site.place)}
+        )
+        settings = settings.model_copy(update={"allowed": allowed})
+        return fetch(pages, settings, answered_before=site.url(), **more)
 
 
 def fetch(

@@ -15,7 +15,7 @@ from tasks.web.guard import CheckedUrl, Guard
 from tasks.web.resolver import CheckedResolver
 from tests.servers.certificates import make_certificate
 from tests.servers.web_pages import Site, answer, serving_pages
-from tests.tasks.web.fetched import LOOPBACK, fetch, web_settings
+from tests.tasks.web.fetched import LOOPBACK, fetch, fetch_beside_an_answer, web_settings
 
 NOWHERE = "2ffe::1"
 """Public by its form, and given to nobody: a packet to it goes nowhere."""
@@ -116,7 +116,7 @@ def test_a_name_server_that_is_silent_costs_no_more_than_connecting_may() -> Non
 
     url = "http://silent.example.org/"
     settings = web_settings(bounds={"connect_seconds": 0.2})
-    fetched = fetch([url], settings, lookup=silent).fetched[url]
+    fetched = fetch_beside_an_answer([url], settings, lookup=silent).fetched[url]
     assert (fetched.outcome, fetched.tries) == ("failed", 2)
     assert "no answer from DNS within 0.2 s" in (fetched.error or "")
 
@@ -126,7 +126,7 @@ def test_a_name_that_does_not_exist_is_not_tried_again() -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     url = "http://gone.example.org/"
-    fetched = fetch([url], web_settings(), lookup=nothing).fetched[url]
+    fetched = fetch_beside_an_answer([url], web_settings(), lookup=nothing).fetched[url]
     assert (fetched.outcome, fetched.tries) == ("failed", 1)
     assert fetched.error == "there is no host gone.example.org (DNS)"
 
@@ -138,7 +138,7 @@ def test_a_certificate_must_be_for_the_name_that_was_cited(
     with serving_pages(lambda asked: [answer(b"page")], context) as site:
         right, wrong = (f"{name}.example.org:{site.port}" for name in ("right", "wrong"))
         urls = [f"https://{right}/", f"https://{wrong}/"]
-        unknown = fetch(urls[:1], web_settings([right])).fetched[urls[0]]
+        unknown = fetch_beside_an_answer(urls[:1], web_settings([right])).fetched[urls[0]]
         assert (unknown.outcome, unknown.tries) == ("failed", 1)
         assert "no valid certificate" in (unknown.error or "")
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))

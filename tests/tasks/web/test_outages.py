@@ -3,9 +3,11 @@
 import socket
 from collections.abc import Awaitable, Callable
 
+import pytest
+
 from tasks.web.errors import NoNetwork
 from tests.servers.web_pages import KEEP, answer, serving_pages
-from tests.tasks.web.fetched import LOOPBACK, fetch, web_settings
+from tests.tasks.web.fetched import LOOPBACK, fetch, fetch_beside_an_answer, web_settings
 
 
 def names(*known: str) -> Callable[[str, int], Awaitable[list[str]]]:
@@ -31,11 +33,18 @@ def test_a_run_without_a_network_stops_and_no_page_is_handed_on() -> None:
     assert outcome.fetched == {}
 
 
-def test_a_few_pages_that_cannot_be_reached_are_so_themselves() -> None:
-    outcome = fetch(gone(9), web_settings(), lookup=names())
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_a_few_hosts_are_no_proof_of_a_network(count: int) -> None:
+    outcome = fetch(gone(count), web_settings(), lookup=names())
+    assert isinstance(outcome.error, NoNetwork)
+    assert outcome.fetched == {}
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_pages_that_cannot_be_reached_are_so_while_another_host_answers(count: int) -> None:
+    outcome = fetch_beside_an_answer(gone(count), web_settings(), lookup=names())
     assert outcome.error is None
-    assert {fetched.outcome for fetched in outcome.fetched.values()} == {"failed"}
-    assert len(outcome.fetched) == 9
+    assert [fetched.is_unreached for fetched in outcome.fetched.values()] == [True] * count
 
 
 def test_many_dead_hosts_are_dead_while_one_that_answered_still_does() -> None:

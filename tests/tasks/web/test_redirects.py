@@ -9,7 +9,7 @@ from tasks.web.hosts import HostThrottle
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import RedirectFollower
 from tests.servers.web_pages import CUT, KEEP, Asked, Site, Steps, answer, serving_pages
-from tests.tasks.web.fetched import fetch, loopback, web_settings
+from tests.tasks.web.fetched import fetch, fetch_beside_an_answer, loopback, web_settings
 from tests.tasks.web.hostile import HOSTILE
 
 CARRIED = [(url, why) for url, why in HOSTILE if url.isprintable() and " " not in url]
@@ -86,7 +86,9 @@ def test_a_header_cannot_be_smuggled_into_the_next_request() -> None:
         return [answer(b"here")]
 
     with serving_pages(handler) as site:
-        fetched = fetch([site.url()], web_settings([site.place])).fetched[site.url()]
+        fetched = fetch_beside_an_answer([site.url()], web_settings([site.place])).fetched[
+            site.url()
+        ]
         assert fetched.outcome in ("failed", "refused")
         assert all("x-evil" not in asked.headers for asked in site.asked)
 
@@ -165,7 +167,8 @@ def test_tries_are_counted_over_all_spellings_but_each_has_one() -> None:
     with serving_pages(lambda asked: [CUT]) as site:
         key, *others = (site.url(path) for path in ("/b", "/c", "/d", "/e"))
         page = PageRequest(url=key, addresses=(key, *others))
-        fetched = fetch([page], web_settings([site.place], manners={"tries": 2})).fetched[key]
+        settings = web_settings([site.place], manners={"tries": 2})
+        fetched = fetch_beside_an_answer([page], settings).fetched[key]
         assert (fetched.outcome, fetched.asked_url, fetched.tries) == ("failed", key, 4)
         assert site.targets() == ["/b", "/b", "/c", "/d"]
 

@@ -2,7 +2,7 @@ import pytest
 
 from tasks.web.errors import HostsBusy
 from tests.servers.web_pages import CUT, KEEP, Asked, Steps, answer, serving_pages
-from tests.tasks.web.fetched import fetch, web_settings
+from tests.tasks.web.fetched import fetch, fetch_beside_an_answer, web_settings
 
 RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: EvergreenBench\nDisallow: /bench\n"
 
@@ -89,7 +89,7 @@ def test_a_host_that_cannot_be_reached_is_said_to_be_so_not_to_forbid() -> None:
     with serving_pages(lambda asked: []) as site:
         place = site.place
     settings = web_settings([place], manners={"robots": "obey"})
-    fetched = fetch([f"http://{place}/"], settings).fetched[f"http://{place}/"]
+    fetched = fetch_beside_an_answer([f"http://{place}/"], settings).fetched[f"http://{place}/"]
     assert (fetched.outcome, fetched.tries) == ("failed", 0)
     assert "cannot be reached" in (fetched.error or "")
 

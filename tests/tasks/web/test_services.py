@@ -152,11 +152,11 @@ def test_a_service_that_fails_for_pages_of_many_hosts_stops_the_run_and_blames_n
         assert outcome.fetched == {}
 
 
-def test_what_a_service_cannot_have_of_one_host_is_the_host_s_failure() -> None:
+def test_a_service_that_fails_for_every_page_is_away_however_few_their_hosts() -> None:
     with serving_pages(lambda asked: [answer(b"", 503)]) as site:
         outcome = fetch(cited(2, 5), jina(site), source="jina")
-        assert outcome.error is None
-        assert len(outcome.fetched) == 10
+        assert isinstance(outcome.error, ServiceUnusable)
+        assert outcome.fetched == {}
 
 
 def test_a_service_that_has_the_page_that_everybody_has_is_not_out_of_order() -> None:
