@@ -9,6 +9,8 @@ MAX_CHARS = 10_000
 MIN_LETTERS = 100
 """Shorter texts are not told: a few names decide them."""
 MIN_PROBABILITY = 0.9
+NO_LANGUAGE = "zxx"
+"""The code of texts that are no language, such as tables of numbers."""
 SAME_WRITTEN_LANGUAGE = {"wuu": "zh", "yue": "zh", "gan": "zh", "lzh": "zh"}
 """Codes that stand for the same written language."""
 
@@ -22,7 +24,7 @@ def identify_language(text: str) -> str | None:
     for code, probability in _load_identifier().rank(beginning):
         shares[SAME_WRITTEN_LANGUAGE.get(code, code)] += probability
     [(language, share)] = shares.most_common(1)
-    return language if share >= MIN_PROBABILITY else None
+    return language if share >= MIN_PROBABILITY and language != NO_LANGUAGE else None
 
 
 @cache

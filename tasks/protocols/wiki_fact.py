@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
-from pydantic import PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
@@ -40,9 +40,12 @@ from tasks.warehouse.rows import Citation, Status, canonical_values
 
 class WikiFactParameters(ConfigModel):
     top_k: PositiveInt = 10
-    """Sentences retrieved as evidence for one item."""
+    """Sentences retrieved as evidence for one item; all, if there are fewer."""
     retriever: Literal["bm25", "fused"] = "bm25"
     """How to retrieve them: by words, or by words and meaning (the optional extra `fused`)."""
+    whole_text_chars: NonNegativeInt = 8_000
+    """If a report is in another language than the article: the most characters of the claims (of
+    the facts, where conflict is looked for) that a model is shown whole with each item."""
 
 
 class WikiFact:
@@ -86,29 +89,32 @@ class WikiFact:
         )
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
         evidence = await self._retrieve(facts, pool)
-        answers = await self._verify(facts, pool, evidence, judge, other_language)
-        decided = name_answers(COVERAGE, items, answers)
+        asking = self._verify(facts, pool, evidence, judge, other_language)
         if not leaked:
-            return decided
+            return name_answers(COVERAGE, items, await asking)
         everything = [claim.text for claim in case.claims]
         evidence_of_all = await self._retrieve(facts, everything)
-        known = {
-            index: answers[index]
+        others = [
+            index
             for index in range(len(facts))
-            if not judge.lexical
-            and [pool[i] for i in evidence[index]]
-            == [everything[i] for i in evidence_of_all[index]]
-        }
-        others = [index for index in range(len(facts)) if index not in known]
-        asked = await self._verify(
-            [facts[index] for index in others],
-            everything,
-            [evidence_of_all[index] for index in others],
-            judge,
-            other_language,
+            if judge.lexical
+            or [pool[i] for i in evidence[index]] != [everything[i] for i in evidence_of_all[index]]
+        ]
+        # At the same time: a batch may take a day.
+        answers, asked = await asyncio.gather(
+            asking,
+            self._verify(
+                [facts[index] for index in others],
+                everything,
+                [evidence_of_all[index] for index in others],
+                judge,
+                other_language,
+            ),
         )
-        known |= dict(zip(others, asked, strict=True))
-        return decided + name_answers(COVERAGE_ALL, items, (known[i] for i in range(len(facts))))
+        of_all = dict(enumerate(answers)) | dict(zip(others, asked, strict=True))
+        return name_answers(COVERAGE, items, answers) + name_answers(
+            COVERAGE_ALL, items, of_all.values()
+        )
 
     async def _check_conflict(
         self, case: Case, judge: Judge, other_language: str | None
@@ -142,13 +148,21 @@ class WikiFact:
     ) -> Sequence[JudgeAnswer]:
         if not statements:
             return []
-        # Words decide what is retrieved: only a model that is shown everything can compare.
-        if other_language and (judge.lexical or len(pool) > self.parameters.top_k):
-            unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
-            return [unread] * len(statements)
+        if other_language:
+            # Words find no evidence across languages, nor does MiniLM, which was trained on English:
+            # only a model that is shown everything can compare.
+            if judge.lexical or not self._fits_whole(pool):
+                unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
+                return [unread] * len(statements)
+            retrieved = [tuple(range(len(pool)))] * len(statements)
         return await judge.decide(
             VerifyClaims(claims=tuple(statements), pool=tuple(pool), retrieved=tuple(retrieved))
         )
+
+    def _fits_whole(self, pool: Sequence[str]) -> bool:
+        """Whether all sentences of a text can be shown with each statement."""
+        few = len(pool) <= self.parameters.top_k
+        return few or sum(map(len, pool)) <= self.parameters.whole_text_chars
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(

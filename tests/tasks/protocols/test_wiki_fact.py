@@ -355,8 +355,8 @@ def test_a_judge_that_reads_is_asked_also_where_no_word_is_shared() -> None:
 
 
 def test_a_report_in_another_language_is_not_assessed_where_words_choose_the_evidence() -> None:
-    claims = [(f"{text} {n}", list[str]()) for n in range(6) for text in CLAIMS_IN_FRENCH]
-    of = case([f"{text} {n}" for n in range(6) for text in FACTS_IN_ENGLISH], claims)
+    claims = [(f"{text} {n}", list[str]()) for n in range(60) for text in CLAIMS_IN_FRENCH]
+    of = case([f"{text} {n}" for n in range(60) for text in FACTS_IN_ENGLISH], claims)
     judge = ScriptedJudge()
     frame = PROTOCOL.compute_figures(judged(of, asyncio.run(PROTOCOL.judge(of, judge))), judge)
     rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
@@ -367,11 +367,51 @@ def test_a_report_in_another_language_is_not_assessed_where_words_choose_the_evi
     assert not asked_about(judge)
 
 
+def test_a_model_is_shown_a_short_report_in_another_language_whole() -> None:
+    claims = [(f"{text} {n}", list[str]()) for n in range(6) for text in CLAIMS_IN_FRENCH]
+    of = case(FACTS_IN_ENGLISH, claims)
+    judge = ScriptedJudge()
+    asyncio.run(PROTOCOL.judge(of, judge))
+    about_facts, about_claims = asked_about(judge)
+    assert about_facts.retrieved == (tuple(range(12)),) * 2
+    assert about_claims.retrieved == ((0, 1),) * 12
+    entry = load_protocol("wiki_fact")
+    parameters = entry.parameters | {"whole_text_chars": 0}
+    never = WikiFact(entry.model_copy(update={"parameters": parameters}))
+    assert never.version != PROTOCOL.version
+    silent = ScriptedJudge()
+    decided = asyncio.run(never.judge(of, silent))
+    assert [request.n_items for request in asked_about(silent)] == [12]  # the two facts fit
+    assert {d.answer.status for d in decided if d.step == "coverage"} == {Status.NOT_ASSESSED}
+
+
+def test_a_report_whose_language_cannot_be_told_is_judged() -> None:
+    judge = ScriptedJudge()
+    of = case(FACTS_IN_ENGLISH, [("Le phare, 1882", []), ("Douglass", [])])
+    decided = asyncio.run(PROTOCOL.judge(of, judge))
+    assert {d.answer.status for d in decided} == {Status.OK}
+
+
+def test_both_coverages_are_asked_at_the_same_time() -> None:
+    waiting = 0
+
+    class Slow(ScriptedJudge):
+        async def verify_claims(self, request: VerifyClaims) -> Sequence[JudgeAnswer]:
+            nonlocal waiting
+            waiting += request.claims == ("red tower",)
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert waiting == 2, "a batch would take a day for each of them"
+            return await super().verify_claims(request)
+
+    asyncio.run(PROTOCOL.judge(case(["red tower"], [("blue door", [URL])]), Slow()))
+
+
 def test_a_model_that_is_shown_all_of_it_judges_a_report_in_another_language() -> None:
     of = case(FACTS_IN_ENGLISH, [(text, []) for text in CLAIMS_IN_FRENCH])
     judge = ScriptedJudge()
     asyncio.run(PROTOCOL.judge(of, judge))
-    assert asked_about(judge)[0].retrieved == ((0, 1), (1, 0))
+    assert asked_about(judge)[0].retrieved == ((0, 1), (0, 1))
     lexical = ScriptedJudge()
     lexical.lexical = True
     asyncio.run(PROTOCOL.judge(of, lexical))
@@ -403,8 +443,8 @@ def test_a_fact_with_the_same_evidence_either_way_is_asked_about_once() -> None:
         for step in ("coverage", "coverage_all")
     }
     assert by_step["coverage"] == by_step["coverage_all"] == ["fact:0", "fact:1"]
-    of_facts = [request.claims for request in asked_about(judge) if "blue door" in request.claims]
-    assert of_facts[:2] == [("red tower", "blue door"), ("blue door",)]
+    of_facts = [request.claims for request in asked_about(judge) if request.n_items < 13]
+    assert of_facts == [("red tower", "blue door"), ("blue door",)]
 
 
 def test_published_claims_count_in_leakage_though_their_pairs_cannot_be_told() -> None:
