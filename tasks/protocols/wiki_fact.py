@@ -96,9 +96,10 @@ class WikiFact:
         evidence_of_all = await self._retrieve(facts, everything)
         others = [
             index
-            for index in range(len(facts))
+            for index, (kept, found) in enumerate(zip(evidence, evidence_of_all, strict=True))
             if judge.lexical
-            or [pool[i] for i in evidence[index]] != [everything[i] for i in evidence_of_all[index]]
+            # Whatever their order: ranks move when sentences are left out.
+            or sorted(pool[i] for i in kept) != sorted(everything[i] for i in found)
         ]
         # At the same time: a batch may take a day.
         answers, asked = await asyncio.gather(
@@ -149,8 +150,8 @@ class WikiFact:
         if not statements:
             return []
         if other_language:
-            # Words find no evidence across languages, nor does MiniLM, which was trained on English:
-            # only a model that is shown everything can compare.
+            # Words find no evidence across languages, nor does the extra's MiniLM, trained on
+            # English: only a model that is shown everything can compare.
             if judge.lexical or not self._fits_whole(pool):
                 unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
                 return [unread] * len(statements)

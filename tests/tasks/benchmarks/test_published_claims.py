@@ -73,6 +73,7 @@ def test_a_url_the_report_never_wrote_makes_no_pair_and_is_counted() -> None:
     found = read([{"fact": "A", "ref_idx": "1", "url": [COLONY, MISSPELLED]}], {"1": COLONY})
     assert pairs(found) == [(0, COLONY)]
     assert found.n_foreign == 1
+    assert found.claims[0].unwritten_urls == normalise_url(MISSPELLED)
 
 
 def test_the_beginning_of_a_longer_address_does_not_stand_in_the_report() -> None:
