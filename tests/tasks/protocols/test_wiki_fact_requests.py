@@ -70,7 +70,7 @@ def test_judged_again_nothing_is_bought_and_equal_reports_share_their_calls() ->
     assert judge_at(server, LEAKY, ledger) == first
     assert len(server.log.entries) == n_bought
 
-    async def judge_twice(judge: LlmJudge) -> list[list[ItemAnswer]]:
+    async def judge_twice(judge: LlmJudge) -> Sequence[list[ItemAnswer]]:
         return await asyncio.gather(PROTOCOL.judge(LEAKY, judge), PROTOCOL.judge(LEAKY, judge))
 
     other = OpenAiServer()
