@@ -15,6 +15,7 @@ from flows.display.frame import print_frame
 from tasks.editions.names import list_editions
 from tasks.judges.registry import load_judge as judge_named
 from tasks.pending.status import StageCounts, count_stages
+from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
@@ -32,12 +33,14 @@ def status(
     """Count what is done, pending and failed per stage, for one judge."""
     decider = judge_named(judge)
     with open_to_read(warehouse, edition) as source:
-        counts = [
-            row
-            for name in ([edition] if edition else list_editions(source))
-            for row in count_stages(source, name, decider)
-        ]
+        names = [edition] if edition else list_editions(source)
+        counts = [row for name in names for row in count_stages(source, name, decider)]
+        extractors = {name: describe_extractors(source, name) for name in names}
     _print_counts(counts, decider.name, form)
+    if form is Format.TABLE:
+        for name, said in extractors.items():
+            if said:
+                print_result(f"{name}: {said}", style="dim")
 
 
 def _print_counts(counts: list[StageCounts], judge: str, form: Format) -> None:

@@ -28,6 +28,7 @@ from tasks.scoring.boards import (
     choose_ranking_metric,
     select_boards,
 )
+from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.store import Readable
 
 ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
@@ -83,6 +84,8 @@ def print_leaderboard(
     ]
     for name, rows, board in sorted(boards, key=lambda one: one[1]["value"].is_null().all()):
         _print_judge_table(edition, name, rows, board)
+    if extractors := describe_extractors(source, edition):
+        print_result(f"{extractors}\n", style="dim")
     _print_style_table(source, edition)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from tasks.protocols.registry import get_protocol_title
+from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.costs import AgentCosts, load_costs
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import describe_reports, format_delivered, list_apart
 from tasks.scoring.boards import Board, choose_ranking_metric, select_boards
+from tasks.scoring.extractors import describe_extractors
 from tasks.site.charts import draw_ranking
 from tasks.site.content import BoardEntry, BoardView, MetricColumn
 
@@ -17,6 +18,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
     """Make every board of every judge that has a figure on it, in the order of the judges."""
     views: list[BoardView] = []
     price = load_costs(material)
+    extractors = describe_extractors(material.source, material.edition)
     has_parts = any(a.category or a.created_at for a in material.assignments.values())
     for judge in material.judges:
         rows = material.leaderboard.filter(pl.col("judge") == judge)
@@ -38,13 +40,27 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                     columns=columns,
                     entries=entries,
                     note=" ".join(
-                        filter(None, (board.note, describe_reports(board, of_board), missing))
+                        filter(
+                            None,
+                            (
+                                board.note,
+                                describe_reports(board, of_board),
+                                extractors if _uses_statements(board) else "",
+                                missing,
+                            ),
+                        )
                     ),
                     chart=draw_ranking(entries, lead.title, lead.unit),
                     has_parts=has_parts,
                 )
             )
     return views
+
+
+def _uses_statements(board: Board) -> bool:
+    """Whether figures of the board rest on extracted facts or claims."""
+    protocols = available_protocols(board.protocols).values()
+    return any({"facts", "claims"} & {*protocol.inputs} for protocol in protocols)
 
 
 def _find_columns(

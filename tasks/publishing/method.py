@@ -12,6 +12,7 @@ from tasks.protocols.registry import PROTOCOLS
 from tasks.publishing.agreement import make_agreement_tables
 from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import describe_completeness, describe_missing
+from tasks.scoring.extractors import describe_extractors
 from tasks.site.content import SiteTable
 from tasks.site.pages import SitePages
 from tasks.site.wording import format_dollars, format_moment, format_number
@@ -51,6 +52,7 @@ def write_method_page(material: SiteMaterial, pages: SitePages) -> None:
         resamples=RESAMPLES,
         seed=SEED,
         unranked=describe_completeness(),
+        extractors=describe_extractors(material.source, material.edition),
     )
 
 

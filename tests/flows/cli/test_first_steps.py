@@ -10,10 +10,13 @@ import pytest
 
 from flows.cli.hints import print_unchosen
 from flows.display.console import STDERR
+from flows.display.formats import Format
+from flows.display.leaderboard import print_leaderboard
 from tasks.base import format_count
 from tasks.judges.registry import load_judge
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.status import count_stages
+from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import judged, sample_warehouse
@@ -90,6 +93,19 @@ def test_calls_that_cannot_be_written_are_wrong_usage(
     to = tmp_path / "nowhere" / "calls.jsonl"
     code, _, err = evergreen("calls", "--export", to, "--warehouse", warehouse)
     assert (code, "Invalid value for export: cannot write to" in err) == (2, True)
+
+
+def test_status_and_leaderboard_name_the_extractors(
+    evergreen: Evergreen, warehouse: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with open_warehouse(warehouse) as store:
+        said = describe_extractors(store, "sample")
+        assert said.startswith("Facts: published with the edition.")
+        print_leaderboard(store, "sample", Format.TABLE)
+    board = capfd.readouterr().out
+    _, status, _ = evergreen("status", "--edition", "sample", "--warehouse", warehouse)
+    for shown in (board, status):
+        assert said in " ".join(shown.split())
 
 
 def test_what_status_counts_and_evaluate_leaves_is_named(

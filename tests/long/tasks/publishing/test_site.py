@@ -18,6 +18,7 @@ from tasks.protocols.registry import get_protocol
 from tasks.publishing import site as publishing
 from tasks.publishing.changes import compare_files
 from tasks.publishing.site import SiteSummary, build_site
+from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.standings import compute_standings
 from tasks.site.mark import MARK, UnwritableSite
 from tasks.site.wording import format_figure
@@ -57,6 +58,17 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def publish(warehouse: Path, target: Path, **options: Any) -> SiteSummary:
     with open_for_reading(warehouse) as source:
         return build_site(source, EDITION, target, **{"judges": ["offline"], **options})
+
+
+def test_boards_and_method_page_name_the_extractors(warehouse: Path, tmp_path: Path) -> None:
+    publish(warehouse, tmp_path / "site")
+    with open_for_reading(warehouse) as source:
+        said = describe_extractors(source, EDITION)
+    assert said
+    for page in ("index.html", "method.html"):
+        [found] = (tmp_path / "site").rglob(page)
+        shown = html.fromstring(found.read_text("utf-8")).text_content()
+        assert said in " ".join(shown.split())
 
 
 @pytest.fixture(scope="module")
