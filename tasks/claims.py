@@ -14,10 +14,15 @@ from tasks.extraction.claims import (
     extract_claims,
 )
 from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
-from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts
+from tasks.judges.decisions import ExtractedStatement, ExtractFacts
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import get_judge_session
-from tasks.pending.extractions import PendingExtraction, build_extractor_version, load_text
+from tasks.pending.extractions import (
+    PendingExtraction,
+    build_claims_request,
+    build_extractor_version,
+    load_text,
+)
 from tasks.processes.pool import HELPERS
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
@@ -67,7 +72,7 @@ async def _extract_with_judge(
     """Write the statements of one text; if that fails, write nothing and return why."""
     text = await asyncio.to_thread(load_text, warehouse, item)
     if item.agent:
-        answer = await extractor.extract_claims(ExtractClaims(title=item.title, text=text))
+        answer = await extractor.extract_claims(build_claims_request(item, text))
     else:
         answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
     if answer.value is None:
@@ -83,7 +88,7 @@ def _locate_statements(
     """Find where a text has a judge's statements, and what its claims cite."""
     if item.agent:
         cited = [(statement.text, statement.markers) for statement in statements]
-        return cite_statements(item.title, text, cited)
+        return cite_statements(item.title, text, cited, by_attribution=item.by_attribution)
     texts = [statement.text for statement in statements]
     places = locate_facts(texts, text)
     return [ExtractedFact(fact, *place) for fact, place in zip(texts, places, strict=True)]
@@ -102,7 +107,9 @@ def _build_changes(
         **_key(item),
         **outcome,
         source=source,
-        extractor_version=build_extractor_version(extractor),
+        extractor_version=build_extractor_version(
+            extractor, of_reports=bool(item.agent), by_attribution=item.by_attribution
+        ),
         input_sha=content_sha(text),
     )
     return [*changes, Change(Extraction, [extraction], replacing=_key(item))]

@@ -16,7 +16,7 @@ marker:
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tasks.extraction.blocks import MarkdownBlock, Outline, parse_outline
 from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merge_markers
@@ -89,11 +89,20 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
 
 
 def cite_statements(
-    title: str, markdown: str, statements: Sequence[tuple[str, Sequence[str]]]
+    title: str,
+    markdown: str,
+    statements: Sequence[tuple[str, Sequence[str]]],
+    *,
+    by_attribution: bool = False,
 ) -> ExtractedClaims:
     """Resolve the citation markers of statements that were extracted elsewhere.
 
+    A page that the statement's sentence or the rest of its paragraph cites is `explicit` or
+    `paragraph`, as in `extract_claims`.
+
     Args:
+        by_attribution: The others are `attributed`, and statements without any cite nothing. If
+            not, the markers are the next ones of the report, and the others are `inferred`.
         statements: Text and citation markers as written in the report. Markers that are not in
             the report lead nowhere.
     """
@@ -106,15 +115,28 @@ def cite_statements(
     references = find_references(markdown, parts.references, cited)
     pages = _MarkerPages(references)
     places = locate_facts([text for text, _ in statements], markdown)
+    near = _NearbyPages(markdown, parts, references, pages)
+    other: CitationKind = "attributed" if by_attribution else "inferred"
     claims = tuple(
-        ExtractedClaim(text, section, position, _build_citations(markers, pages, "explicit"))
+        ExtractedClaim(
+            text,
+            section,
+            position,
+            tuple(
+                replace(citation, kind=near.find_kind(citation.url, position) or other)
+                for citation in _build_citations(markers, pages, other)
+            ),
+        )
         for (text, _), markers, (section, position) in zip(statements, found, places, strict=True)
     )
     n_markers = sum(map(len, found))
     n_resolved = sum(1 for markers in found for marker in markers if pages.find(marker))
-    reason = _explain_unreliable(n_markers, n_resolved, references)
-    if reason is None and not any(claim.citations for claim in claims):
-        reason = "no statement has a marker that leads to a URL"
+    if by_attribution and not n_markers:
+        reason = None  # the report gives no sources for them
+    else:
+        reason = _explain_unreliable(n_markers, n_resolved, references)
+        if reason is None and not any(claim.citations for claim in claims):
+            reason = "no statement has a marker that leads to a URL"
     return ExtractedClaims(claims, reason is None, reason, n_markers, n_resolved)
 
 
@@ -147,6 +169,38 @@ class _MarkerPages:
             raw = raw or [u for n in marker.numbers if (u := self._references.urls.get(n))]
             self._known[marker] = tuple((u, key) for u in raw if (key := normalise_url(u)))
         return self._known[marker]
+
+
+class _NearbyPages:
+    """Looks up which pages the sentence at an offset of a report cites, and its paragraph."""
+
+    def __init__(
+        self, markdown: str, parts: Outline, references: References, pages: _MarkerPages
+    ) -> None:
+        body = [block for block in parts.blocks if not block.apparatus]
+        grouped = zip(body, group_markers(body, _find_all_markers(markdown, parts)), strict=True)
+        self._starts: list[int] = []
+        self._cited: list[tuple[frozenset[str], frozenset[str]]] = []
+        for block, inside in grouped:
+            if _is_reference_entry(block, references):
+                continue
+            drafts = _draft_claims(block, split_block(markdown, block, inside))
+            own = [
+                frozenset(url for m in draft.sentence.markers for _, url in pages.find(m))
+                for draft in drafts
+            ]
+            for number, draft in enumerate(drafts):
+                self._starts.append(draft.sentence.start)
+                self._cited.append((own[number], frozenset().union(*own[number:])))
+
+    def find_kind(self, url: str, position: int | None) -> CitationKind | None:
+        """Return how a statement at this offset cites a page; None if its paragraph does not, or
+        its place is not known."""
+        place = bisect_right(self._starts, position) - 1 if position is not None else -1
+        if place < 0:
+            return None
+        own, paragraph = self._cited[place]
+        return "explicit" if url in own else "paragraph" if url in paragraph else None
 
 
 def _is_reference_entry(block: MarkdownBlock, references: References) -> bool:

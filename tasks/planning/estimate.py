@@ -7,6 +7,7 @@ import polars as pl
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import average_tokens, find_answered_requests
+from tasks.judges.decisions import ExtractFacts
 from tasks.judges.llm.counting import (
     CountedRequest,
     collect_extraction_requests,
@@ -17,7 +18,7 @@ from tasks.judging.cells import CellPlan
 from tasks.judging.preconditions import find_current_price
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice
-from tasks.pending.extractions import PendingExtraction, load_text
+from tasks.pending.extractions import PendingExtraction, build_claims_request, load_text
 from tasks.pending.key_points import PendingKeyPoints, load_document
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Case
@@ -59,10 +60,13 @@ def estimate_extraction(
     price = find_current_price(entry)
     rows = []
     for item in items:
-        asked = collect_extraction_requests(
-            judge_name, item.title, load_text(warehouse, item), of_report=bool(item.agent),
-            price=price,
-        )  # fmt: skip
+        text = load_text(warehouse, item)
+        request = (
+            build_claims_request(item, text)
+            if item.agent
+            else ExtractFacts(title=item.title, text=text)
+        )
+        asked = collect_extraction_requests(judge_name, request, price)
         rows.append(("extraction", item.agent or "(articles)", asked))
     return _sum_by_agent(warehouse, entry, rows)
 

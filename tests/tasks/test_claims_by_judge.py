@@ -8,10 +8,18 @@ import pytest
 
 from tasks.claims import extract_statements
 from tasks.extraction.claims import ExtractedClaims, cite_statements, extract_claims
+from tasks.judges.registry import load_judge
 from tasks.judging.session import judge_session
-from tasks.pending.extractions import find_pending_extractions
+from tasks.pending.extractions import (
+    CITING,
+    PendingExtraction,
+    build_claims_request,
+    build_extractor_version,
+    find_pending_extractions,
+)
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 from tests.tasks.annotated import SAMPLE, sample_warehouse
@@ -42,9 +50,10 @@ def test_the_same_markers_lead_to_the_same_pages_as_offline(path: Path) -> None:
     assert offline.claims
     again = cited_again(title, text, offline)
     assert urls(again) == urls(offline)
-    assert [c.kind for claim in again.claims for c in claim.citations] == ["explicit"] * sum(
-        len(claim.citations) for claim in offline.claims
-    )
+    kinds = [(c.kind, o.kind) for claim, known in zip(again.claims, offline.claims, strict=True)
+             for c, o in zip(claim.citations, known.citations, strict=True)]  # fmt: skip
+    same = sum(kind == known for kind, known in kinds)
+    assert same >= 0.9 * len(kinds), kinds
 
 
 def test_most_of_the_sample_cites_something() -> None:
@@ -141,3 +150,77 @@ def test_a_judge_extracts_what_is_missing_and_leaves_what_was_published(
             key = (extraction.agent, extraction.assignment)
             assert extraction.n_items == sum((c.agent, c.assignment) == key for c in claims) > 0
             assert extraction.n_pairs == sum((c.agent, c.assignment) == key for c in citations)
+
+
+APART = f"# Ants\n\nAnts are small insects.\n\nThey live nearly everywhere [2]. So do bees.{LIST}"
+STATED = [
+    ("Ants are small insects.", ["[2]"]),
+    ("They live nearly everywhere.", ["[2]"]),
+    ("So do bees.", ["[2]"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("by_attribution", "kinds"),
+    [(False, ["inferred", "explicit", "inferred"]),
+     (True, ["attributed", "explicit", "attributed"])],
+)  # fmt: skip
+def test_what_a_judge_attributes_counts_as_such_and_a_marker_it_inherited_does_not(
+    by_attribution: bool, kinds: list[str]
+) -> None:
+    found = cite_statements("Ants", APART, STATED, by_attribution=by_attribution)
+    assert [c.kind for claim in found.claims for c in claim.citations] == kinds
+    # Only addresses and markers that stand in the report are sources.
+    evil = [("Ants are small insects.", ["https://evil.org", "[7]"]), STATED[1]]
+    assert urls(cite_statements("Ants", APART, evil, by_attribution=by_attribution)) == [
+        ("Ants are small insects.", []), ("They live nearly everywhere.", [B]),
+    ]  # fmt: skip
+
+
+def test_claims_without_attributed_sources_cite_nothing_and_that_is_known() -> None:
+    nothing: list[tuple[str, Sequence[str]]] = [(text, ()) for text, _ in STATED[:2]]
+    assert cite_statements("Ants", APART, nothing, by_attribution=True).pairs_reliable
+    assert not cite_statements("Ants", APART, nothing).pairs_reliable
+    lost = cite_statements("Ants", "Ants are small [1].", [("Ants are small.", ["[1]"])],
+                           by_attribution=True)  # fmt: skip
+    assert not lost.pairs_reliable
+
+
+def test_research_reports_are_extracted_by_deepresearchgyms_prompt_articles_by_the_other() -> None:
+    item = {"edition": "e", "agent": "a", "assignment": "x", "article": "", "title": "Why?"}
+    research = PendingExtraction(**item, kind="research")
+    article = PendingExtraction(**item, kind="write_article")
+    assert build_claims_request(research, "t").prompt == "research_extraction/claims"
+    assert build_claims_request(article, "t").prompt == "extraction/claims"
+    judge = load_judge(JUDGE)
+    versions = {
+        build_extractor_version(judge, of_reports=reports, by_attribution=by)
+        for reports, by in ((True, True), (True, False), (False, False))
+    }
+    assert len(versions) == 3
+
+
+def test_a_new_way_to_find_pages_reads_old_answers_again_and_buys_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = GeminiServer()
+    path = sample_warehouse(tmp_path)
+    with serving(server) as address:
+        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
+        _, _, before, *_ = rows_after(path)
+        bought = server.log.summary()["answered"]
+        with open_warehouse(path) as warehouse:
+            old = [
+                row.model_copy(update={"extractor_version": row.extractor_version[: -len(CITING)]})
+                for row in before
+                if row.agent
+            ]
+            warehouse.write(Change(Extraction, old))
+        _, _, after, *_ = rows_after(path)
+        assert server.log.summary()["answered"] == bought
+
+    def outputs(rows: Sequence[Extraction]) -> dict[tuple[str, str], tuple[str, str]]:
+        return {(e.agent, e.assignment): (e.output_sha, e.extractor_version) for e in rows}
+
+    assert outputs(after) == outputs(before)  # so Wiki Fact's cells are the same

@@ -38,6 +38,7 @@ FORMS: dict[str, tuple[type[ReplyModel], ...]] = {
     "wiki_fact": (ClaimVerdicts, PageVerdicts),
     "wiki_writing": (CriterionVerdicts, CriterionVerdictsOrTies),
     "extraction": (ReplyFacts, ReplyClaims),
+    "research_extraction": (ReplyClaims,),
     "claim_discovery": (ClaimMatches, ValueGrades),
     "rubric_bench": (ItemGrades,),
     "rigorous": (ItemGrades, KeywordRatings),

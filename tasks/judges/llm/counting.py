@@ -67,15 +67,15 @@ def collect_requests(
 
 
 def collect_extraction_requests(
-    judge_name: str, title: str, text: str, *, of_report: bool, price: ModelPrice | None
+    judge_name: str, asked: ExtractClaims | ExtractFacts, price: ModelPrice | None
 ) -> list[CountedRequest]:
     """Return the requests for extracting the statements of one text."""
 
     async def ask(extractor: LlmJudge) -> None:
-        if of_report:
-            await extractor.extract_claims(ExtractClaims(title=title, text=text))
+        if isinstance(asked, ExtractClaims):
+            await extractor.extract_claims(asked)
         else:
-            await extractor.extract_facts(ExtractFacts(title=title, text=text))
+            await extractor.extract_facts(asked)
 
     return collect_requests(judge_name, price, ask)
 

@@ -88,6 +88,7 @@ FORMS: dict[str, type[ReplyModel]] = {
     "key_points/merge": ReplyMergedPoints,
     "extraction/facts": ReplyFacts,
     "extraction/claims": ReplyClaims,
+    "research_extraction/claims": ReplyClaims,
 }
 
 
