@@ -22,6 +22,7 @@ from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
 from tasks.costs.budget import open_budget
+from tasks.pending.seeds import choose_seed_pages
 from tasks.planning.month import (
     Month,
     RefreshOptions,
@@ -35,8 +36,11 @@ from tasks.planning.month import (
     searches_archive,
     sum_spent,
 )
+from tasks.planning.sources import find_missing_sources, is_given_sources
+from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
 
 FlowFunction = TypeVar("FlowFunction", bound=Callable[..., Any])
 
@@ -61,6 +65,16 @@ async def run_steps(steps: RunSteps, store: Warehouse, month: Month) -> None:
         return
     for agents in group_agents(month):
         step = f"ask {', '.join(agents)}"
+        if is_given_sources(agents[0]):
+            [agent] = agents
+            seeds = choose_seed_pages(store, edition, agent, month.reference_pages)
+            await store.write_async(Change(SeedPage, seeds))
+            await steps.run("fetch references", fetch(
+                edition, agents, extractor=month.extractor, warehouse=path, return_state=True
+            ))  # fmt: skip
+            if reason := find_missing_sources(store, edition, agent):
+                steps.record(step, PARTIAL, reason)
+                continue
         if searches_archive(agents[0]) and not has_pages(store, edition):
             steps.record(step, PARTIAL, "No archived page to search: ask agents that cite pages.")
             continue

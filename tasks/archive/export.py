@@ -30,8 +30,11 @@ SELECT p.url, p.status, p.title, p.text, p.language, p.published_on, p.fetched_a
     f.asked_url, f.final_url AS answered_at, f.http_status, f.headers, f.sha, f.fetched_at AS at
 FROM pages AS p
 LEFT JOIN fetches AS f ON f.edition = p.edition AND f.url = p.url AND f.source = p.source
-WHERE p.edition = $1 AND p.url > $2 ORDER BY p.url LIMIT $3
+WHERE p.edition = $1 AND p.url > $2
+    AND p.url NOT IN (SELECT url FROM withheld_pages WHERE edition = $1)
+ORDER BY p.url LIMIT $3
 """
+"""Without pages that are withheld from agents: an export may be served to them as a corpus."""
 TEXT_FIELDS = ("url", "title", "text", "language", "published_on", "fetched_at", "source",
                "final_url", "reader")  # fmt: skip
 

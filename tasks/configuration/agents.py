@@ -149,9 +149,10 @@ class CommandAsk(Ask):
     """The environment variables that it gets, including keys; no others are passed on."""
     memory_mb: PositiveInt = 4096
     """Address space of each of its processes."""
-    archive: bool = False
+    archive: bool | Literal["references"] = False
     """Whether it may read the edition's archived pages that no assignment bans
-    (`EVERGREEN_ARCHIVE`)."""
+    (`EVERGREEN_ARCHIVE`); `references`: only those that the articles' references link to, which
+    `evergreen refresh` fetches for it."""
 
 
 class HttpAsk(Ask, KeySettings):

@@ -115,6 +115,8 @@ class RefreshSettings(ConfigModel):
     protocols: tuple[str, ...] = Field(default=("wiki_writing",), min_length=1)
     """The protocols; they determine the assignments."""
     agents: tuple[str, ...] = Field(min_length=1)
+    reference_pages: PositiveInt = 500
+    """The most pages to fetch of the articles' references, for an agent that is given them."""
     judge: str | None = None
     """Null: the default of judges.yaml."""
     extractor: str | None = None

@@ -22,13 +22,13 @@ from tasks.jobs.run import JobRunner
 from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.warehouse.location import LocationLike, parse_location
-from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import Article, Assignment
+from tasks.warehouse.pages import Page, SeedPage
+from tasks.warehouse.rows import Article, Assignment, Citation
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current, latest_snapshot
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.truths import GroundTruth
 
-ARCHIVE_TABLES = (Article, Assignment, GroundTruth, Page)
+ARCHIVE_TABLES = (Article, Assignment, Citation, GroundTruth, Page, SeedPage)
 """The tables that determine what programs may read."""
 
 
@@ -124,11 +124,18 @@ async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> Age
     """Prepare an agent's folders; if it reads the archive, a copy without what is banned.
 
     Raises:
+        Misconfigured: it is to be given the articles' sources, and none was fetched yet.
         SandboxError: what is banned cannot be read.
     """
     work = get_work_folder(warehouse.location)
     archive: Path | None = None
     if getattr(ask, "archive", False):
+        given_sources = ask.archive == "references"
+        if given_sources and not warehouse.rows(SeedPage, "edition = $1", [edition]):
+            raise Misconfigured(
+                "No page of the articles' references was fetched for an agent with `archive: "
+                f"references`. `evergreen refresh --edition {edition}` fetches them, then asks it."
+            )
         if not is_snapshot_current(warehouse, edition, ARCHIVE_TABLES):
             export_edition(warehouse, edition)
         snapshot = latest_snapshot(warehouse.location, edition)
@@ -137,6 +144,7 @@ async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> Age
             snapshot.resolve(),
             work / ".archives" / snapshot.parent.name,
             load_inversion(),
+            given_sources=given_sources,
         )
     return AgentFolders(work=work, archive=archive)
 

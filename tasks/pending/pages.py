@@ -22,7 +22,10 @@ forbids, are not requested elsewhere either."""
 
 CITED = """
 SELECT c.url, c.raw_url, count(*) AS n, min(j.finished_at) AS written
-FROM citations AS c
+FROM (
+    SELECT edition, url, raw_url, agent, assignment FROM citations
+    UNION ALL SELECT edition, url, raw_url, agent, NULL FROM seed_pages
+) AS c
 LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
 LEFT JOIN jobs AS j
     ON j.edition = c.edition AND j.agent = c.agent AND j.assignment = c.assignment
@@ -36,9 +39,9 @@ WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2)))
             AND (outcome <> 'unreached' OR fetched_at > $6))))
 GROUP BY ALL ORDER BY ALL
 """
-"""Addresses of the pages of an edition ($1) that agents ($2) cite and that a source ($3) may have,
-if their status is one of $4; $5: also pages that were requested in vain. Pages not reached before
-$6 are looked for again."""
+"""Addresses of the pages of an edition ($1) that agents ($2) cite or are given and that a source
+($3) may have, if their status is one of $4; $5: also pages that were requested in vain. Pages not
+reached before $6 are looked for again."""
 UNREAD = """
 edition = $1 AND url IN (
     SELECT f.url FROM fetches AS f LEFT JOIN pages AS p USING (edition, url)
@@ -100,13 +103,13 @@ def find_pending_pages(
     *,
     again: bool = False,
 ) -> list[PageRequest]:
-    """Return the cited pages that have not been requested from this source, by URL; also those
-    whose host did not answer and that are due for a second look.
+    """Return the cited and seed pages that have not been requested from this source, by URL; also
+    those whose host did not answer and that are due for a second look.
 
     An archived page stays and is not fetched again when another report cites it. A published page
     that could not be fetched counts as tried.
 
-    agents: only pages that these cite; all if empty.
+    agents: only pages that these cite or are given; all if empty.
     again: also pages that were requested in vain.
     """
     cited: dict[str, Counter[str]] = defaultdict(Counter)

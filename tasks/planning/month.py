@@ -18,6 +18,7 @@ from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judging.preconditions import check_judges
 from tasks.pending.questions import get_inverter
 from tasks.planning.parameters import AskableAgent, Count, JudgeName, Usd
+from tasks.planning.sources import check_page_operator, is_given_sources
 from tasks.protocols.registry import get_protocol
 from tasks.site.mark import UnwritableSite, check_target
 from tasks.warehouse.rows import UtcDatetime
@@ -104,6 +105,8 @@ class Month(Frozen):
     protocols: tuple[str, ...]
     """They determine what agents are asked."""
     agents: tuple[str, ...]
+    reference_pages: int
+    """The most pages to fetch of the articles' references."""
     judge: str
     extractor: str | None
     batch: bool
@@ -154,6 +157,7 @@ def resolve_month(
         wiki_api=options.wiki_api,
         protocols=settings.protocols,
         agents=tuple(dict.fromkeys(options.agents or settings.agents)),
+        reference_pages=settings.reference_pages,
         judge=options.judge or settings.judge or load_judges().default,
         extractor=options.extractor or settings.extractor,
         batch=settings.batch if options.batch is None else options.batch,
@@ -166,8 +170,8 @@ def check_month(source: Readable, month: Month) -> None:
     """Check that a month can run.
 
     Raises:
-        ConfigurationError: no operator is set for the wiki, or an agent, judge or protocol is
-            unknown.
+        ConfigurationError: no operator is set for the wiki or for pages of articles' references, or
+            an agent, judge or protocol is unknown.
         Misconfigured: a key is missing, or a judge lacks an ability.
         UnknownPrice: there is a budget, but a price is unknown.
         UnwritableSite: the site's folder holds something else.
@@ -177,6 +181,7 @@ def check_month(source: Readable, month: Month) -> None:
     if month.asks_questions:
         get_inverter(month.judge)
     check_agents(month.agents, month.budget_usd)
+    check_page_operator(source, month.edition, month.agents)
     check_judges(month.judges, month.budget_usd, batch=month.batch)
     if month.site:
         try:
@@ -215,20 +220,22 @@ def find_reporting_agents(source: Readable, edition: str, agents: Sequence[str])
 
 def group_agents(month: Month) -> list[list[str]]:
     """Group the month's agents in the order they are asked: those that search archived pages come
-    after those whose reports bring pages."""
+    after those whose reports bring pages, and each that is given the sources stands alone."""
+    given = [agent for agent in month.agents if is_given_sources(agent)]
     late = [agent for agent in month.agents if searches_archive(agent)]
-    rounds = [agent for agent in month.agents if agent not in late], late
-    return [agents for agents in rounds if agents]
+    first = [agent for agent in month.agents if agent not in (*given, *late)]
+    return [agents for agents in (first, *([agent] for agent in given), late) if agents]
 
 
 def searches_archive(agent: str) -> bool:
     """Whether the agent searches the pages that other agents cited."""
-    return bool(getattr(load_ask_entry(agent), "archive", False))
+    return getattr(load_ask_entry(agent), "archive", False) is True
 
 
 def has_pages(source: Readable, edition: str) -> bool:
-    """Whether the edition has archived pages."""
-    return _exists(source, "pages", edition, "status = 'ok'")
+    """Whether the edition has archived pages that every agent may search."""
+    withheld = "SELECT url FROM withheld_pages WHERE edition = $1"
+    return _exists(source, "pages", edition, f"status = 'ok' AND url NOT IN ({withheld})")
 
 
 def has_figures(source: Readable, edition: str) -> bool:

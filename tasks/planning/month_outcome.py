@@ -12,6 +12,7 @@ from tasks.planning.month import (
     searches_archive,
 )
 from tasks.planning.outcomes import ask_outcome, assign_outcome, collect_outcome, fetch_outcome
+from tasks.planning.sources import find_missing_sources, is_given_sources
 from tasks.publishing.freshness import describe_current, is_current
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
@@ -44,6 +45,8 @@ def _step_outcomes(store: Warehouse, month: Month) -> Iterator[str | None]:
     if not has_prompts(store, edition):
         yield None
     if any(map(searches_archive, agents)) and not has_pages(store, edition):
+        yield None
+    if any(find_missing_sources(store, edition, one) for one in agents if is_given_sources(one)):
         yield None
     yield ask_outcome(store, edition, agents)
     yield fetch_outcome(store, edition, agents, None, month.extractor)

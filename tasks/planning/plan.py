@@ -16,6 +16,7 @@ from tasks.jobs.sessions import load_ask_entry
 from tasks.models.errors import ModelError
 from tasks.pending.pages import find_pending_pages
 from tasks.pending.questions import find_pending_articles, get_inverter
+from tasks.pending.seeds import has_seed_pages
 from tasks.planning.judging import OnProgress, plan_judging
 from tasks.planning.month import (
     Month,
@@ -25,6 +26,7 @@ from tasks.planning.month import (
     has_pages,
     searches_archive,
 )
+from tasks.planning.sources import is_given_sources
 from tasks.planning.step import ExpectedWork, PlannedStep, make_free_step, make_unpriced_step
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import get_protocol
@@ -149,6 +151,11 @@ def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterato
             [f"{row['for_a_person']} wait for a person's decision"] if row["for_a_person"] else []
         )
         notes = []
+        if is_given_sources(agent) and not has_seed_pages(store, month.edition, agent):
+            notes.append(
+                f"before, at most {month.reference_pages:,} pages of the articles' references are "
+                "fetched for it"
+            )
         if searches_archive(agent) and not has_pages(store, month.edition):
             notes.append("it searches archived pages, and there are none yet")
         if expected.questions:

@@ -23,20 +23,26 @@ from tasks.sandbox.snapshot import (
     read_articles,
     read_ban,
     read_rows,
+    read_seeds,
 )
 
 VERSION = "1"
 """Increase it when other pages are left out: other versions' copies are ignored."""
 PAGES_FILE = "pages.parquet"
-KEPT_COPIES = 2
-"""The newest and the one before it, which programs that are still running may read."""
+KEPT_COPIES = 4
+"""The newest and those before it, which programs that are still running may read."""
 READ_BYTES = 1 << 20
 
 
-def make_program_archive(snapshot: Path, parent: Path, inversion: InversionSettings) -> Path:
+def make_program_archive(
+    snapshot: Path, parent: Path, inversion: InversionSettings, *, given_sources: bool = False
+) -> Path:
     """Return a read-only folder with only `pages.parquet`, made in `parent` unless it is there.
 
     A copy that was changed is made again. The copies that were used least recently are removed.
+
+    given_sources: for an agent that is given the pages that the articles' references link to: only
+    these; they are withheld from all others, unless another agent cites them.
 
     Raises:
         SandboxError: the snapshot or a ban in it cannot be read.
@@ -46,7 +52,10 @@ def make_program_archive(snapshot: Path, parent: Path, inversion: InversionSetti
         read_articles(snapshot), inversion.mirror_ngram_words, inversion.mirror_share
     )
     ban = read_ban(snapshot)
-    parts = (VERSION, detector.sha, ban.model_dump_json(), *sorted(inversion.mirror_hosts))
+    seeds = read_seeds(snapshot)
+    chosen = seeds.given if given_sources else seeds.withheld
+    parts = (VERSION, str(given_sources), *sorted(chosen), detector.sha, ban.model_dump_json(),
+             *sorted(inversion.mirror_hosts))  # fmt: skip
     content = sha256("\0".join(parts).encode())
     content.update(_hash_file(snapshot / PAGES_FILE).encode())
     folder = parent / content.hexdigest()[:32]
@@ -55,6 +64,7 @@ def make_program_archive(snapshot: Path, parent: Path, inversion: InversionSetti
         if not _is_intact(folder):
             catalogue = _read_catalogue(snapshot, detector, inversion.mirror_hosts)
             shown = catalogue.find_served(PageFilter(ban=ban))
+            shown = shown & chosen if given_sources else shown - chosen
             _write_copy(snapshot / PAGES_FILE, shown, folder)
         os.utime(folder)
         copies = sorted(

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
+from tasks.base import Frozen
 from tasks.extraction.bans import InvalidBan, parse_bans
 from tasks.sandbox.bans import Ban, make_ban
 from tasks.sandbox.errors import SandboxError
@@ -20,16 +21,18 @@ BATCH_ROWS = 100
 
 
 def read_pages(snapshot: Path) -> Iterator[ServedPage]:
-    """Yield the pages of an edition with status `ok` and a text, in the order of the file.
+    """Yield the pages of an edition with status `ok` and a text, in the order of the file, without
+    those that are withheld from all agents but those that are given the sources.
 
     Raises:
         SandboxError: there is no snapshot, or its file of pages cannot be read.
     """
+    withheld = read_seeds(snapshot).withheld
     for row in read_rows(
         snapshot / "pages.parquet",
         ("url", "status", "title", "text", "language", "final_url", "published_on", "fetched_at"),
     ):
-        if row["status"] == "ok" and row["text"]:
+        if row["status"] == "ok" and row["text"] and row["url"] not in withheld:
             yield ServedPage(
                 url=row["url"],
                 title=clean_title(row["title"]),
@@ -39,6 +42,33 @@ def read_pages(snapshot: Path) -> Iterator[ServedPage]:
                 published_on=row["published_on"],
                 fetched_at=row["fetched_at"],
             )
+
+
+class SeedUrls(Frozen):
+    """The pages of an edition that agents are given which need not search."""
+
+    given: frozenset[str] = frozenset()
+    """All of them."""
+    withheld: frozenset[str] = frozenset()
+    """Those that no other agent cites, and that others must not get."""
+
+
+def read_seeds(snapshot: Path) -> SeedUrls:
+    """Return the edition's seed pages; none in a snapshot that is older than their table."""
+    file = snapshot / "seed_pages.parquet"
+    if not file.exists():
+        return SeedUrls()
+    seeds = list(read_rows(file, ("agent", "url")))
+    given = frozenset(row["url"] for row in seeds)
+    if not given:
+        return SeedUrls()
+    agents = {row["agent"] for row in seeds}
+    cited = {
+        row["url"]
+        for row in read_rows(snapshot / "citations.parquet", ("agent", "url"))
+        if row["agent"] not in agents
+    }
+    return SeedUrls(given=given, withheld=given - cited)
 
 
 def count_pages(snapshot: Path) -> int:

@@ -52,6 +52,25 @@ class Fetch(Row):
     """Seconds for all tries and the waits between them."""
 
 
+class SeedPage(Row):
+    """A page that articles' references link to, fetched for an agent that is given the sources.
+
+    It serves this agent alone: it is in no sandbox and no other program's archive unless another
+    agent cites it, too.
+    """
+
+    table = "seed_pages"
+    key = ("edition", "agent", "url")
+
+    edition: str
+    agent: str
+    """The agent that is given the page."""
+    url: str
+    """The page's key: its normalised URL."""
+    raw_url: str
+    """The URL as the first article links to it."""
+
+
 PageStatus = Literal[
     "ok", "unfetchable", "refused", "robots", "too_large", "unreadable",
     "bot_wall", "login_wall", "cookie_wall", "soft_404", "empty",

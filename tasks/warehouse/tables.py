@@ -3,7 +3,7 @@
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
-from tasks.warehouse.pages import Fetch, Page
+from tasks.warehouse.pages import Fetch, Page, SeedPage
 from tasks.warehouse.questions import Question
 from tasks.warehouse.results import AgentPair, Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
@@ -27,6 +27,6 @@ TABLES: tuple[type[Row], ...] = (
     Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
     Question, Assignment, GroundTruth, RubricBundle, Rubric, PointSet, KeyPoint,
     Job, Report, ReportFile, CollectionCost, SearchTrace,
-    ImportIssue, Fact, Claim, Citation, Extraction, Fetch, Page, Call, BatchJob, Cell, Verdict,
-    Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
+    ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, Call, BatchJob,
+    Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
 )  # fmt: skip

@@ -241,6 +241,17 @@ COMMENT ON COLUMN page_counts.citations IS '(Claim, URL) pairs that cite them.';
 COMMENT ON COLUMN page_counts.redirected IS 'Pages that redirected to another URL.';
 COMMENT ON COLUMN page_counts.bytes IS 'Bytes fetched.';
 
+CREATE VIEW withheld_pages AS
+SELECT DISTINCT s.edition, s.url
+FROM seed_pages AS s
+WHERE NOT EXISTS (
+    SELECT 1 FROM citations AS c
+    WHERE c.edition = s.edition AND c.url = s.url AND c.agent NOT IN (
+        SELECT g.agent FROM seed_pages AS g WHERE g.edition = s.edition)
+);
+COMMENT ON VIEW withheld_pages IS
+    'Pages that only agents cite which were given the articles'' sources: no other agent gets them.';
+
 -- The outcome of each cited claim: one label from those of its pages (`support` if any page
 -- supports it, else `conflict` if any contradicts it), or the reason why it has none. Reports with
 -- open verdicts are left out, as in the figures.

@@ -38,11 +38,19 @@ def written(configs: Path, **changed: Any) -> Path:
 
 def test_the_shipped_one_asks_a_free_agent_and_begins_on_the_first_of_each_month() -> None:
     found = load_refresh()
-    assert found.agents == ("lexical_baseline",)
+    assert found.agents == ("sources_baseline",)
     assert found.schedule is not None
     assert (found.schedule.cron, found.schedule.timezone) == ("0 6 1 * *", "UTC")
     assert found.edition_of(DECEMBER) == "2026-12"
     assert found.publish is not None
+
+
+def test_an_agent_that_costs_money_is_one_more_line(configs: Path) -> None:
+    file = configs / "refresh.yaml"
+    shipped = file.read_text("utf-8")
+    file.write_text(shipped.replace("  # - perplexity_high #", "  - perplexity_high #", 1), "utf-8")
+    assert len(shipped.splitlines()) == len(file.read_text("utf-8").splitlines())
+    assert load_refresh(configs).agents == ("sources_baseline", "perplexity_high")
 
 
 @pytest.mark.parametrize(

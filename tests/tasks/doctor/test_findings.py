@@ -195,7 +195,7 @@ class TestConfiguration:
         assert find_names_in_use(None, configs).required == {
             "offline",
             "gpt-5.5",
-            "lexical_baseline",
+            "sources_baseline",
         }
         schedule = ("schedule", "  cron", "  timezone")
         lines = refresh.read_text().splitlines()

@@ -14,6 +14,7 @@ from tasks.configuration.agents import CommandAsk
 from tasks.editions.prompts import assign_writing
 from tasks.imports.wlc import import_edition
 from tasks.jobs.sessions import prepare_workplace
+from tasks.models.errors import Misconfigured
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Article
 from tasks.warehouse.snapshot import export_edition, latest_snapshot
@@ -109,6 +110,15 @@ def test_what_came_after_the_last_export_is_banned_and_archived(path: Path) -> N
         found = urls(prepare(store, ask))
     assert GOOD not in found
     assert "https://new.example/" in found
+
+
+def test_without_the_articles_sources_an_agent_that_is_given_them_is_not_asked(path: Path) -> None:
+    ask = CommandAsk(kind="command", command=("true",), archive="references")
+    with (
+        open_warehouse(path) as store,
+        pytest.raises(Misconfigured, match="evergreen refresh --edition sample"),
+    ):
+        prepare(store, ask)
 
 
 def test_a_program_without_archive_gets_none(path: Path) -> None:

@@ -19,6 +19,7 @@ from tasks.planning.month import (
     resolve_month,
     sum_spent,
 )
+from tasks.planning.sources import check_page_operator
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import Job
@@ -104,6 +105,25 @@ def test_agents_that_search_archived_pages_are_asked_last(warehouse: Warehouse) 
     asked = ["lexical_baseline", "local_model", "gemini_deep_research"]
     assert group_agents(month(warehouse, agents=asked)) == [asked[1:], asked[:1]]
     assert group_agents(month(warehouse)) == [["lexical_baseline"]]
+
+
+def test_an_agent_that_is_given_the_sources_is_asked_by_itself(warehouse: Warehouse) -> None:
+    asked = ["lexical_baseline", "sources_baseline", "local_model"]
+    assert group_agents(month(warehouse, agents=asked)) == [
+        ["local_model"], ["sources_baseline"], ["lexical_baseline"]
+    ]  # fmt: skip
+
+
+def test_without_a_contact_nobodys_sources_are_fetched(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EVERGREEN_OPERATOR", raising=False)
+    begun(warehouse)
+    agents = ["sources_baseline"]
+    with pytest.raises(ConfigurationError, match=r"configs/web\.yaml: `operator` is empty"):
+        check_page_operator(warehouse, "2026-12", agents)
+    monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
+    check_page_operator(warehouse, "2026-12", agents)
 
 
 def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse: Warehouse) -> None:

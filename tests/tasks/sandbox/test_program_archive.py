@@ -101,7 +101,10 @@ def test_it_is_used_again_while_pages_and_bans_are_the_same(
     assert archive.is_dir()  # of programs that are still running
 
 
-def test_older_copies_are_removed(snapshot: Path, inversion: InversionSettings) -> None:
+def test_older_copies_are_removed(
+    snapshot: Path, inversion: InversionSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_archive, "KEPT_COPIES", 2)
     archives = []
     for number, url in enumerate((TOWERS, WRECKS, KEEPER)):
         archives.append(made(write_snapshot(snapshot, PAGES, banned=url), inversion))

@@ -1,4 +1,4 @@
--- The tables of schema version 13, as they are made from the models of their rows: change this file
+-- The tables of schema version 14, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -501,6 +501,13 @@ CREATE TABLE collection_costs (
 );
 
 -- The archive: what was fetched, how, and the text that was read from it.
+
+CREATE TABLE seed_pages (
+    edition VARCHAR NOT NULL,
+    agent VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    raw_url VARCHAR NOT NULL
+);
 
 CREATE TABLE fetches (
     edition VARCHAR NOT NULL,

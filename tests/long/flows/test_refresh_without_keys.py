@@ -1,0 +1,237 @@
+"""A month with the configuration as it comes and no key: collected, written, judged, published.
+
+The wiki is a real MediaWiki where one is installed (`make rigs`), else one on paper. Its articles'
+references lead to a web server on this machine.
+"""
+
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import polars as pl
+import pytest
+import yaml
+
+from tasks.configuration.inversion import load_inversion
+from tasks.configuration.sandbox import load_sandbox
+from tasks.configuration.web import load_web
+from tasks.sandbox.access import AccessRules, Sandbox
+from tasks.sandbox.program_archive import make_program_archive
+from tasks.sandbox.search import open_index
+from tasks.sandbox.service import create_app
+from tasks.sandbox.source import PageSource, build_index
+from tasks.warehouse.snapshot import export_edition, latest_snapshot
+from tasks.warehouse.store import open_warehouse
+from tests.conftest import PREFECT_HOME
+from tests.flows.llm_runs import rows, value
+from tests.rigs.mediawiki.running import missing, running
+from tests.rigs.month_kills import until
+from tests.rigs.month_places import SINCE, UNTIL, Place, Sources, month_pages
+from tests.rigs.month_world import ROOT, change, write_configs
+from tests.rigs.paper_wiki import paper_wiki
+from tests.servers.applications import serving_application
+from tests.servers.http import Request, Response
+from tests.servers.serving import serving
+
+ARTICLES, PAGES_EACH, MOST = 2, 7, 11
+AGENT = "sources_baseline"
+NOT_A_KEY = re.compile(r"(?!.*(?:KEY|TOKEN|SECRET)|EVERGREEN_|.*_URL$)")
+
+
+class References(Sources):
+    """Pages that say more than the articles that cite them: no copies of these."""
+
+    def __call__(self, request: Request) -> Response:
+        answer = super().__call__(request)
+        if found := re.fullmatch(r"/source/(\d+)/(\d+)", request.path):
+            name, page = Place(int(found[1])).name, int(found[2])
+            more = " ".join(
+                f"In the year {1801 + 3 * n + page} the harbour of {name} was left by "
+                f"{17 * n + page} ships with {5 * n + 2} crates of salt and {n + 9} barrels of tar."
+                for n in range(40)
+            )
+            body = answer.body.replace(b"</article>", f"<p>{more}</p></article>".encode())
+            return dataclasses.replace(answer, body=body)
+        return answer
+
+
+@dataclass
+class Outside:
+    """The wiki, the pages that its articles cite, and the configuration that names both."""
+
+    sources: Sources
+    configs: Path
+    environment: dict[str, str]
+
+    def refresh(self, folder: Path, *options: str) -> "subprocess.Popen[str]":
+        """`evergreen refresh` as a process, in a group of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "flows", "refresh", "--edition", "m",
+             "--from", f"{SINCE:%Y-%m-%d}", "--to", f"{UNTIL:%Y-%m-%d}",
+             "--warehouse", str(folder / "w.duckdb"), "--site", str(folder / "site"), *options],
+            cwd=ROOT, env=self.environment, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+
+@contextmanager
+def outside_of(folder: Path, **refresh: Any) -> Iterator[Outside]:
+    sources = References(0.3)
+    with serving(sources) as address:
+        sources.address = address
+        pages = [
+            page.model_copy(update={"wikitext": re.sub(
+                r"https://library\.example/(\d+)/(\d+)",
+                lambda found: f"{address}/source/{found[1]}/{int(found[2]) // 2}",
+                page.wikitext,
+            )})
+            for page in month_pages(ARTICLES)
+        ]  # fmt: skip
+        with paper_wiki(pages) if missing() else running(folder / "wiki", pages) as wiki:
+            shipped = yaml.safe_load((ROOT / "configs" / "refresh.yaml").read_text("utf-8"))
+            configs = write_configs(folder, wiki.api, address, {
+                "agents": shipped["agents"], "judge": None, "articles": ARTICLES,
+                "reference_pages": MOST,
+            } | refresh)  # fmt: skip
+            quick = {"first_poll_seconds": 0.2, "longest_poll_seconds": 0.5}
+            change(configs / "agents.yaml",
+                   lambda s: s["agents"][AGENT]["ask"]["limits"].update(quick))  # fmt: skip
+            kept = {name: text for name, text in os.environ.items() if NOT_A_KEY.match(name)}
+            environment = kept | {
+                "EVERGREEN_CONFIGS": str(configs), "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME),
+            }  # fmt: skip
+            yield Outside(sources, configs, environment)
+
+
+@dataclass
+class Ended:
+    """The month after it was killed once and run to its end."""
+
+    folder: Path
+    asked: Counter[str]
+    """Requests to the web server, by path."""
+    asked_before: Counter[str]
+    """Those before the kill."""
+
+    @property
+    def warehouse(self) -> Path:
+        return self.folder / "w.duckdb"
+
+
+@pytest.fixture(scope="module")
+def ended(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
+    folder = tmp_path_factory.mktemp("month")
+    with outside_of(folder) as outside:
+        first = outside.refresh(folder)
+        until("pages of the references", lambda: outside.sources.asked.total() >= 5, 0.02)
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate()
+        before = outside.sources.asked.copy()
+        again = outside.refresh(folder)
+        said, _ = again.communicate(timeout=300)
+        assert again.returncode == 0, said
+        asked = outside.sources.asked.copy()
+        third = outside.refresh(folder)
+        said, _ = third.communicate(timeout=300)
+        assert third.returncode == 0, said
+        assert "is refreshed" in said
+        assert outside.sources.asked == asked
+        yield Ended(folder, asked, before)
+
+
+def test_it_fetches_the_pages_of_references_up_to_the_cap_each_once(ended: Ended) -> None:
+    seeds = rows(ended.warehouse, "SELECT DISTINCT agent, raw_url FROM seed_pages ORDER BY ALL")
+    assert {agent for agent, _ in seeds} == {AGENT}
+    paths = {path for path in ended.asked if path.startswith("/source/")}
+    assert {f"/{url.split('/', 3)[3]}" for _, url in seeds} == paths
+    assert len(paths) == MOST < ARTICLES * PAGES_EACH
+    each = Counter(path.split("/")[2] for path in paths)
+    assert sorted(each.values()) == [MOST // 2, MOST - MOST // 2]
+    under_way = sum(ended.asked_before.values())
+    assert sum(ended.asked[path] for path in paths) <= MOST + under_way
+    assert max(ended.asked[path] for path in paths) <= 2
+    assert value(ended.warehouse, "SELECT count(*) FROM calls WHERE cost_usd > 0") == 0
+
+
+def test_the_baseline_writes_from_them_and_is_judged(ended: Ended) -> None:
+    reports = rows(ended.warehouse, "SELECT agent, count(*) FROM reports GROUP BY ALL")
+    assert reports == [(AGENT, ARTICLES)]
+    cited = {url for (url,) in rows(ended.warehouse, "SELECT DISTINCT url FROM citations")}
+    seeds = {url for (url,) in rows(ended.warehouse, "SELECT url FROM seed_pages")}
+    assert cited
+    assert cited <= seeds
+    n, n_ok = rows(ended.warehouse, "SELECT count(*), count(value) FROM leaderboard "
+                   "WHERE metric IN ('coverage_wiki', 'ref_acc')")[0]  # fmt: skip
+    assert n == n_ok == 2
+
+
+def test_the_board_lists_it_apart_with_the_reason(ended: Ended) -> None:
+    found = rows(ended.warehouse, "SELECT DISTINCT unranked FROM leaderboard")
+    assert found == [("it was given the articles' own sources, which the others have to find",)]
+    board = (ended.folder / "site" / "index.html").read_text("utf-8")
+    assert "given the articles&#39; sources" in board
+    assert "own sources, which the others have to find" in board
+
+
+def test_no_other_agent_gets_the_pages(ended: Ended, tmp_path: Path) -> None:
+    snapshot = latest_snapshot(ended.warehouse, "m").resolve()
+    seeds = set(pl.read_parquet(snapshot / "seed_pages.parquet")["url"])
+    archived = set(pl.read_parquet(snapshot / "pages.parquet")["url"])
+    assert len(seeds & archived) == MOST
+
+    def archive(**how: bool) -> set[str]:
+        folder = make_program_archive(snapshot, tmp_path, load_inversion(), **how)
+        return set(pl.read_parquet(folder / "pages.parquet")["url"])
+
+    assert archive(given_sources=True) == seeds
+    assert archive() == set()
+    assert not rows(ended.warehouse, "SELECT url FROM seed_pages EXCEPT SELECT url FROM "
+                    "withheld_pages")  # fmt: skip
+
+
+def test_the_sandbox_serves_a_page_only_once_another_agent_cites_it(
+    ended: Ended, tmp_path: Path
+) -> None:
+    path = tmp_path / "w.duckdb"
+    path.write_bytes(ended.warehouse.read_bytes())
+    with open_warehouse(path) as store:
+        one, *others = store.frame("SELECT url FROM seed_pages ORDER BY url")["url"].to_list()
+        snapshot = export_edition(store, "m")
+    citations = pl.read_parquet(snapshot / "citations.parquet")
+    cited = citations.head(1).with_columns(agent=pl.lit("searching"), url=pl.lit(one))
+    pl.concat([citations, cited]).write_parquet(snapshot / "citations.parquet")
+    source = PageSource(edition="m", snapshot=snapshot)
+    settings = load_sandbox()
+
+    async def make() -> Any:
+        folder, _ = await build_index(
+            source, tmp_path / "indexes", settings, load_inversion(), load_web().reading
+        )
+        rules = AccessRules(name="m", ban=source.read_ban())
+        return create_app(Sandbox(await open_index(folder, settings), rules, settings))
+
+    with serving_application(make) as address, httpx.Client(base_url=address) as http:
+        assert http.get("/health").json()["pages"] == 1
+        assert http.get("/fetch", params={"url": one}).status_code == 200
+        for other in others:
+            assert http.get("/fetch", params={"url": other}).json()["reason"] == "not_archived"
+
+
+def test_without_a_contact_it_does_not_begin(api: str, tmp_path: Path) -> None:
+    with outside_of(tmp_path) as outside:
+        change(outside.configs / "web.yaml", lambda s: s.pop("operator"))
+        running = outside.refresh(tmp_path)
+        said, _ = running.communicate(timeout=120)
+        assert running.returncode == 1
+        assert "configs/web.yaml: `operator` is empty" in " ".join(said.split())
+        assert not outside.sources.asked
