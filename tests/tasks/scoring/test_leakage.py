@@ -1,0 +1,66 @@
+"""Which claims and reports count in leakage, from the warehouse to the board's note."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tasks.judges.registry import load_judge
+from tasks.protocols.registry import get_protocol
+from tasks.scoring.board_notes import describe_reports
+from tasks.scoring.boards import BOARDS
+from tasks.scoring.rows import build_leaderboard_rows
+from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.rows import Claim
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.citing import ARTICLE_URL, EDITION, judge_all, page, write_edition
+
+URL = "https://a.org/1"
+SAID = [("The old mill stands.", [URL]), ("It has a wheel.", [])]
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    """The claims of `ann` and `bob` are published, `cyd`'s are ours; the pairs of `bob` and `cyd`
+    cannot be told. The publisher joins one claim of `bob` to the article, which he never cited."""
+    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
+        reports = dict.fromkeys(("ann", "bob", "cyd"), SAID)
+        write_edition(
+            opened, reports, [page(URL, "The old mill stands.")], untrusted=["bob", "cyd"]
+        )
+        claims = opened.rows(Claim, "true")
+        changed = [
+            claim.model_copy(update={"unwritten_urls": f"https://b.org {ARTICLE_URL}"})
+            for claim in claims
+            if claim.agent == "bob" and claim.number == 0
+        ]
+        ours = [c.model_copy(update={"source": "offline"}) for c in claims if c.agent == "cyd"]
+        opened.write(Change(Claim, [*changed, *ours]))
+        yield opened
+
+
+def test_published_claims_leak_by_urls_that_are_not_in_the_report(
+    warehouse: Warehouse,
+) -> None:
+    rows = score(warehouse)
+    leakage = {row.agent: row for row in rows if row.metric == "leakage_rate_by_article"}
+    assert {name: (row.value, row.n_reports) for name, row in leakage.items()} == {
+        "ann": (0.0, 1), "bob": (0.5, 1), "cyd": (None, 0),
+    }  # fmt: skip
+    assert leakage["cyd"].reason == "no list of sources"
+
+
+def test_the_board_says_how_many_reports_leakage_leaves_out(warehouse: Warehouse) -> None:
+    rows = pl.DataFrame([row.model_dump() for row in score(warehouse)])
+    [board] = [board for board in BOARDS if "wiki_fact" in board.protocols]
+    assert "Leak leaves out reports whose citations cannot be told apart: cyd 1." in (
+        describe_reports(board, rows)
+    )
+    assert "Leak leaves out" not in describe_reports(board, rows.filter(pl.col("agent") != "cyd"))
+
+
+def score(warehouse: Warehouse) -> list[LeaderboardRow]:
+    judge_all(warehouse, load_judge("offline"))
+    return build_leaderboard_rows(warehouse, EDITION, [get_protocol("wiki_fact")])
