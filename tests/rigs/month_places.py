@@ -16,7 +16,8 @@ PLACES = ("Aldmoor", "Brankholm", "Cresthaven", "Dunmarrow", "Eskvale", "Farrowb
           "Hathersand", "Inverloch", "Jorvenna", "Kestleton", "Lamberwick")  # fmt: skip
 MAKERS = ("Anders Vold", "Beatrix Hume", "Casimir Lind", "Dorothea Ames", "Emil Sand",
           "Frieda Moss", "Gustav Reyn")  # fmt: skip
-FURNITURE = " ".join(["The keepers wrote of the weather and of the ships that passed."] * 15)
+N_FURNITURE = 20
+"""Sentences of a page that articles do not have."""
 N_SENTENCES = 14
 SENTENCES = (
     "The harbour of {place} was dug between {year} and {later} by {n} workers under the engineer "
@@ -86,8 +87,17 @@ def month_pages(n_articles: int) -> list[WikiPage]:
     return [old, *pages]
 
 
+def write_furniture(place: Place, page: int) -> str:
+    """Text of a page that its article does not have: without it the page would be a copy."""
+    return " ".join(
+        f"In the year {1801 + 3 * n + page} the harbour of {place.name} was left by "
+        f"{17 * n + page} ships with {5 * n + 2} crates of salt and {n + 9} barrels of tar."
+        for n in range(N_FURNITURE)
+    )
+
+
 class Sources:
-    """A site whose pages say what articles say, two sentences each; some are gone."""
+    """A site whose pages say what articles say, two sentences each, and more; some are gone."""
 
     def __init__(self, slow: float = 0.0) -> None:
         self.address = ""
@@ -105,7 +115,8 @@ class Sources:
         said = "".join(f"<p>{text}.</p>" for text in place.sentences[2 * page : 2 * page + 2])
         body = (
             f"<html lang='en'><head><title>{place.title}, part {page}</title></head><body><article>"
-            f"<h1>{place.title}</h1>{said}<p>{FURNITURE}</p></article></body></html>"
+            f"<h1>{place.title}</h1>{said}<p>{write_furniture(place, page)}</p>"
+            "</article></body></html>"
         )
         return Response(200, body.encode(), HTML, delay_seconds=self.slow)
 

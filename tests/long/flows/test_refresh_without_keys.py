@@ -4,7 +4,6 @@ The wiki is a real MediaWiki where one is installed (`make rigs`), else one on p
 references lead to a web server on this machine.
 """
 
-import dataclasses
 import os
 import re
 import signal
@@ -36,33 +35,15 @@ from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import rows, value
 from tests.rigs.mediawiki.running import missing, running
 from tests.rigs.month_kills import until
-from tests.rigs.month_places import SINCE, UNTIL, Place, Sources, month_pages
+from tests.rigs.month_places import SINCE, UNTIL, Sources, month_pages
 from tests.rigs.month_world import ROOT, change, write_configs
 from tests.rigs.paper_wiki import paper_wiki
 from tests.servers.applications import serving_application
-from tests.servers.http import Request, Response
 from tests.servers.serving import serving
 
 ARTICLES, PAGES_EACH, MOST = 2, 7, 11
 AGENT = "sources_baseline"
 NOT_A_KEY = re.compile(r"(?!.*(?:KEY|TOKEN|SECRET)|EVERGREEN_|.*_URL$)")
-
-
-class References(Sources):
-    """Pages that say more than the articles that cite them: no copies of these."""
-
-    def __call__(self, request: Request) -> Response:
-        answer = super().__call__(request)
-        if found := re.fullmatch(r"/source/(\d+)/(\d+)", request.path):
-            name, page = Place(int(found[1])).name, int(found[2])
-            more = " ".join(
-                f"In the year {1801 + 3 * n + page} the harbour of {name} was left by "
-                f"{17 * n + page} ships with {5 * n + 2} crates of salt and {n + 9} barrels of tar."
-                for n in range(40)
-            )
-            body = answer.body.replace(b"</article>", f"<p>{more}</p></article>".encode())
-            return dataclasses.replace(answer, body=body)
-        return answer
 
 
 @dataclass
@@ -86,7 +67,7 @@ class Outside:
 
 @contextmanager
 def outside_of(folder: Path, **refresh: Any) -> Iterator[Outside]:
-    sources = References(0.3)
+    sources = Sources(0.3)
     with serving(sources) as address:
         sources.address = address
         pages = [
