@@ -1,7 +1,8 @@
-"""Stage key points: what the reference article of an assignment says, point by point.
+"""Stage key points: what the clicked documents of a query, or the reference article of an
+assignment, say point by point.
 
-A judge finds the points with quotes from the article, then merges them. Published key points come
-with the import. All rows of an assignment are committed at once.
+A judge finds the points of each document with quotes from it, then merges all of them. Published
+key points come with the import. All rows of an assignment are committed at once.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from tasks.extraction.key_points import (
     DocumentPoint,
     SupportedPoints,
     attach_spans,
+    join_points,
     keep_supported_points,
     wrap_unmerged,
 )
@@ -23,7 +25,7 @@ from tasks.judges.research import (
     MergeKeyPoints,
 )
 from tasks.judging.session import get_judge_session
-from tasks.pending.key_points import PendingKeyPoints, load_document
+from tasks.pending.key_points import PendingKeyPoints, load_documents
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Warehouse
@@ -44,8 +46,8 @@ async def make_key_points(warehouse: Warehouse, item: PendingKeyPoints, judge: s
         NoKeyPoints: the judge gave no usable answer.
     """
     finder: Any = get_judge_session(warehouse, judge).judge
-    document = await asyncio.to_thread(load_document, warehouse, item)
-    found, merged = await find_key_points(finder, item.title, document)
+    documents = await asyncio.to_thread(load_documents, warehouse, item)
+    found, merged = await find_key_points(finder, item.title, documents)
     points = build_key_points(item, attach_spans(merged, found.points))
     of_assignment = {"edition": item.edition, "assignment": item.assignment}
     await warehouse.write_async(
@@ -55,21 +57,27 @@ async def make_key_points(warehouse: Warehouse, item: PendingKeyPoints, judge: s
 
 
 async def find_key_points(
-    finder: LlmJudge, question: str, document: str
+    finder: LlmJudge, question: str, documents: Sequence[str]
 ) -> tuple[SupportedPoints, tuple[MergedKeyPoint, ...]]:
-    """Return the points whose quotes the document contains, and the same points merged.
+    """Return the points whose quotes their document contains, and the same points merged.
 
     Raises:
         NoKeyPoints: the judge gave no usable answer.
     """
-    request = ExtractKeyPoints(question=question, document=document)
-    stated = _require_value(await finder.extract_key_points(request))
-    found = await asyncio.to_thread(keep_supported_points, stated, document)
+    found = join_points(
+        await asyncio.gather(*(_find_in_document(finder, question, text) for text in documents))
+    )
     if len(found.points) < 2:
         return found, wrap_unmerged(found.points)
     texts = tuple(point.text for point in found.points)
     merging = MergeKeyPoints(question=question, points=texts)
     return found, _require_value(await finder.merge_key_points(merging))
+
+
+async def _find_in_document(finder: LlmJudge, question: str, document: str) -> SupportedPoints:
+    request = ExtractKeyPoints(question=question, document=document)
+    stated = _require_value(await finder.extract_key_points(request))
+    return await asyncio.to_thread(keep_supported_points, stated, document)
 
 
 def build_key_points(item: PendingKeyPoints, points: Sequence[DocumentPoint]) -> list[KeyPoint]:

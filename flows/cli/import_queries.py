@@ -42,12 +42,26 @@ def import_drgym(
             f"{drgym.TOP:,} if not given, as published.",
         ),
     ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of Researchy Questions with the documents that people clicked, of which "
+            "key points are made where none are published. Not needed if PATH is such a file."
+        ),
+    ] = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Import DeepResearchGym's queries with their key points; idempotent."""
     name = edition or path.resolve().stem
     found = drgym.read_drgym(path, top)
-    summary = _import(warehouse, drgym.SET, found.queries, name)
+    queries = found.queries
+    if documents:
+        clicked = drgym.read_clicked_documents(documents)
+        queries = tuple(
+            query.model_copy(update={"documents": clicked.get(query.key, query.documents)})
+            for query in queries
+        )
+    summary = _import(warehouse, drgym.SET, queries, name)
     print_message(f"{name}: {_format_counts(summary, found.n_available)}")
     _print_next_step(name, "<id>.md")
 
@@ -146,7 +160,12 @@ def _format_counts(summary: QueriesSummary, known: int) -> str:
     queries = f"{summary.queries:,} queries"
     if known > summary.queries:
         queries = f"{summary.queries:,} of {known:,} queries, those with the most clicked documents"
-    if not summary.points:
+    if not summary.points and summary.documents:
+        points = (
+            f"Their {summary.documents:,} clicked documents: `evergreen fetch` gets them, and a "
+            "judge that calls a model makes key points of them."
+        )
+    elif not summary.points:
         points = "They have no key points, so there will be no recall."
     else:
         points = f"Their key points: {summary.points:,}."

@@ -6,19 +6,28 @@
   query, `<id>_aggregated.json` (else `<id>_deduplicated.json`, else `<id>.json`), with question and
   key_points;
 - a file of Researchy Questions, Parquet or JSON lines (id, question, DocStream: the documents that
-  people clicked). As published, the queries with the most clicked documents are used.
+  people clicked, each with Url and Click_Cnt; `url`, `URL`, `clicks` and `click_cnt` will do).
+  As published, the queries with the most clicked documents are used.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, Field, StrictInt, StringConstraints
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StringConstraints,
+    ValidationError,
+)
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import PublishedQuery, PublishedSet
+from tasks.benchmarks.research import PublishedDocument, PublishedQuery, PublishedSet
 from tasks.benchmarks.rows import (
     PublishedRow,
     TrimmedText,
@@ -27,6 +36,7 @@ from tasks.benchmarks.rows import (
     read_value,
     validate_row,
 )
+from tasks.extraction.urls import normalise_url
 
 SET = PublishedSet(layout="drgym", title="DeepResearchGym")
 TOP = 1_000
@@ -60,6 +70,17 @@ class _DrgymRow(PublishedRow):
     key_points: Annotated[tuple[_DrgymPoint, ...], Field(max_length=MOST_POINTS)] | None = None
     clicked: tuple[Any, ...] | None = Field(None, validation_alias="DocStream")
     """The documents that people clicked."""
+
+
+class _DrgymDocument(Frozen):
+    """An entry of DocStream; its other fields are not used."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    url: str = Field(validation_alias=AliasChoices("Url", "url", "URL"))
+    clicks: int | None = Field(
+        None, ge=0, validation_alias=AliasChoices("Click_Cnt", "click_cnt", "Clicks", "clicks")
+    )
 
 
 class PublishedQueries(Frozen):
@@ -99,11 +120,44 @@ def read_drgym(path: Path, top: int | None = None) -> PublishedQueries:
     )
 
 
+def read_clicked_documents(path: Path) -> dict[str, tuple[PublishedDocument, ...]]:
+    """Read the clicked documents of each query from a file of Researchy Questions.
+
+    Raises:
+        EditionError: another format, or a file without clicked documents.
+    """
+    found = {
+        key: _list_documents(row.clicked)
+        for key, row in _read_rows(path).items()
+        if row.clicked is not None
+    }
+    if not any(found.values()):
+        raise EditionError(
+            f"{path}: no query has clicked documents. Expected a file of Researchy Questions: "
+            "Parquet or JSON lines with id, question and DocStream, a list of objects with Url."
+        )
+    return found
+
+
+def _list_documents(entries: Sequence[Any]) -> tuple[PublishedDocument, ...]:
+    """Return the entries that name an http(s) address, without those that name none."""
+    found = []
+    for entry in entries:
+        try:
+            document = _DrgymDocument.model_validate(entry)
+        except ValidationError:
+            continue
+        if normalise_url(document.url):
+            found.append(PublishedDocument(url=document.url, clicks=document.clicks))
+    return tuple(found)
+
+
 def _make_query(row: _DrgymRow) -> PublishedQuery:
     points = row.key_points
     return PublishedQuery(
         key=row.id,
         query=row.query or "",
+        documents=_list_documents(row.clicked or ()),
         points=None
         if points is None
         else tuple((point.point_content, point.original_point_number) for point in points),

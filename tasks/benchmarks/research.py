@@ -42,6 +42,14 @@ class PublishedTruth(Frozen):
     settings: TruthSettings
 
 
+class PublishedDocument(Frozen):
+    """A page that people clicked when they searched for a query."""
+
+    url: str
+    """As published."""
+    clicks: int | None = None
+
+
 class PublishedQuery(Frozen):
     """A query, independent of its published format."""
 
@@ -54,6 +62,8 @@ class PublishedQuery(Frozen):
     settings: BundleSettings = BundleSettings()
     points: PublishedPoints | None = None
     """None: not published; empty: published as having none."""
+    documents: tuple[PublishedDocument, ...] = ()
+    """The pages that key points are made of if none are published."""
     reference: str | None = None
     """The reference report, in Markdown."""
     truth: PublishedTruth | None = None

@@ -13,7 +13,7 @@ from tasks.judges.text import occurs_in
 
 @dataclass(frozen=True, slots=True)
 class SupportedPoints:
-    """The points of a document that it supports, with their verbatim spans."""
+    """The points of documents that these support, with their verbatim spans."""
 
     points: tuple[FoundKeyPoint, ...]
     n_spans: int
@@ -42,6 +42,15 @@ def keep_supported_points(found: Sequence[FoundKeyPoint], document: str) -> Supp
         if spans:
             points.append(FoundKeyPoint(text=point.text, spans=tuple(dict.fromkeys(spans))))
     return SupportedPoints(tuple(points), sum(len(point.spans) for point in found), n_verbatim)
+
+
+def join_points(found: Sequence[SupportedPoints]) -> SupportedPoints:
+    """Join the points of several documents, in order."""
+    return SupportedPoints(
+        tuple(point for one in found for point in one.points),
+        sum(one.n_spans for one in found),
+        sum(one.n_verbatim for one in found),
+    )
 
 
 def wrap_unmerged(points: Sequence[FoundKeyPoint]) -> tuple[MergedKeyPoint, ...]:

@@ -22,10 +22,12 @@ from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected
 from tasks.extraction.claim_layouts import build_truth_claims
+from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha, utc_now
 from tasks.warehouse.rubrics import (
     ALLOWED_VALUES,
     MERGED_FROM,
+    ClickedDocument,
     KeyPoint,
     PointSet,
     Rubric,
@@ -62,6 +64,8 @@ class QueriesSummary(Frozen):
     points: int
     without_points: int
     """The number of queries published as having no key points."""
+    documents: int
+    """The clicked documents of queries."""
     claims: int
     """The true claims of questions, at all levels."""
 
@@ -76,6 +80,7 @@ class _QueryRows:
     rubrics: list[Rubric] = field(default_factory=list)
     point_sets: list[PointSet] = field(default_factory=list)
     points: list[KeyPoint] = field(default_factory=list)
+    documents: list[ClickedDocument] = field(default_factory=list)
     truths: list[GroundTruth] = field(default_factory=list)
 
 
@@ -109,6 +114,7 @@ def import_queries(
         Change(Rubric, rows.rubrics, only_new=True),
         Change(PointSet, rows.point_sets, only_new=True),
         Change(KeyPoint, rows.points, only_new=True),
+        Change(ClickedDocument, rows.documents, only_new=True),
         Change(GroundTruth, rows.truths),
     )
     export_edition(warehouse, edition)
@@ -118,6 +124,7 @@ def import_queries(
         items=len(rows.rubrics),
         points=len(rows.points),
         without_points=sum(each.n_points == 0 for each in rows.point_sets),
+        documents=len(rows.documents),
         claims=sum(truth.n_claims for truth in rows.truths),
     )
 
@@ -154,6 +161,7 @@ def _make_rows(frame: Edition, protocol: str, queries: Sequence[PublishedQuery])
             points = _make_key_points(edition, query.key, query.points)
             rows.points.extend(points)
             rows.point_sets.append(_make_point_set(edition, query.key, query.points, points))
+        rows.documents.extend(_make_documents(edition, query))
         if query.truth:
             rows.truths.append(_make_truth(edition, query.key, query.truth))
     return rows
@@ -262,6 +270,22 @@ def _make_key_points(edition: str, assignment: str, published: PublishedPoints) 
         )
         for number, (text, merged_from) in enumerate(published, start=1)
     ]
+
+
+def _make_documents(edition: str, query: PublishedQuery) -> list[ClickedDocument]:
+    """Make a row of each page; of several addresses of one page the first counts."""
+    found: dict[str, ClickedDocument] = {}
+    for document in query.documents:
+        if url := normalise_url(document.url):
+            row = ClickedDocument(
+                edition=edition,
+                assignment=query.key,
+                url=url,
+                raw_url=document.url,
+                clicks=document.clicks,
+            )
+            found.setdefault(url, row)
+    return list(found.values())
 
 
 def _make_point_set(

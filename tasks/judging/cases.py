@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.judging.cells import CellPlan
-from tasks.judging.inputs import load_scans, load_usage
+from tasks.judging.inputs import USABLE_DOCUMENTS, load_scans, load_usage
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
 from tasks.warehouse.contents import files_folder
@@ -77,6 +77,11 @@ class CaseInputs:
             model: _group_by(warehouse.rows(model, OF_ASSIGNMENTS, of_assignments), *columns)
             for model, columns in MEASURES.items()
         }
+        self.clicked = set(
+            warehouse.frame(f"SELECT DISTINCT assignment FROM ({USABLE_DOCUMENTS})", [edition])[
+                "assignment"
+            ]
+        )
         self.usage = load_usage(warehouse, edition)
         self.pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, of_reports)}
         scanned = any(r.status == "scanned" for (r, *_) in self.of_report[Report].values())
@@ -105,6 +110,7 @@ class CaseInputs:
             bundle=_first_or_none(measures[RubricBundle][rubric_key]),
             key_points=tuple(measures[KeyPoint][alone]),
             point_set=_first_or_none(measures[PointSet][alone]),
+            clicked_documents=plan.assignment in self.clicked,
             usage=self.usage.get(key),
             attachments=self._attachments(key),
         )

@@ -14,7 +14,7 @@ from tasks.base import Frozen
 from tasks.configuration.models import Missing
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import choose_wording, find_attachment_problem, load_wording
-from tasks.judging.inputs import USAGE, USAGE_TEXT, load_scans
+from tasks.judging.inputs import USABLE_DOCUMENTS, USAGE, USAGE_TEXT, load_scans
 from tasks.protocols.case import Protocol
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
@@ -50,7 +50,7 @@ SELECT r.agent, r.assignment, a.kind, coalesce(t.title, r.assignment) AS title,
     g.truth_sha AS truth, coalesce(s.trace_sha, '') AS trace,
     coalesce(a.query, t.title) AS query, b.bundle_sha AS rubric,
     coalesce(b.bundle_sha, '') AS criteria,
-    coalesce(k.output_sha, '') AS key_points, coalesce({USAGE_TEXT}, '') AS usage
+    coalesce(k.output_sha, d.state, '') AS key_points, coalesce({USAGE_TEXT}, '') AS usage
 FROM reports AS r
 JOIN assignments AS a USING (edition, assignment)
 LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
@@ -60,6 +60,7 @@ LEFT JOIN search_traces AS s
 LEFT JOIN rubric_bundles AS b
     ON b.edition = r.edition AND b.assignment = r.assignment AND b.protocol = $2
 LEFT JOIN point_sets AS k ON k.edition = r.edition AND k.assignment = r.assignment
+LEFT JOIN ({USABLE_DOCUMENTS}) AS d ON d.assignment = r.assignment
 LEFT JOIN usage AS u ON u.agent = r.agent AND u.assignment = r.assignment
 LEFT JOIN extractions AS f
     ON f.edition = r.edition AND f.agent = '' AND f.assignment = r.assignment

@@ -14,6 +14,14 @@ ORDER BY f.agent, f.assignment, f.number
 """
 
 
+USABLE_DOCUMENTS = """
+    SELECT DISTINCT d.assignment, 'documents' AS state
+    FROM clicked_documents AS d LEFT JOIN pages AS p USING (edition, url)
+    WHERE d.edition = $1 AND (p.url IS NULL OR p.status = 'ok')
+"""
+"""The assignments of an edition ($1) with clicked documents that were fetched, or may yet be."""
+
+
 def load_scans(source: Readable, edition: str) -> dict[tuple[str, str], tuple[ReportFile, ...]]:
     """Return (agent, assignment) → the files that judges see of a scanned report, in order."""
     files: dict[tuple[str, str], list[ReportFile]] = {}

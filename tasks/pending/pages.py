@@ -20,17 +20,26 @@ RETRY_STATUSES = (
 """Statuses of pages that another source may have. URLs that we refuse to fetch, or that robots.txt
 forbids, are not requested elsewhere either."""
 
-CITED = """
+WANTED = """(
+    SELECT edition, agent, assignment, url, raw_url FROM citations
+    UNION ALL
+    SELECT d.edition, NULL, d.assignment, d.url, d.raw_url FROM clicked_documents AS d
+    ANTI JOIN (SELECT edition, assignment FROM point_sets WHERE source = 'published') AS k
+        USING (edition, assignment)
+)"""
+"""Addresses that agents cite, and those (agent null) that people clicked, of queries without
+published key points."""
+CITED = f"""
 SELECT c.url, c.raw_url, count(*) AS n, min(j.finished_at) AS written
 FROM (
-    SELECT edition, url, raw_url, agent, assignment FROM citations
-    UNION ALL SELECT edition, url, raw_url, agent, NULL FROM seed_pages
+    FROM {WANTED}
+    UNION ALL SELECT edition, agent, NULL, url, raw_url FROM seed_pages
 ) AS c
 LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
 LEFT JOIN jobs AS j
     ON j.edition = c.edition AND j.agent = c.agent AND j.assignment = c.assignment
     AND j.state = 'done'
-WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2)))
+WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IS NULL OR c.agent IN (SELECT unnest($2)))
     AND p.status IS DISTINCT FROM 'ok'
     AND ($3 = 'direct' OR p.status IN (SELECT unnest($4)) OR (p.url IS NULL AND c.url IN (
         SELECT url FROM fetches WHERE edition = $1 AND outcome = 'unreached')))
@@ -55,13 +64,14 @@ edition = $1 AND url IN (
 """
 """Fetches of pages without a row, and of those that failed and were fetched again since; $2: of
 all but published ones with a text. Pages that were only not reached yet have nothing to read."""
-OPEN = """
+OPEN = f"""
 SELECT DISTINCT c.url, f.fetched_at AS first_look
-FROM citations AS c
+FROM {WANTED} AS c
 LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
 LEFT JOIN fetches AS f
     ON f.edition = c.edition AND f.url = c.url AND f.source = 'direct' AND f.outcome = 'unreached'
-WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IN (SELECT unnest($2))) AND p.url IS NULL
+WHERE c.edition = $1 AND p.url IS NULL
+    AND (len($2) = 0 OR c.agent IS NULL OR c.agent IN (SELECT unnest($2)))
 ORDER BY c.url
 """
 """Pages that agents ($2) cite and of which nothing is known yet."""

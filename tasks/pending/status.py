@@ -9,6 +9,7 @@ from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import plan_cells
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.key_points import find_pending_key_points
+from tasks.pending.pages import WANTED
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
@@ -28,7 +29,7 @@ class StageCounts(Frozen):
     that are not assessed."""
 
 
-COUNTS = """
+COUNTS = f"""
 SELECT 'articles' AS stage, count(*) AS done, 0 AS pending,
     (SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = 'unreadable'
         AND scope = '') AS failed, 0 AS final
@@ -61,7 +62,7 @@ WHERE r.edition = $1 AND r.status <> 'empty'
 UNION ALL
 SELECT 'pages', count(*) FILTER (p.status = 'ok'), count(*) FILTER (p.status IS NULL), 0,
     count(*) FILTER (p.status <> 'ok')
-FROM (SELECT DISTINCT url FROM citations WHERE edition = $1) AS c
+FROM (SELECT DISTINCT url FROM {WANTED} WHERE edition = $1) AS c
 LEFT JOIN pages AS p ON p.edition = $1 AND p.url = c.url
 """
 
@@ -120,7 +121,9 @@ def _count_key_points(source: Readable, edition: str, judge: Judge) -> StageCoun
     cannot make them)."""
     done, unknown = source.frame(
         "SELECT count(*) FILTER (k.n_points > 0), "
-        "count(*) FILTER (k.n_points = 0 OR (k.assignment IS NULL AND a.kind = 'research'))"
+        "count(*) FILTER (k.n_points = 0 OR (k.assignment IS NULL AND a.kind = 'research' "
+        "AND a.assignment NOT IN ("
+        "SELECT assignment FROM clicked_documents WHERE edition = $1)))"
         " FROM assignments AS a LEFT JOIN point_sets AS k USING (edition, assignment)"
         " WHERE a.edition = $1",
         [edition],

@@ -19,7 +19,7 @@ from tasks.judging.preconditions import find_current_price
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice
 from tasks.pending.extractions import PendingExtraction, build_claims_request, load_text
-from tasks.pending.key_points import PendingKeyPoints, load_document
+from tasks.pending.key_points import PendingKeyPoints, load_documents
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Case
 from tasks.protocols.cell import list_requests
@@ -74,14 +74,15 @@ def estimate_extraction(
 def estimate_key_points(
     warehouse: Warehouse, judge_name: str, entry: LlmJudgeEntry, items: Sequence[PendingKeyPoints]
 ) -> pl.DataFrame:
-    """Estimate the key points of these assignments, two calls each, as in `estimate_cells`."""
+    """Estimate the key points of these assignments, a call for each document and one to merge
+    their points, as in `estimate_cells`."""
     price = find_current_price(entry)
     rows = [
         (
             "key_points",
             "(articles)",
             collect_key_point_requests(
-                judge_name, item.title, load_document(warehouse, item), price
+                judge_name, item.title, load_documents(warehouse, item), price
             ),
         )
         for item in items

@@ -55,6 +55,8 @@ class Case(Frozen):
     key_points: tuple[KeyPoint, ...] = ()
     point_set: PointSet | None = None
     """How the key points were obtained; null if they were never extracted."""
+    clicked_documents: bool = False
+    """Whether key points can still be made of documents that people clicked."""
     usage: ReportUsage | None = None
     """Null if the report was not produced here."""
     attachments: tuple[Attachment, ...] = ()

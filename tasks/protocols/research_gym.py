@@ -21,6 +21,7 @@ from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.research_gym_figures import (
     CITATION,
     CLARITY,
+    CLICKED,
     GIVEN,
     INSIGHT,
     KEY_POINT,
@@ -123,7 +124,7 @@ def _describe_inputs(case: Case) -> list[ItemAnswer]:
     elif case.query is None:
         points = NOT_MADE if case.article and case.article.text else NO_TEXT
     else:
-        points = UNKNOWN
+        points = CLICKED if case.clicked_documents else UNKNOWN
     urls = THERE if URL_PATTERN.search(case.report.text) else WITHOUT
     return [
         ItemAnswer(step=GIVEN, item=item, answer=JudgeAnswer(status=Status.OK, label=label))

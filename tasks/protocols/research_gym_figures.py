@@ -34,12 +34,16 @@ POINTS, URLS = "key_points", "urls"
 CLARITY, INSIGHT = "clarity", "insight"
 THERE, WITHOUT = "there", "without"
 NO_POINTS, NO_TEXT, NOT_MADE, UNKNOWN = "no_points", "no_text", "not_made", "unknown"
+CLICKED = "clicked"
 """Labels of `given`: something exists, or why it does not."""
 WHY_NO_POINTS = {
     NO_POINTS: "the query's documents hold no key points",
     NO_TEXT: "the reference article has no text",
     NOT_MADE: "nobody has made key points of the reference article: `evergreen evaluate --protocol "
     "research_gym --judge JUDGE` does, with a judge that calls a model",
+    CLICKED: "nobody has made key points of the documents that people clicked: `evergreen fetch` "
+    "gets them, and `evergreen evaluate --protocol research_gym --judge JUDGE` makes the points, "
+    "with a judge that calls a model",
     UNKNOWN: "nobody has published key points of this query",
 }
 KPR, KPC = ("kpr", "kpr_published"), ("kpc", "kpc_published")
@@ -68,7 +72,7 @@ def compute_point_figures(judged: JudgedReports, judge: Judge) -> list[pl.DataFr
         "assignment", zero=pl.lit(AS_ZERO + WHY_NO_POINTS[NO_POINTS])
     )
     to_make = labels.filter(
-        (pl.col("label") == NOT_MADE) & pl.lit(ExtractKeyPoints in judge.decides)
+        pl.col("label").is_in([NOT_MADE, CLICKED]) & pl.lit(ExtractKeyPoints in judge.decides)
     ).select("assignment", n_open=pl.lit(1, pl.Int64))
 
     def figures(metric: str, published: str, label: str) -> list[pl.DataFrame]:

@@ -92,7 +92,8 @@ def read_assignments(snapshot: Path) -> frozenset[str]:
 def read_ban(snapshot: Path) -> Ban:
     """Return what any assignment of the edition bans.
 
-    All its articles are banned, also those without an assignment yet: they may get one later.
+    All its articles are banned, also those without an assignment yet: they may get one later. So
+    are the documents that people clicked, of which key points are made.
 
     Raises:
         SandboxError: a file or a ban cannot be read.
@@ -110,7 +111,16 @@ def read_ban(snapshot: Path) -> Ban:
             parse_bans(entries)
         except InvalidBan as error:
             raise SandboxError(f"{snapshot}, {place}: {error}") from None
-    return make_ban(urls, chain.from_iterable(banned.values()))
+    ban = make_ban(urls, chain.from_iterable(banned.values()))
+    # Key points are made of what people clicked.
+    return ban.model_copy(update={"pages": tuple(sorted({*ban.pages, *_read_clicked(snapshot)}))})
+
+
+def _read_clicked(snapshot: Path) -> Iterator[str]:
+    """Yield the clicked documents of queries; earlier snapshots have none."""
+    path = snapshot / "clicked_documents.parquet"
+    if path.exists():
+        yield from (row["url"] for row in read_rows(path, ("url",)))
 
 
 def _parse_settings(snapshot: Path, text: str) -> TruthSettings:

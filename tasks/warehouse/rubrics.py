@@ -119,6 +119,22 @@ class PointSet(Row):
     """Of these, spans that their document contains; the others are dropped."""
 
 
+class ClickedDocument(Row):
+    """A page that people clicked when they searched for a query: key points are made of it. It is
+    fetched as cited pages are, but it is none: no board counts it, and no agent is served it."""
+
+    table = "clicked_documents"
+    key = ("edition", "assignment", "url")
+
+    edition: str
+    assignment: str
+    url: str
+    """The normalised URL: the page's key in the archive."""
+    raw_url: str
+    clicks: int | None = None
+    """How often people clicked it; null if that is not published."""
+
+
 class KeyPoint(Row):
     """A point from documents that helps to answer a query."""
 

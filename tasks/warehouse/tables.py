@@ -18,7 +18,7 @@ from tasks.warehouse.rows import (
     Report,
     Row,
 )
-from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
+from tasks.warehouse.rubrics import ClickedDocument, KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
@@ -26,6 +26,7 @@ from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidat
 TABLES: tuple[type[Row], ...] = (
     Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
     Question, Assignment, GroundTruth, RubricBundle, Rubric, PointSet, KeyPoint,
+    ClickedDocument,
     Job, Report, ReportFile, CollectionCost, SearchTrace,
     ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, Call, BatchJob,
     Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,

@@ -11,7 +11,7 @@ from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.session import judge_session
 from tasks.key_points import NoKeyPoints, make_key_points
-from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, load_document
+from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, load_documents
 from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points
 from tasks.warehouse.rows import Article, content_sha
@@ -78,7 +78,7 @@ def test_points_are_made_of_the_article_with_their_spans_and_bought_once(
     assert found.extractor_version.startswith(f"{JUDGE} ")
     points = warehouse.rows(KeyPoint, "true")
     assert [p.number for p in points] == list(range(1, found.n_points + 1))
-    document = load_document(warehouse, item)
+    (document,) = load_documents(warehouse, item)
     assert "## References" not in document
     for point in points:
         assert MERGED_FROM.validate_json(point.merged_from)

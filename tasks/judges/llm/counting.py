@@ -1,7 +1,7 @@
 """Counting a judge's requests without sending them: its code runs with a recording sender."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from tasks.base import Frozen
@@ -81,16 +81,17 @@ def collect_extraction_requests(
 
 
 def collect_key_point_requests(
-    judge_name: str, title: str, document: str, price: ModelPrice | None
+    judge_name: str, title: str, documents: Sequence[str], price: ModelPrice | None
 ) -> list[CountedRequest]:
-    """Return the requests for extracting and merging the key points of one document.
+    """Return the requests for extracting and merging the key points of each document.
 
-    The points to merge are not known yet; the document's sentences stand in for them.
+    The points to merge are not known yet; the documents' sentences stand in for them.
     """
 
     async def ask(finder: LlmJudge) -> None:
-        await finder.extract_key_points(ExtractKeyPoints(question=title, document=document))
-        points = split_sentences(document)
+        for document in documents:
+            await finder.extract_key_points(ExtractKeyPoints(question=title, document=document))
+        points = tuple(point for document in documents for point in split_sentences(document))
         await finder.merge_key_points(MergeKeyPoints(question=title, points=points))
 
     return collect_requests(judge_name, price, ask)

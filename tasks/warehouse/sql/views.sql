@@ -248,9 +248,13 @@ WHERE NOT EXISTS (
     SELECT 1 FROM citations AS c
     WHERE c.edition = s.edition AND c.url = s.url AND c.agent NOT IN (
         SELECT g.agent FROM seed_pages AS g WHERE g.edition = s.edition)
-);
+)
+UNION
+SELECT d.edition, d.url FROM clicked_documents AS d
+ANTI JOIN citations AS c ON c.edition = d.edition AND c.url = d.url;
 COMMENT ON VIEW withheld_pages IS
-    'Pages that only agents cite which were given the articles'' sources: no other agent gets them.';
+    'Pages that only agents cite which were given the articles'' sources, and documents that people '
+    'clicked and no report cites: no other agent gets them.';
 
 -- The outcome of each cited claim: one label from those of its pages (`support` if any page
 -- supports it, else `conflict` if any contradicts it), or the reason why it has none. Reports with

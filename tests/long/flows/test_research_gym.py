@@ -104,7 +104,7 @@ def imported(path: Path, copy: Path, reports: Path) -> None:
     from tasks.warehouse.location import parse_location
     from tasks.warehouse.store import open_warehouse
 
-    import_drgym(copy, "drgym", None, parse_location(path))
+    import_drgym(copy, "drgym", None, warehouse=parse_location(path))
     with open_warehouse(path) as warehouse:
         summary = import_reports(warehouse, match_reports(warehouse, reports, "drgym", "halves"))
     assert {outcome.outcome for outcome in summary.outcomes} == {"new"}

@@ -1,4 +1,4 @@
--- The tables of schema version 14, as they are made from the models of their rows: change this file
+-- The tables of schema version 15, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -562,6 +562,14 @@ CREATE TABLE point_sets (
     n_found INTEGER NOT NULL,
     n_spans INTEGER NOT NULL,
     n_verbatim INTEGER NOT NULL
+);
+
+CREATE TABLE clicked_documents (
+    edition VARCHAR NOT NULL,
+    assignment VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    raw_url VARCHAR NOT NULL,
+    clicks INTEGER
 );
 
 CREATE TABLE key_points (
