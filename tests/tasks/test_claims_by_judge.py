@@ -224,3 +224,25 @@ def test_a_new_way_to_find_pages_reads_old_answers_again_and_buys_none(
         return {(e.agent, e.assignment): (e.output_sha, e.extractor_version) for e in rows}
 
     assert outputs(after) == outputs(before)  # so Wiki Fact's cells are the same
+
+
+def test_claims_of_the_earlier_offline_extractor_are_extracted_again_with_the_same_sha(
+    tmp_path: Path,
+) -> None:
+    def extract() -> Sequence[Extraction]:
+        for item in find_pending_extractions(warehouse, "sample"):
+            asyncio.run(extract_statements.fn(warehouse, item.agent, [item]))
+        assert find_pending_extractions(warehouse, "sample") == []
+        return warehouse.rows(Extraction, "source = 'offline' AND agent <> ''")
+
+    with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
+        before = extract()
+        pairs = warehouse.rows(Citation, "kind <> 'published'")
+        assert {pair.kind for pair in pairs} >= {"explicit", "paragraph"}
+        old = [row.model_copy(update={"extractor_version": "offline-1"}) for row in before]
+        kinds = {"paragraph": "inferred"}  # as it named them
+        known = [p.model_copy(update={"kind": kinds.get(p.kind, p.kind)}) for p in pairs]
+        warehouse.write(Change(Extraction, old), Change(Citation, known))
+        assert len(find_pending_extractions(warehouse, "sample")) == len(before) > 0
+        assert [e.output_sha for e in extract()] == [e.output_sha for e in before]
+        assert warehouse.rows(Citation, "kind <> 'published'") == pairs

@@ -14,7 +14,7 @@ from tasks.judges.research import CheckCitations
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, FactFramework
 from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import OPEN_STATUSES, Citation, Claim, Extraction, Status
+from tasks.warehouse.rows import OPEN_STATUSES, Citation, CitationKind, Claim, Extraction, Status
 from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report
 
 PROTOCOL = FactFramework(load_protocol("fact"))
@@ -91,6 +91,14 @@ def test_a_pair_beyond_the_claims_paragraph_is_neither_judged_nor_counted() -> N
     assert figures(of.model_copy(update={"citations": (first, near)}))["valid_rate"][:2] == (2, 2)
     alone = figures(of.model_copy(update={"citations": (far,)}))
     assert alone["effective_citations"] == (None, 0, 0, NO_CITATIONS)
+
+
+@pytest.mark.parametrize("kind", ["published", "attributed", "paragraph"])
+def test_pairs_that_somebody_attributes_count_as_own_markers_do(kind: CitationKind) -> None:
+    of = case([("one", [A]), ("two", [A])], {A: "one"})
+    given = tuple(pair.model_copy(update={"kind": kind}) for pair in of.citations)
+    assert figures(of.model_copy(update={"citations": given})) == figures(of)
+    assert figures(of)["effective_citations"] == (1, 1, 0, None)
 
 
 def test_a_page_is_put_to_the_judge_with_all_different_statements_that_cite_it() -> None:
