@@ -142,9 +142,9 @@ def test_the_recall_of_reports_that_make_half_of_the_key_points_is_that_half(
     assert found == {key: expected.get(key) for key in gym.queries}
     assert len(expected) == N_QUERIES - 3
     assert {share for _, share, _, _ in rows(path, KPR.format("kpc"))} == {0.0, None}
-    # A point a call, and a call for both ratings.
+    # A point a call, and a call for each of the two ratings.
     n_points = sum(len(query.points or ()) for query in gym.queries.values())
-    assert server.log.summary()["questions"] == n_points + N_QUERIES
+    assert server.log.summary()["questions"] == n_points + 2 * N_QUERIES
     assert server.log.n_bought_again == 0
     board = "SELECT value, n_reports, provisional FROM leaderboard WHERE judge = '{}' AND metric = "
     mean = sum(expected.values()) / len(expected)
