@@ -90,7 +90,7 @@ def test_both_kinds_of_judge_decide_alike(calm: dict[str, Calm], kind: str) -> N
     assert verdicts(calm[kind].path) == verdicts(calm["gemini"].path)
 
 
-@pytest.mark.parametrize(("kind", "salt"), [("gemini", "autumn"), ("openai", "july")])
+@pytest.mark.parametrize(("kind", "salt"), [("gemini", "spring"), ("openai", "june")])
 def test_faults_that_pass_leave_every_verdict_as_it_was(
     calm: dict[str, Calm], path: Path, kind: str, salt: str
 ) -> None:
