@@ -17,6 +17,9 @@ KINDS: dict[str, str] = {
     ".jpeg": "picture",
     ".webp": "picture",
     ".gif": "picture",
+    ".bmp": "picture",
+    ".tif": "picture",
+    ".tiff": "picture",
 }
 """Supported extensions, in lower case, and the kind of each: the module that reads it."""
 
@@ -25,8 +28,14 @@ PICTURE_TYPES = {
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
+    b"II*\0": "image/tiff",
+    b"MM\0*": "image/tiff",
+    b"II+\0": "image/tiff",
+    b"MM\0+": "image/tiff",
 }
-"""First bytes of pictures. WebP's are `RIFF`, four others, `WEBP`."""
+"""First bytes of pictures. WebP's are `RIFF`, four others, `WEBP`; for BMP see `_is_bmp`."""
+_BMP_HEADERS = frozenset({12, 40, 52, 56, 64, 108, 124})
+"""Lengths of the header after BMP's first 14 bytes."""
 _HTML = (b"<!doctype html", b"<html")
 _ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -68,4 +77,12 @@ def detect_picture_type(content: bytes) -> str | None:
     """Detect a picture's media type; None if it is not supported."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
+    if _is_bmp(content):
+        return "image/bmp"
     return next((t for first, t in PICTURE_TYPES.items() if content.startswith(first)), None)
+
+
+def _is_bmp(content: bytes) -> bool:
+    """Tell a BMP by more than its first two letters, with which texts begin too."""
+    header = int.from_bytes(content[14:18], "little")
+    return content.startswith(b"BM") and content[6:10] == bytes(4) and header in _BMP_HEADERS

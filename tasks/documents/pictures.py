@@ -1,6 +1,7 @@
 """Collect the pictures in a file, each under a name that the text can use."""
 
 from tasks.documents.document import MAX_PICTURE_BYTES, MAX_PICTURES, Picture
+from tasks.documents.picture import convert_picture
 
 _ENDINGS = {"jpeg": "jpg", "svg+xml": "svg", "x-emf": "emf", "x-wmf": "wmf"}
 
@@ -14,7 +15,12 @@ class PictureCollector:
         self._n_left_out = 0
 
     def add(self, media_type: str, content: bytes) -> str | None:
-        """Add a picture and return its name; None if it is empty or exceeds the limits."""
+        """Add a picture and return its name; None if it is empty or exceeds the limits.
+
+        BMP and TIFF become PNG, which judges can be shown.
+        """
+        if (png := convert_picture(content)) is not None:
+            media_type, content = "image/png", png
         self._n_bytes += len(content)
         full = len(self._kept) >= MAX_PICTURES or self._n_bytes > MAX_PICTURE_BYTES
         if not content or full:

@@ -34,12 +34,14 @@ def load_scans(source: Readable, edition: str) -> dict[tuple[str, str], tuple[Re
 def select_shown_files(files: Sequence[ReportFile]) -> tuple[ReportFile, ...]:
     """Select the files of a report that judges see in place of its text.
 
-    These are the file itself if it is a PDF or a picture, else the pictures in the document.
+    These are the file itself if it is a PDF, else the pictures in it or made of it (of BMP and
+    TIFF), else the file itself if it is a picture.
     """
-    itself = [file for file in files if file.number == 0]
-    if any(file.media_type == PDF or _is_picture(file) for file in itself):
-        return tuple(itself)
-    return tuple(file for file in files if file.number > 0 and _is_picture(file))
+    itself = tuple(file for file in files if file.number == 0)
+    pictures = tuple(file for file in files if file.number > 0 and _is_picture(file))
+    if any(file.media_type == PDF for file in itself):
+        return itself
+    return pictures or tuple(file for file in itself if _is_picture(file))
 
 
 def _is_picture(file: ReportFile) -> bool:

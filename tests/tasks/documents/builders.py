@@ -15,11 +15,28 @@ LEFT, TOP, PITCH = 60.0, 780.0, 14.0
 """Where the text of a page begins, and from line to line, in points from below."""
 
 
-def picture(form: str = "PNG", size: tuple[int, int] = (20, 10), mode: str = "RGB") -> bytes:
+def picture(
+    form: str = "PNG", size: tuple[int, int] = (20, 10), mode: str = "RGB", colour: str | int = 0
+) -> bytes:
     """A picture in one colour."""
     file = BytesIO()
-    Image.new(mode, size).save(file, form)
+    Image.new(mode, size, colour).save(file, form)
     return file.getvalue()
+
+
+def tiff(*sizes: tuple[int, int], mode: str = "L") -> bytes:
+    """A TIFF with a page of each size."""
+    file = BytesIO()
+    first, *others = [Image.new(mode, size) for size in sizes]
+    first.save(file, "TIFF", save_all=True, append_images=others)
+    return file.getvalue()
+
+
+def wide_bmp(width: int, height: int) -> bytes:
+    """A small file that says it is a BMP of so many pixels."""
+    content = picture("BMP")
+    size = width.to_bytes(4, "little") + height.to_bytes(4, "little")
+    return content[:18] + size + content[26:]
 
 
 def word(write: Callable[[OpenWord], object]) -> bytes:

@@ -7,12 +7,15 @@ from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
+from docx.document import Document as OpenWord
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from tasks.documents import reading
 from tasks.documents.document import UnreadableDocument
 from tasks.documents.kinds import KINDS, OLE
+from tasks.documents.pictures import PictureCollector
 from tasks.documents.reading import read_by_kind, read_document
 from tests.tasks.documents.builders import (
     lines,
@@ -20,6 +23,8 @@ from tests.tasks.documents.builders import (
     picture,
     scan,
     spoilt,
+    tiff,
+    wide_bmp,
     with_part,
     word,
 )
@@ -76,6 +81,14 @@ def zipped(**parts: bytes) -> bytes:
         ("a.png", lambda: picture()[:45], "it is damaged"),
         ("a.png", lambda: picture(size=(12_000, 12_000), mode="1"), "12,000 by 12,000 pixels"),
         ("a.gif", b"GIF89a", "begins like a picture"),
+        ("a.bmp", PAGE, "name ends in .bmp, but its content is HTML"),
+        ("a.bmp", lambda: picture("BMP")[:80], "it is damaged"),
+        ("a.bmp", lambda: wide_bmp(20_000, 20_000), "it is damaged"),
+        ("a.bmp", lambda: wide_bmp(12_000, 12_000), "12,000 by 12,000 pixels"),
+        ("a.tif", lambda: picture("TIFF", (90, 90))[:-99], "it is damaged"),
+        ("a.tif", b"II*\0" + bytes(20), "begins like a picture"),
+        ("a.tiff", lambda: picture("TIFF", (12_000, 12_000), "1"), "12,000 by 12,000 pixels"),
+        ("a.tiff", lambda: tiff(*[(9, 9)] * 201), "it has more than 200 pages"),
         ("a.doc", b"x", "files that end in .doc are not read; expected one of .md"),
         ("README", b"x", "files that end in nothing are not read"),
     ],
@@ -118,6 +131,57 @@ def test_a_picture_is_kept_without_a_text(form: str) -> None:
     assert document.page_remarks == ("page 1 of 1 not read: a picture",)
 
 
+def shown(content: bytes) -> tuple[str | None, tuple[int, int], object]:
+    """Format, size and upper left corner of a picture."""
+    with Image.open(BytesIO(content)) as image:
+        return image.format, image.size, image.convert("RGB").getpixel((0, 0))
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "CMYK", "I;16", "F"])
+def test_a_tiff_becomes_a_png_for_each_page(mode: str) -> None:
+    document = read_document("a.tif", tiff((30, 20), (15, 40), mode=mode))
+    assert (document.scanned, document.media_type, document.n_pages) == (True, "image/tiff", 2)
+    assert [(p.name, p.media_type) for p in document.pictures] == [
+        ("page-1.png", "image/png"),
+        ("page-2.png", "image/png"),
+    ]
+    assert [shown(p.content)[:2] for p in document.pictures] == [
+        ("PNG", (30, 20)),
+        ("PNG", (15, 40)),
+    ]
+
+
+def test_a_bmp_becomes_a_png_that_shows_the_same() -> None:
+    content = picture("BMP", colour="red")
+    document = read_document("a.bmp", content)
+    assert (document.media_type, document.n_pages) == ("image/bmp", 1)
+    assert [shown(p.content) for p in document.pictures] == [("PNG", (20, 10), (255, 0, 0))]
+    assert read_document("a.bmp", content) == document, "the same bytes at each import"
+
+
+def test_a_text_that_begins_like_a_bmp_is_a_text() -> None:
+    assert read_document("a.md", b"BMI is weight by height squared.").markdown.startswith("BMI")
+
+
+def test_pictures_in_a_word_file_that_no_judge_reads_become_png() -> None:
+    def write(document: OpenWord) -> None:
+        document.add_paragraph("A chart:")
+        document.add_picture(BytesIO(picture("TIFF", colour="red")))
+        document.add_picture(BytesIO(picture("BMP")))
+        document.add_picture(BytesIO(picture("JPEG")))
+
+    document = read_document("a.docx", word(write))
+    assert [p.media_type for p in document.pictures] == ["image/png", "image/png", "image/jpeg"]
+    assert shown(document.pictures[0].content) == ("PNG", (20, 10), (255, 0, 0))
+    assert "image-1.png" in document.markdown
+
+
+def test_a_picture_in_a_word_file_that_is_too_large_to_convert_stays_as_it_is() -> None:
+    collector = PictureCollector()
+    assert collector.add("image/tiff", picture("TIFF", (12_000, 12_000), "1")) == "image-1.tiff"
+    assert [each.media_type for each in collector.pictures] == ["image/tiff"]
+
+
 def test_a_file_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(UnreadableDocument, match=r"more than 0\.3 seconds"):
         read_document("a.pdf", pdf(*[lines(*["word " * 15] * 50)] * 50), seconds=0.3)
@@ -131,7 +195,8 @@ def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS.values())))
 @given(content=st.binary(max_size=300), head=st.sampled_from([b"", b"%PDF-1.4\n", b"PK\x03\x04",
-       b"<html>", b"\x89PNG\r\n\x1a\n", PDF[:300], WORD[:200]]))  # fmt: skip
+       b"<html>", b"\x89PNG\r\n\x1a\n", b"II*\0", picture("BMP")[:40], PDF[:300],
+       WORD[:200]]))  # fmt: skip
 @settings(max_examples=40, deadline=None)
 def test_no_bytes_are_more_than_unreadable(kind: str, content: bytes, head: bytes) -> None:
     with suppress(UnreadableDocument):

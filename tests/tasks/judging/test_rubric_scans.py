@@ -1,4 +1,4 @@
-"""A scanned report to a research query: shown to judges that see, told of in its own words."""
+"""Reports to research queries that came as files: what judges that see are shown of them."""
 
 from collections.abc import Iterator
 
@@ -15,28 +15,34 @@ from tasks.judging.cells import CellPlan, plan_cells
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
-from tests.tasks.documents.builders import pdf, scan
+from tests.servers.openai import OpenAiServer
+from tests.servers.test_servers import BOTH
+from tests.tasks.documents.builders import pdf, scan, tiff
 from tests.tasks.judges.recording import Recorder, at_server, recorded
+from tests.tasks.models.test_attachments import arrived
 from tests.tasks.protocols.framed import framed
 from tests.tasks.rubric_edition import row, write_lines
 
 BENCH = get_protocol(PROTOCOL)
+KINDS: dict[type[ModelServer], str] = {GeminiServer: "gemini", OpenAiServer: "openai_chat"}
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
-    """Task 1 is answered by a picture in a PDF, task 2 by a text."""
+    """Task 1 is answered by a picture in a PDF, task 2 by a text, task 3 by a TIFF of two pages."""
     tmp_path = tmp_path_factory.mktemp("drb2")
-    tasks = read_drb2(write_lines(tmp_path / "tasks.jsonl", row(1), row(2)))
+    tasks = read_drb2(write_lines(tmp_path / "tasks.jsonl", row(1), row(2), row(3)))
     folder = tmp_path / "report" / "printed"
     folder.mkdir(parents=True)
     (folder / "idx-1.pdf").write_bytes(pdf(scan))
     (folder / "idx-2.md").write_text("Snow fell in March.")
+    (folder / "idx-3.tif").write_bytes(tiff((30, 20), (15, 40)))
     with open_warehouse(tmp_path / "w.duckdb") as opened:
         import_queries(opened, SET, tasks, "e")
         found = import_reports(opened, match_reports(opened, tmp_path, "e", None))
-        assert found.count("new") == 2
+        assert found.count("new") == 3
         yield opened
 
 
@@ -71,3 +77,19 @@ def test_who_sees_grades_it_by_its_file_and_who_reads_text_only_does_not(
     assert known["rubric_total"] == (4, None)
     assert known["rubric_cut"][0] == 0
     assert "the report is a scan" in known["rubric_cut"][1]
+
+
+@BOTH
+def test_of_a_tiff_a_judge_is_shown_a_png_for_each_page(
+    kind: type[ModelServer], warehouse: Warehouse
+) -> None:
+    sees = recorded(Recorder(), kind=KINDS[kind], reads=("image",))
+    plan = planned(warehouse, sees)["idx-3"]
+    assert (plan.state, plan.state_reason) == ("pending", None)
+    case = load_cases(warehouse, [plan])[plan.cell_id]
+    server = kind()
+    at_server(server, lambda judge: BENCH.judge(case, judge), reads=("image",))
+    assert [entry.files for entry in server.log.entries] == [arrived(*case.attachments)]
+    assert [file.media_type for file in server.log.entries[0].files] == ["image/png"] * 2
+    kept = warehouse.frame("SELECT media_type FROM report_files WHERE assignment = 'idx-3'")
+    assert kept["media_type"].to_list()[0] == "image/tiff", "the original stays"
