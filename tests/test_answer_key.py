@@ -103,10 +103,6 @@ def test_agents_and_articles_differ_in_what_they_truly_cover() -> None:
         assert max(of_article) - min(of_article) > 10, agent
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Two facts of the blogger's lighthouse. A judge that finds them: delete this.",
-)
 def test_no_plainly_stated_fact_is_missed(judged: dict[Asked, Found]) -> None:
     missed = [
         f"{agent}/{article}: {fact} (p {judged[article, fact, agent].probability:.2f})"

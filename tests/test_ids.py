@@ -81,10 +81,9 @@ def test_a_note_on_the_offline_weights_makes_no_other_judge(tmp_path: Path) -> N
     shipped = CONFIGS / "judges" / "offline_lexical.yaml"
     weights = shipped.read_text("utf-8")
     noted, changed = tmp_path / "noted.yaml", tmp_path / "changed.yaml"
-    noted.write_text(
-        "# Looked at again.\n" + weights.replace("fitted_on: '2026", "fitted_on: '2025")
-    )
-    changed.write_text(weights.replace("window: 3.9696", "window: 3.9697"))
+    measured = weights.replace("fitted_on: '2026", "fitted_on: '2025").replace("lost: ", "lost: 1")
+    noted.write_text("# Looked at again.\n" + measured)
+    changed.write_text(weights.replace("passage: ", "passage: 1"))
     version = OfflineJudge(shipped).model_version
     assert OfflineJudge(noted).model_version == version
     assert OfflineJudge(changed).model_version != version

@@ -91,6 +91,9 @@ class VerifyClaims(DecisionRequest):
     """All candidate sentences of the other text."""
     retrieved: tuple[tuple[int, ...], ...]
     """For each claim the indices into `pool` of its evidence, best first."""
+    subject: str = ""
+    """What all claims are about, such as the article's title; a lexical judge expects its words
+    less than others, since texts say "it" and "the tower"."""
     prompt: str = "wiki_fact/verify_claims"
 
 

@@ -76,6 +76,11 @@ def extract_terms(text: str) -> tuple[str, ...]:
     return tuple(term for term in found if term is not None)
 
 
+def tokenize(text: str) -> list[str]:
+    """Return the words and numbers of a lower-case text, stop words too."""
+    return _TOKEN.findall(text)
+
+
 def extract_numbers(text: str) -> frozenset[str]:
     """Return the numbers written in digits, normalized."""
     return frozenset(normalize_number(token) for token in _NUMBER.findall(text))

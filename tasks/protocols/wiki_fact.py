@@ -89,7 +89,8 @@ class WikiFact:
         )
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
         evidence = await self._retrieve(facts, pool)
-        asking = self._verify(facts, pool, evidence, judge, other_language)
+        title = case.reference.title
+        asking = self._verify(_ask(title, facts, pool, evidence), judge, other_language)
         if not leaked:
             return name_answers(COVERAGE, items, await asking)
         everything = [claim.text for claim in case.claims]
@@ -105,9 +106,12 @@ class WikiFact:
         answers, asked = await asyncio.gather(
             asking,
             self._verify(
-                [facts[index] for index in others],
-                everything,
-                [evidence_of_all[index] for index in others],
+                _ask(
+                    title,
+                    [facts[index] for index in others],
+                    everything,
+                    [evidence_of_all[index] for index in others],
+                ),
                 judge,
                 other_language,
             ),
@@ -123,7 +127,8 @@ class WikiFact:
         pool = [fact.text for fact in case.facts]
         claims = [claim.text for claim in case.claims]
         evidence = await self._retrieve(claims, pool)
-        answers = await self._verify(claims, pool, evidence, judge, other_language)
+        request = _ask(case.reference.title, claims, pool, evidence)
+        answers = await self._verify(request, judge, other_language)
         return name_answers(CONFLICT, (f"claim:{claim.number}" for claim in case.claims), answers)
 
     async def _retrieve(
@@ -140,25 +145,20 @@ class WikiFact:
         return FusedIndex(pool).top_many(statements, self.parameters.top_k)
 
     async def _verify(
-        self,
-        statements: Sequence[str],
-        pool: Sequence[str],
-        retrieved: Sequence[tuple[int, ...]],
-        judge: Judge,
-        other_language: str | None,
+        self, request: VerifyClaims, judge: Judge, other_language: str | None
     ) -> Sequence[JudgeAnswer]:
-        if not statements:
+        if not request.claims:
             return []
         if other_language:
             # Words find no evidence across languages, nor does the extra's MiniLM, trained on
             # English: only a model that is shown everything can compare.
-            if judge.lexical or not self._fits_whole(pool):
+            if judge.lexical or not self._fits_whole(request.pool):
                 unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
-                return [unread] * len(statements)
-            retrieved = [tuple(range(len(pool)))] * len(statements)
-        return await judge.decide(
-            VerifyClaims(claims=tuple(statements), pool=tuple(pool), retrieved=tuple(retrieved))
-        )
+                return [unread] * request.n_items
+            whole = tuple(range(len(request.pool)))
+            shown = (whole,) * request.n_items
+            request = request.model_copy(update={"retrieved": shown})
+        return await judge.decide(request)
 
     def _fits_whole(self, pool: Sequence[str]) -> bool:
         """Whether all sentences of a text can be shown with each statement."""
@@ -185,6 +185,17 @@ class WikiFact:
             if metric.zero_if_missing
             and (not metric.name.endswith("_soft") or scored.is_not_null().any())
         }
+
+
+def _ask(
+    title: str,
+    claims: Sequence[str],
+    pool: Sequence[str],
+    retrieved: Sequence[tuple[int, ...]],
+) -> VerifyClaims:
+    return VerifyClaims(
+        claims=tuple(claims), pool=tuple(pool), retrieved=tuple(retrieved), subject=title
+    )
 
 
 def find_leaked_claims(

@@ -1,12 +1,18 @@
-"""Fit the offline judge's weights to recorded verdicts and report the agreement.
+"""Fit the offline judge to recorded verdicts, and measure it.
 
     python -m tests.rigs.fit_offline_judge ../shared/data [--write]
 
 Logistic regression with non-negative weights and one intercept per family of decisions. The
-optimum is unique and the fit deterministic: the same data give the same weights.
+optimum is unique and the fit deterministic: the same data give the same weights. The threshold of
+`fact_in_report` is where counted coverage of the shared edition equals the mean probability.
+
+The weights file also says what was measured: agreement on held-out items, key points in padded
+reports, controls made from the reference articles, coverage of the shared edition's agents.
+With --write the background's stems are counted again first.
 """
 
 import argparse
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +23,7 @@ import yaml
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.lexical import FEATURE_NAMES
 from tasks.judges.offline.weights import (
     WEIGHTS_FILE,
@@ -25,9 +32,18 @@ from tasks.judges.offline.weights import (
     FeatureWeights,
     HeldOutAgreement,
     OfflineWeights,
+    PaddedAgreement,
 )
 from tasks.metrics.agreement import accuracy, cohen_kappa
-from tests.rigs.calibration_items import CalibrationItem, load_items
+from tests.rigs.background_stems import write_stems
+from tests.rigs.calibration_items import CalibrationItem, load_items, load_padded_key_points
+from tests.rigs.offline_judge_controls import (
+    choose_threshold,
+    describe_agents,
+    measure_controls,
+    score_agents,
+)
+from tests.rigs.shared_edition import SharedEdition, load_edition
 
 FAMILIES = tuple(FamilyValues.model_fields)
 REGULARISATION = 1.0
@@ -99,26 +115,51 @@ def _make_objective(design: Matrix, sign: Matrix) -> Callable[[Matrix], tuple[fl
     return value
 
 
-def predict_held_out(items: Sequence[CalibrationItem]) -> list[bool]:
-    """Predict each item with a model fitted without the item's group."""
-    predicted = [False] * len(items)
-    for group in sorted({item.group for item in items}):
+def predict_held_out(
+    items: Sequence[CalibrationItem],
+    thresholds: FamilyValues,
+    asked: Sequence[CalibrationItem] | None = None,
+) -> list[bool]:
+    """Predict each item, or each of `asked`, with a model fitted to `items` of other groups."""
+    asked = items if asked is None else asked
+    predicted = [False] * len(asked)
+    for group in sorted({item.group for item in asked}):
         fitted = fit([item for item in items if item.group != group])
-        places = [place for place, item in enumerate(items) if item.group == group]
-        found = fitted.probabilities([items[place] for place in places])
+        places = [place for place, item in enumerate(asked) if item.group == group]
+        found = fitted.probabilities([asked[place] for place in places])
         for place, probability in zip(places, found, strict=True):
-            predicted[place] = bool(probability >= THRESHOLD) and not items[place].vetoed
+            least = getattr(thresholds, asked[place].family)
+            predicted[place] = bool(probability >= least) and not asked[place].vetoed
     return predicted
 
 
-def measure_agreements(items: Sequence[CalibrationItem]) -> dict[str, HeldOutAgreement]:
+def measure_agreements(
+    items: Sequence[CalibrationItem], thresholds: FamilyValues
+) -> dict[str, HeldOutAgreement]:
     """Return the agreement on held-out items for each task."""
-    predicted = predict_held_out(items)
+    predicted = predict_held_out(items, thresholds)
     return {
         task: _measure_agreement([(i.positive, s) for i, s in zip(items, predicted, strict=True)
                           if i.family in families])
         for task, (families, _) in TASKS.items()
     }  # fmt: skip
+
+
+def measure_padded(
+    items: Sequence[CalibrationItem],
+    padded: Sequence[CalibrationItem],
+    thresholds: FamilyValues,
+) -> PaddedAgreement:
+    """Compare held-out key points in reports as they are and padded."""
+    plain = [item for item in items if item.family == "key_point_in_report"]
+    recorded = [item.positive for item in plain]
+    found, found_padded = (predict_held_out(items, thresholds, of) for of in (plain, padded))
+    return PaddedAgreement(
+        share=round(sum(found) / len(found), 4),
+        share_padded=round(sum(found_padded) / len(found), 4),
+        kappa=round(cohen_kappa(recorded, found) or 0.0, 4),
+        kappa_padded=round(cohen_kappa(recorded, found_padded) or 0.0, 4),
+    )
 
 
 def _measure_agreement(pairs: Sequence[tuple[bool, bool]]) -> HeldOutAgreement:
@@ -133,19 +174,45 @@ def _measure_agreement(pairs: Sequence[tuple[bool, bool]]) -> HeldOutAgreement:
     )
 
 
-def fit_weights(items: Sequence[CalibrationItem]) -> OfflineWeights:
-    """Fit the contents of the weights file."""
+def fit_weights(data: Path, edition: SharedEdition) -> OfflineWeights:
+    """Fit the contents of the weights file, and measure the judge that they make."""
+    items = load_items(data)
     found = fit(items)
-    return OfflineWeights(
+    thresholds = FamilyValues(**dict.fromkeys(FAMILIES, THRESHOLD))
+    fitted = OfflineWeights(
         version=WEIGHTS_VERSION,
         fitted_on=datetime.now(UTC).date(),
         data=DATA,
         regularisation=REGULARISATION,
         intercepts=FamilyValues(**_round_values(FAMILIES, found.intercepts)),
         weights=FeatureWeights(**_round_values(FEATURE_NAMES, found.weights)),
-        thresholds=FamilyValues(**dict.fromkeys(FAMILIES, THRESHOLD)),
-        held_out=measure_agreements(items),
+        thresholds=thresholds,
     )
+    honest, everything = score_agents(make_judge(fitted), edition)
+    least = choose_threshold(honest)
+    thresholds = thresholds.model_copy(update={"fact_in_report": least})
+    fitted = fitted.model_copy(update={"thresholds": thresholds})
+    measured = {
+        "held_out": measure_agreements(items, thresholds),
+        "padded": measure_padded(items, load_padded_key_points(data), thresholds),
+        "controls": measure_controls(make_judge(fitted), edition),
+        "shared_edition": describe_agents(honest, everything, least, edition.published),
+    }
+    return fitted.model_copy(update=measured)
+
+
+def make_judge(weights: OfflineWeights) -> OfflineJudge:
+    """Return the judge that these weights make."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "weights.yaml"
+        file.write_text(format_weights(weights), "utf-8")
+        return OfflineJudge(file)
+
+
+def format_weights(weights: OfflineWeights) -> str:
+    """Return the contents of a weights file."""
+    document = weights.model_dump(mode="json", exclude_none=True)
+    return FILE_HEADER + yaml.safe_dump(document, sort_keys=False, width=100)
 
 
 def _round_values(names: Sequence[str], values: Matrix) -> dict[str, float]:
@@ -166,14 +233,18 @@ def main() -> None:
     """Fit, print, and with --write replace the weights file."""
     parser = argparse.ArgumentParser(description="Fit the offline judge to recorded verdicts.")
     parser.add_argument("data", type=Path, help="the shared data folder, e.g. ../shared/data")
-    parser.add_argument("--write", action="store_true", help="replace the weights file")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the weights file and the stems' counts"
+    )
     arguments = parser.parse_args()
-    found = fit_weights(load_items(arguments.data))
-    print(_format_table(found.held_out))
-    document = yaml.safe_dump(found.model_dump(mode="json"), sort_keys=False, width=100)
-    print(document)
+    edition = load_edition(arguments.data)
     if arguments.write:
-        WEIGHTS_FILE.write_text(FILE_HEADER + document, "utf-8")
+        write_stems(arguments.data, edition)
+    found = fit_weights(arguments.data, edition)
+    print(_format_table(found.held_out))
+    print(format_weights(found))
+    if arguments.write:
+        WEIGHTS_FILE.write_text(format_weights(found), "utf-8")
         print(f"wrote {WEIGHTS_FILE}")
 
 

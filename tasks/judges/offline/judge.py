@@ -1,8 +1,9 @@
 """The offline judge: a lexical rule with fitted weights, no LLM, no network, no key.
 
-It decides whether the words and numbers of a claim occur in its evidence. It cannot detect
-contradiction, negation or swapped roles, so it never gives the labels `inconsistent`, `conflict`,
-`contradicted` and `partial`. The weights file states its agreement with recorded LLM verdicts
+It decides whether the words and numbers of a claim occur in its evidence. Another number or a
+denial in a near copy of the claim is no evidence. It cannot detect contradiction in other words or
+swapped roles, so it never gives the labels `inconsistent`, `conflict`, `contradicted` and
+`partial`. The weights file states its agreement with recorded LLM verdicts
 (`held_out`).
 """
 
@@ -48,8 +49,8 @@ EARLIER_MAX_PAGE_CHARS = 1_000_000
 """The limit of earlier versions: verdicts on pages up to this length keep their keys."""
 MAX_EVIDENCE_CHARS = 500
 CACHED_PAGES = 8
-VETO_MARGIN = 0.01
-"""Distance of a vetoed probability below the threshold."""
+VETOED = 0.01
+"""Highest probability of a vetoed claim, whatever the threshold."""
 
 
 class OfflineJudge:
@@ -104,9 +105,10 @@ class OfflineJudge:
 
     def _claims(self, request: VerifyClaims) -> list[JudgeAnswer]:
         """Verify claims; the evidence is the best retrieved sentence."""
-        pool = SentencePool(request.pool)
+        pool, labels = SentencePool(request.pool), (CONSISTENT, NOT_SUPPORT)
+        subject = request.subject
         return [
-            self._answer("fact_in_report", (CONSISTENT, NOT_SUPPORT), claim, pool, retrieved)
+            self._answer("fact_in_report", labels, claim, pool, retrieved, subject)
             for claim, retrieved in zip(request.claims, request.retrieved, strict=True)
         ]
 
@@ -147,26 +149,27 @@ class OfflineJudge:
         claim: str,
         pool: SentencePool,
         retrieved: Sequence[int],
+        subject: str = "",
     ) -> JudgeAnswer:
         """Answer for one claim. labels: the supporting one, the other one."""
         if not extract_terms(claim):
             return self._no_answer(Status.NOT_ASSESSED, "the claim holds no words to look for")
-        found = pool.compare(claim, retrieved)
+        found = pool.compare(claim, retrieved, subject)
         threshold = getattr(self._fitted.thresholds, family)
         probability = self._probability(family, found)
-        if found.missing_numbers:
-            probability = min(probability, threshold - VETO_MARGIN)
+        if found.veto is not None:
+            probability = min(probability, VETOED)
         return JudgeAnswer(
             status=Status.OK,
             label=labels[0] if probability >= threshold else labels[1],
-            score=round(max(probability, 0.0), 6),
+            score=round(probability, 6),
             reason=f"{DISCLAIMER}: {_format_reason(found)}",
             evidence=None if found.best is None else pool[found.best][:MAX_EVIDENCE_CHARS],
             model_version=self.model_version,
         )
 
     def _probability(self, family: str, found: ClaimComparison) -> float:
-        """Return the logistic model's probability; 0 if nothing was retrieved."""
+        """Return the logistic model's probability; 0 if no sentence shares a term."""
         if found.best is None:
             return 0.0
         logit: float = getattr(self._fitted.intercepts, family)
@@ -207,10 +210,5 @@ def _add_remark(answer: JudgeAnswer, remark: str) -> JudgeAnswer:
 def _format_reason(found: ClaimComparison) -> str:
     if found.best is None:
         return "no sentence shares a word with the claim"
-    said = (
-        f"containment {found.features.window:.2f} in one passage, {found.features.whole:.2f} in all"
-    )
-    if found.missing_numbers:
-        shown = ", ".join(found.missing_numbers[:5])
-        said += f"; number {shown} missing: veto"
-    return said
+    said = f"containment {found.features.passage:.2f} in one passage"
+    return said if found.veto is None else f"{said}; {found.veto}: veto"

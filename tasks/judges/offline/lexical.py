@@ -1,8 +1,9 @@
-"""Eight lexical features of a claim and the sentences that could support it.
+"""Five lexical features of a claim and the sentences that could support it.
 
 Every feature is a share 0-1 that grows with agreement. Terms are weighted by their inverse
-document frequency in the pool, so a rare name counts more than a common verb. Sums run in sorted
-order, so that the last bits do not depend on the hash seed.
+document frequency in a fixed background, and looked for in passages of fixed length, so that a
+longer text does not agree more by its length alone. Sums run in sorted order, so that the last bits
+do not depend on the hash seed.
 """
 
 from collections import Counter
@@ -10,37 +11,31 @@ from collections.abc import Sequence, Set
 from dataclasses import astuple, dataclass, fields
 from functools import lru_cache
 from itertools import compress, pairwise
-from math import log, sqrt
+from math import sqrt
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.judges.text import (
-    extract_entities,
-    extract_numbers,
-    extract_spelled_numbers,
-    extract_terms,
-)
+from tasks.judges.offline.background import load_background
+from tasks.judges.offline.vetoes import denies, exchanges_numbers, find_all_numbers
+from tasks.judges.text import extract_entities, extract_numbers, extract_terms
 
 T = TypeVar("T")
 
-WINDOW = 3
-"""Consecutive sentences that form one passage."""
+SUBJECT_WEIGHT = 0.5
+"""Weight of the words of the subject beside others: they stand in any text about it, or a pronoun
+stands for them."""
+PASSAGE = 12
+"""Consecutive sentences in a passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """The features of the offline judge; all are shares 0-1."""
 
-    whole: float
-    """Share of the claim's terms (idf-weighted) found anywhere in the evidence text."""
-    top_10: float
-    """The same, in the ten best sentences."""
-    top_3: float
-    """The same, in the three best sentences."""
-    window: float
-    """The same, in the best three consecutive sentences."""
+    passage: float
+    """Share of the claim's terms (idf-weighted) found in the best passage."""
     characters: float
     """Cosine of character 4-grams with the best sentence."""
     bigrams: float
@@ -64,9 +59,9 @@ class ClaimComparison:
 
     features: Features
     best: int | None
-    """Index of the sentence with most of the claim's terms; None if nothing was retrieved."""
-    missing_numbers: tuple[str, ...]
-    """The claim's numbers missing from the ten best sentences, sorted."""
+    """Index of the sentence with most of the claim's terms; None if no sentence has any."""
+    veto: str | None
+    """Why the evidence does not say the claim, although it shares its words; None if it may."""
 
 
 class SentencePool:
@@ -89,33 +84,33 @@ class SentencePool:
     def __getitem__(self, index: int) -> str:
         return self._sentences[index]
 
-    def compare(self, claim: str, retrieved: Sequence[int]) -> ClaimComparison:
-        """Compare a claim with the pool; `retrieved` are indices of its evidence, best first."""
+    def compare(self, claim: str, retrieved: Sequence[int], subject: str = "") -> ClaimComparison:
+        """Compare a claim with the pool.
+
+        retrieved: indices of its evidence, best first.
+        subject: what the claim is about; its words count less.
+        """
         wanted = sorted(set(extract_terms(claim)))
-        idf = [self._idf(term) for term in wanted]
+        idf = _weigh(wanted, frozenset(extract_terms(subject)))
         ten = tuple(retrieved[:10])
-        held = [[term in self._sets[index] for term in wanted] for index in ten]
-        best = _find_best(idf, held)
-        features = Features(
-            whole=_weighted_share(idf, [term in self._places for term in wanted]),
-            top_10=_weighted_share(idf, _any_holds(held)),
-            top_3=_weighted_share(idf, _any_holds(held[:3])),
-            window=self._best_window(wanted, idf),
-            **self._closeness(claim, None if best is None else ten[best]),
-        )
+        best = self._find_best(wanted, idf, ten)
         return ClaimComparison(
-            features,
-            best=None if best is None else ten[best],
-            missing_numbers=self._missing_numbers(claim, ten),
+            Features(self._best_passage(wanted, idf), **self._closeness(claim, best)),
+            best=best,
+            veto=None if best is None else self._find_veto(claim, best, ten),
         )
 
-    def _idf(self, term: str) -> float:
-        count = len(self._places.get(term, ()))
-        return log(1 + (len(self._sentences) - count + 0.5) / (count + 0.5))
+    def _find_best(
+        self, wanted: Sequence[str], idf: Sequence[float], ten: Sequence[int]
+    ) -> int | None:
+        """Return the sentence with most of the claim; the best rank of equals."""
+        held = [sum(compress(idf, map(self._sets[index].__contains__, wanted))) for index in ten]
+        most = max(held, default=0.0)
+        return ten[held.index(most)] if most > 0 else None
 
-    def _best_window(self, wanted: list[str], idf: list[float]) -> float:
-        """Return the largest share of the idf found in `WINDOW` consecutive sentences."""
-        held = np.zeros(len(self._sentences) + WINDOW - 1)
+    def _best_passage(self, wanted: Sequence[str], idf: Sequence[float]) -> float:
+        """Return the largest share of the idf found in one passage."""
+        held = np.zeros(len(self._sentences) + PASSAGE - 1)
         for term, weight in zip(wanted, idf, strict=True):
             if term in self._places:
                 held[self._windows_of(term)] += weight
@@ -123,14 +118,20 @@ class SentencePool:
         return float(held.max(initial=0.0)) / total if total else 0.0
 
     def _windows_of(self, term: str) -> NDArray[np.intp]:
-        """Return the windows with a term, numbered by their last sentence."""
+        """Return the passages with a term, numbered by their last sentence."""
         if term not in self._windows:
-            places = self._places[term]
-            self._windows[term] = np.array(
-                sorted({place + shift for place in places for shift in range(WINDOW)}),
-                dtype=np.intp,
-            )
+            places = np.array(self._places[term], dtype=np.intp)
+            self._windows[term] = np.unique(places[:, np.newaxis] + np.arange(PASSAGE))
         return self._windows[term]
+
+    def _find_veto(self, claim: str, best: int, ten: Sequence[int]) -> str | None:
+        claimed, sentence = extract_numbers(claim), self._sentences[best]
+        said = frozenset[str]().union(*(find_all_numbers(self._sentences[i]) for i in ten))
+        if missing := sorted(claimed - said):
+            return f"number {', '.join(missing[:5])} missing"
+        if exchanges_numbers(claim, sentence):
+            return "the sentence has another number"
+        return "one of the two denies it" if denies(claim, sentence) else None
 
     def _closeness(self, claim: str, best: int | None) -> dict[str, float]:
         if best is None:
@@ -143,37 +144,14 @@ class SentencePool:
             "characters": _character_cosine(claim, sentence),
             "bigrams": _share_held(pairs, set(pairwise(found))),
             "entities": _share_held(extract_entities(claim), self._sets[best]),
-            "numbers": _share_held(
-                extract_numbers(claim), _find_all_numbers(sentence), if_none=1.0
-            ),
+            "numbers": _share_held(extract_numbers(claim), find_all_numbers(sentence), if_none=1.0),
         }
 
-    def _missing_numbers(self, claim: str, ten: Sequence[int]) -> tuple[str, ...]:
-        claimed = extract_numbers(claim)
-        if not claimed:
-            return ()
-        said = frozenset().union(*(_find_all_numbers(self._sentences[index]) for index in ten))
-        return tuple(sorted(claimed - said))
 
-
-def _any_holds(held: Sequence[Sequence[bool]]) -> list[bool]:
-    """Return for each term whether any of the sentences has it."""
-    return [any(column) for column in zip(*held, strict=True)]
-
-
-def _weighted_share(idf: Sequence[float], held: Sequence[bool]) -> float:
-    total = sum(idf)
-    return sum(compress(idf, held)) / total if total else 0.0
-
-
-def _find_best(idf: Sequence[float], held: Sequence[Sequence[bool]]) -> int | None:
-    """Return the rank of the sentence with most of the claim; the best rank of equals."""
-    return max(range(len(held)), key=lambda rank: sum(compress(idf, held[rank])), default=None)
-
-
-@lru_cache(maxsize=16_384)
-def _find_all_numbers(sentence: str) -> frozenset[str]:
-    return extract_numbers(sentence) | extract_spelled_numbers(sentence)
+def _weigh(terms: Sequence[str], subject: Set[str]) -> list[float]:
+    """Return the idf of terms, less of the subject's."""
+    background = load_background()
+    return [background.idf(term) * (SUBJECT_WEIGHT if term in subject else 1.0) for term in terms]
 
 
 def _share_held(wanted: Set[T], found: Set[T], if_none: float = 0.0) -> float:

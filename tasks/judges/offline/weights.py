@@ -1,7 +1,7 @@
 """The fitted weights of the offline judge, read from their file.
 
-`python -m tests.rigs.fit_offline_judge` writes the file. The sha of the weights takes the place of
-a prompt sha: other weights are another judge.
+`python -m tests.rigs.fit_offline_judge` writes the file. The sha of the weights and of the
+background's counts takes the place of a prompt sha: others are another judge.
 """
 
 from datetime import date
@@ -10,24 +10,24 @@ from pathlib import Path
 from pydantic import Field
 
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.judges.offline.background import load_background
 from tasks.warehouse.rows import canonical_values, content_sha
 
 WEIGHTS_FILE = CONFIGS / "judges" / "offline_lexical.yaml"
-WEIGHTS_VERSION = 1
+WEIGHTS_VERSION = 2
 """Raised when the meaning of a feature changes: other versions do not fit the code."""
 
 
-NOTES = frozenset({"fitted_on", "data", "regularisation", "held_out"})
+NOTES = frozenset(
+    {"fitted_on", "data", "regularisation", "held_out", "padded", "controls", "shared_edition"}
+)
 """Keys of the file that document the weights and are not part of their sha."""
 
 
 class FeatureWeights(ConfigModel):
     """Non-negative weights of the features (shares 0-1), in logits."""
 
-    whole: float = Field(ge=0)
-    top_10: float = Field(ge=0)
-    top_3: float = Field(ge=0)
-    window: float = Field(ge=0)
+    passage: float = Field(ge=0)
     characters: float = Field(ge=0)
     bigrams: float = Field(ge=0)
     entities: float = Field(ge=0)
@@ -54,6 +54,53 @@ class HeldOutAgreement(ConfigModel):
     kappa: float = Field(ge=-1, le=1)
 
 
+class PaddedAgreement(ConfigModel):
+    """Held-out key points in reports, and in the same with nine times as many others' sentences."""
+
+    share: float = Field(ge=0, le=1)
+    """Share of the key points found."""
+    share_padded: float = Field(ge=0, le=1)
+    kappa: float = Field(ge=-1, le=1)
+    kappa_padded: float = Field(ge=-1, le=1)
+
+
+class ControlFigures(ConfigModel):
+    """Reference articles as reports on themselves: as they are, denied, with other numbers."""
+
+    facts: int = Field(gt=0)
+    lost: int = Field(ge=0)
+    """Facts not found in their own article."""
+    vetoed: int = Field(ge=0)
+    """Those of them that a veto took back."""
+    denied: int = Field(ge=0)
+    """Found facts whose own evidence was denied."""
+    denied_taken_back: int = Field(ge=0)
+    renumbered: int = Field(ge=0)
+    """Found facts whose own evidence got another number in the place of one of theirs."""
+    renumbered_taken_back: int = Field(ge=0)
+
+
+class AgentFigures(ConfigModel):
+    """Coverage of an agent's reports of the shared edition, in percent."""
+
+    counted: float
+    soft: float
+    """Mean probability."""
+    counted_all: float
+    """By all claims, also those that cite the target article."""
+    soft_all: float
+    published: float
+    """By the paper's judge, over its 100 articles."""
+
+
+class EditionFigures(ConfigModel):
+    """Agents of the shared edition."""
+
+    spearman: float = Field(ge=-1, le=1)
+    """Rank correlation of `soft_all` with `published`."""
+    agents: dict[str, AgentFigures]
+
+
 class OfflineWeights(ConfigModel):
     """The contents of the weights file."""
 
@@ -66,14 +113,19 @@ class OfflineWeights(ConfigModel):
     weights: FeatureWeights
     thresholds: FamilyValues
     """The lowest probability that counts as supported."""
-    held_out: dict[str, HeldOutAgreement]
+    held_out: dict[str, HeldOutAgreement] = Field(default_factory=dict)
+    padded: PaddedAgreement | None = None
+    """None, here and below: not measured."""
+    controls: ControlFigures | None = None
+    shared_edition: EditionFigures | None = None
 
 
 def load_weights(path: Path = WEIGHTS_FILE) -> tuple[OfflineWeights, str]:
-    """Return the weights and their sha-256 (hex), which leaves out `NOTES`.
+    """Return the weights and the sha-256 (hex) of them, without `NOTES`, and of the stems' file.
 
     Raises:
         ConfigurationError: the message names the file, the key and what was expected.
     """
     weights = load_config(path, OfflineWeights)
-    return weights, content_sha(canonical_values(weights, exclude=NOTES))
+    values = canonical_values(weights, exclude=NOTES)
+    return weights, content_sha(values, load_background().sha)

@@ -16,11 +16,11 @@ DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
 
 
 def items(n: int = 200) -> list[CalibrationItem]:
-    """Made-up decisions that follow `window`, and run against `whole`."""
+    """Made-up decisions that follow `passage`, and run against `bigrams`."""
     random = np.random.default_rng(7)
     rows = random.random((n, len(FEATURE_NAMES)))
-    window, whole = rows[:, FEATURE_NAMES.index("window")], rows[:, FEATURE_NAMES.index("whole")]
-    positive = 4 * window - 3 * whole + random.normal(0, 0.3, n) > 0.5
+    passage, bigrams = (rows[:, FEATURE_NAMES.index(name)] for name in ("passage", "bigrams"))
+    positive = 4 * passage - 3 * bigrams + random.normal(0, 0.3, n) > 0.5
     return [
         CalibrationItem("fact_in_report", f"block {i % 5}", tuple(row), False, bool(positive[i]))
         for i, row in enumerate(rows.tolist())
@@ -29,8 +29,8 @@ def items(n: int = 200) -> list[CalibrationItem]:
 
 def test_a_feature_that_runs_against_the_verdicts_gets_no_weight() -> None:
     weights = dict(zip(FEATURE_NAMES, fit(items()).weights, strict=True))
-    assert weights["window"] > 1
-    assert weights["whole"] == 0
+    assert weights["passage"] > 1
+    assert weights["bigrams"] == 0
     assert min(weights.values()) >= 0
 
 

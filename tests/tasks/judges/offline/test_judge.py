@@ -24,13 +24,18 @@ from tasks.judges.decisions import (
     VerifyClaims,
 )
 from tasks.judges.offline import judge as offline
+from tasks.judges.offline import weights
+from tasks.judges.offline.background import STEMS_FILE, load_background
 from tasks.judges.offline.judge import DISCLAIMER, MAX_EVIDENCE_CHARS, OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.offline.weights import WEIGHTS_FILE
+from tasks.judges.offline.weights import WEIGHTS_FILE, load_weights
+from tasks.judges.research import CheckPoints
+from tasks.judges.text import split_sentences
 from tasks.warehouse.rows import Status
 
 ROOT = Path(__file__).resolve().parents[4]
 JUDGE = OfflineJudge()
+THRESHOLDS = load_weights()[0].thresholds
 POOL = (
     "The Northern Line between Fall River and New Bedford opened in 1875.",
     "It was 12.4 miles long and had five stations.",
@@ -73,8 +78,43 @@ def test_a_wrong_number_forbids_consistent() -> None:
     answer = claims_verified((POOL[0].replace("1875", "1906"),))[0]
     assert answer.label == NOT_SUPPORT
     assert answer.score is not None
-    assert answer.score < 0.5
+    assert answer.score <= offline.VETOED
     assert "number 1906 missing: veto" in str(answer.reason)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "why"),
+    [
+        (POOL[0], POOL[0].replace("opened", "was not opened"), "denies"),
+        (POOL[0], POOL[0].replace("1875", "1906") + " Another opened in 1875.", "number"),
+    ],
+)
+def test_what_a_veto_takes_back_is_improbable_and_not_supported_in_every_family(
+    claim: str, sentence: str, why: str
+) -> None:
+    pool = split_sentences(sentence)
+    assert claims_verified((claim,), pool=(claim,))[0].label == CONSISTENT
+    for answer in (claims_verified((claim,), pool=pool)[0], page_verified(claim, sentence)):
+        assert answer.label == NOT_SUPPORT
+        assert answer.score == offline.VETOED
+        assert why in str(answer.reason)
+    point = asyncio.run(JUDGE.decide(CheckPoints(question="", report=sentence, points=(claim,))))
+    assert (point[0].label, point[0].score) == ("omitted", offline.VETOED)
+
+
+def test_a_reports_length_changes_no_verdict() -> None:
+    others = tuple(f"Ants of colony {n} farm fungus under the old oak." for n in range(90))
+    claims = (*POOL, "The Northern Line was built of iron and carried mail", "A bridge opened")
+    plain, padded = claims_verified(claims), claims_verified(claims, (*POOL, *others))
+    for short, long in zip(plain[:-2], padded[:-2], strict=True):
+        assert short.score == pytest.approx(long.score)
+    assert [answer.label for answer in plain] == [answer.label for answer in padded]
+
+
+def test_sentences_that_share_nothing_flatter_no_claim() -> None:
+    request = VerifyClaims(claims=("Ants farm fungus.",), pool=POOL, retrieved=((0, 1, 2),))
+    (answer,) = asyncio.run(JUDGE.decide(request))
+    assert (answer.label, answer.score) == (NOT_SUPPORT, 0.0)
 
 
 def test_a_wrong_number_forbids_support() -> None:
@@ -146,9 +186,10 @@ def test_it_never_says_that_something_is_contradicted(
         assert answer.label in {CONSISTENT, SUPPORT, NOT_SUPPORT, None}
         assert (answer.label is not None) == (answer.status is Status.OK)
         assert answer.score is None or 0 <= answer.score <= 1
-        assert (answer.label in {CONSISTENT, SUPPORT}) == (
-            answer.score is not None and answer.score >= 0.5
-        )
+        least = THRESHOLDS.claim_in_page if answer.label == SUPPORT else THRESHOLDS.fact_in_report
+        if answer.label in {CONSISTENT, SUPPORT}:
+            assert answer.score is not None
+            assert answer.score >= least
 
 
 def test_a_pickled_judge_answers_the_same() -> None:
@@ -194,9 +235,25 @@ def test_the_hash_seed_changes_nothing() -> None:
     assert len(outputs[0]) > 10_000
 
 
+def test_other_counts_of_stems_are_another_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "stems.txt"
+    other.write_text(STEMS_FILE.read_text("utf-8").replace("tower ", "tower 1"), "utf-8")
+    monkeypatch.setattr(weights, "load_background", lambda: load_background(other))
+    assert OfflineJudge().model_version != JUDGE.model_version
+
+
+def test_a_broken_table_of_stems_is_named(tmp_path: Path) -> None:
+    broken = tmp_path / "stems.txt"
+    broken.write_text("650\ntower many\n", "utf-8")
+    with pytest.raises(ConfigurationError, match=r"stems\.txt: expected a number of documents"):
+        load_background(broken)
+
+
 def test_other_weights_are_another_judge(tmp_path: Path) -> None:
     other = tmp_path / "weights.yaml"
-    other.write_text(WEIGHTS_FILE.read_text("utf-8").replace("window: 3.9", "window: 4.0"), "utf-8")
+    other.write_text(WEIGHTS_FILE.read_text("utf-8").replace("passage: 4", "passage: 5"), "utf-8")
     judge = OfflineJudge(other)
     assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
     assert judge.model_version != JUDGE.model_version
@@ -204,8 +261,8 @@ def test_other_weights_are_another_judge(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "named"),
-    [("window: ", "windou: ", "windou"), ("  whole: ", "  whole: -", "whole"),
-     ("version: 1", "version: 99", "version")],
+    [("passage: ", "passages: ", "passages"), ("  bigrams: ", "  bigrams: -", "bigrams"),
+     ("version: 2", "version: 99", "version"), ("version: 2", "version: 1", "version")],
 )  # fmt: skip
 def test_weights_that_do_not_fit_are_refused(
     tmp_path: Path, old: str, new: str, named: str

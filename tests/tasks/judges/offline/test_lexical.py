@@ -1,10 +1,10 @@
-"""The eight features: shares that grow with agreement."""
+"""The five features: shares that grow with agreement."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judges.offline.lexical import FEATURE_NAMES, SentencePool
+from tasks.judges.offline.lexical import FEATURE_NAMES, PASSAGE, SentencePool
 from tasks.judges.offline.retrieval import Bm25
 
 POOL = (
@@ -30,14 +30,31 @@ def test_an_unrelated_claim_agrees_in_nothing() -> None:
     assert found == dict.fromkeys(FEATURE_NAMES, 0.0)
 
 
-def test_terms_spread_over_distant_sentences_count_in_all_but_not_in_one_passage() -> None:
-    found = features("The Packers trailed in Milwaukee")
-    assert found["whole"] == found["top_10"] == pytest.approx(1.0)
-    assert found["window"] < 1
+def test_terms_count_together_in_one_passage_and_not_across_a_text() -> None:
+    apart = ("Dickey led the team.", *["The crowd went home."] * PASSAGE, "Snow fell in Milwaukee.")
+    together = (apart[0], apart[-1])
+    claim = "Dickey led in the snow of Milwaukee"
+    assert features(claim, together)["passage"] == pytest.approx(1.0)
+    assert features(claim, apart)["passage"] < 0.8
+
+
+def test_more_text_about_other_matters_changes_no_feature() -> None:
+    others = tuple(f"Ants of colony {n} farm fungus under the old oak." for n in range(900))
+    for claim in (POOL[0], "Dickey led the Packers in Milwaukee", "Packers trailed 24-0 in snow"):
+        assert features(claim, POOL + others) == pytest.approx(features(claim))
 
 
 def test_a_rare_term_weighs_more_than_a_common_one() -> None:
-    assert features("Packers unicorn")["whole"] < features("Milwaukee unicorn")["whole"]
+    assert features("time unicorn", ("A time.",))["passage"] < 0.3
+    assert features("Dickey unicorn")["passage"] == pytest.approx(0.5)
+
+
+def test_the_subjects_words_weigh_less_and_alone_suffice() -> None:
+    claim, pool = "The Milwaukee Packers trailed", SentencePool(("They trailed.",))
+    plain, told = pool.compare(claim, (0,)), pool.compare(claim, (0,), "Milwaukee Packers")
+    assert told.features.passage > plain.features.passage + 0.1
+    own = SentencePool(POOL).compare("Packers", (0,), "Packers")
+    assert own.features.passage == pytest.approx(1.0)
 
 
 def test_the_best_sentence_is_the_one_that_holds_most() -> None:
@@ -45,12 +62,18 @@ def test_the_best_sentence_is_the_one_that_holds_most() -> None:
     assert SentencePool(POOL).compare(claim, (0, 1, 2)).best == 1
 
 
+def test_a_sentence_that_shares_no_term_is_no_evidence() -> None:
+    """A retriever may fill up with such sentences."""
+    found = SentencePool(POOL).compare("Ants farm fungus 9", (0, 1, 2, 3))
+    assert (found.best, found.veto) == (None, None)
+
+
 def test_a_number_that_no_evidence_holds_is_named() -> None:
     pool = SentencePool(POOL)
-    assert pool.compare("Packers trailed 23–0", (0, 1)).missing_numbers == ()
-    assert pool.compare("Packers trailed 24–0", (0, 1)).missing_numbers == ("24",)
-    assert pool.compare("Dickey led 5 touchdowns", (1,)).missing_numbers == ()
-    assert pool.compare("53694 in the crowd", (2,)).missing_numbers == ()
+    assert pool.compare("Packers trailed 23–0", (0, 1)).veto is None
+    assert pool.compare("Packers trailed 24–0", (0, 1)).veto == "number 24 missing"
+    assert pool.compare("Dickey led 5 touchdowns", (1,)).veto is None
+    assert pool.compare("53694 in the crowd", (2,)).veto is None
 
 
 @given(TEXT, st.lists(TEXT, max_size=6))

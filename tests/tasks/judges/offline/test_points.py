@@ -41,15 +41,15 @@ def recorded() -> list[tuple[bool, JudgeAnswer]]:
 
 @needs_data
 def test_on_recorded_key_points_it_agrees_as_its_weights_file_says() -> None:
-    """The file states 72.2 % and kappa 0.40 on questions that were held out. Over all of them,
-    which it was fitted to, it is a little better: 73.8 % and 0.44."""
+    """The file states 71.1 % and kappa 0.38 on questions that were held out. Over all of them,
+    which it was fitted to, it is a little better: 73.0 % and 0.43."""
     labels = [supported for supported, _ in recorded()]
     said = [answer.label == "supported" for _, answer in recorded()]
     (stated,) = [a for task, a in load_weights()[0].held_out.items() if "key points" in task]
     assert stated.n == len(labels) == 1542
     agreed = accuracy(labels, said) or 0.0
-    assert agreed == pytest.approx(0.7380, abs=0.0005)
-    assert cohen_kappa(labels, said) == pytest.approx(0.4392, abs=0.0005)
+    assert agreed == pytest.approx(0.7302, abs=0.0005)
+    assert cohen_kappa(labels, said) == pytest.approx(0.4283, abs=0.0005)
     assert stated.accuracy <= agreed <= stated.accuracy + 0.03
 
 
