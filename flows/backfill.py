@@ -19,9 +19,18 @@ from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
+from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.preconditions import check_judges
 from tasks.pending.reports import find_prompted_editions, has_reports
-from tasks.planning.parameters import AskableAgent, Count, JudgeName, ProtocolName, Usd
+from tasks.planning.parameters import (
+    AskableAgent,
+    Count,
+    ExtractorName,
+    JudgeName,
+    ProtocolName,
+    Usd,
+)
+from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
@@ -32,7 +41,7 @@ async def backfill(
     editions: list[str] | None = None,
     protocols: list[ProtocolName] | None = None,
     judge: JudgeName | None = None,
-    extractor: JudgeName | None = None,
+    extractor: ExtractorName | None = None,
     first: Count | None = None,
     budget_usd: Usd | None = None,
     fetch_pages: bool = True,
@@ -48,7 +57,8 @@ async def backfill(
         editions: all whose assignments have prompts unless given.
         protocols: those made for the edition's source unless given.
         judge: the default of `configs/judges.yaml` unless given.
-        extractor: a judge that extracts the claims; the offline extraction unless given.
+        extractor: who extracts the claims: a judge, or `offline`; unless given, the judge if it
+            calls a model. Without a budget it must be named.
         first: only this many pending reports of each edition.
         budget_usd: the most this run may spend on reports and verdicts together.
         fetch_pages: fetch the pages that its reports cite and that are not fetched yet.
@@ -59,7 +69,7 @@ async def backfill(
     """
     chosen = judge or load_judges().default
     # Before the agent is paid: reports that cannot be judged or extracted need not be requested.
-    check_judges([chosen, *([extractor] if extractor else [])], budget_usd)
+    check_judges(list_judges(chosen, extractor), budget_usd)
     with (
         await hold_warehouse(warehouse) as store,
         open_budget(store, budget_usd),
@@ -69,6 +79,9 @@ async def backfill(
         names = editions or find_prompted_editions(store)
         for name in names:
             check_edition(store, name)
+            check_permitted(
+                describe_future_extraction(store, name, [agent], chosen, extractor, budget_usd)
+            )
         ended: list[tuple[str, State[Any]]] = []
         for name in names:
             stages = _run_stages(
@@ -114,9 +127,8 @@ async def _run_stages(
     if not has_reports(store, edition, agent):
         return
     if fetch_pages:
-        fetched: Any = fetch(
-            edition, [agent], extractor=extractor, warehouse=path, return_state=True
-        )
+        by = resolve_extractor(judge, extractor)
+        fetched: Any = fetch(edition, [agent], extractor=by, warehouse=path, return_state=True)
         yield await fetched
     judged: Any = evaluate(edition, protocols, [agent], judge, path, extractor, return_state=True)
     yield await judged

@@ -1,5 +1,6 @@
 """Evaluate an edition from its reports to the leaderboard, doing only what is pending."""
 
+import asyncio
 from datetime import datetime
 
 from prefect import flow, tags
@@ -24,7 +25,7 @@ from flows.stages import (
     verdicts_stage,
 )
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import open_budget
+from tasks.costs.budget import get_budget, open_budget
 from tasks.editions.names import check_selection
 from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
@@ -32,6 +33,7 @@ from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
     Evaluation,
     compute_current_rows,
+    describe_kept_extractions,
     describe_outcome,
     find_pending_cells,
     find_pending_scores,
@@ -40,7 +42,8 @@ from tasks.pending.evaluation import (
     select_extractions,
     select_key_points,
 )
-from tasks.planning.parameters import JudgeName, ProtocolName, Usd
+from tasks.planning.parameters import ExtractorName, JudgeName, ProtocolName, Usd
+from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.processes.pool import HELPERS
 from tasks.scoring.rows import is_current
 from tasks.warehouse.locks import hold_lock
@@ -55,10 +58,11 @@ async def evaluate(
     agents: list[str] | None = None,
     judge: JudgeName | None = None,
     warehouse: str = "data/warehouse.duckdb",
-    extractor: JudgeName | None = None,
+    extractor: ExtractorName | None = None,
     budget_usd: Usd | None = None,
     batch: bool = False,
     assignments: list[str] | None = None,
+    extract_again: bool = False,
 ) -> State[None]:
     """Judge, score and rank the pending reports of an edition.
 
@@ -68,12 +72,14 @@ async def evaluate(
         agents: all of the edition's unless given.
         judge: the default of `configs/judges.yaml` unless given.
         warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
-        extractor: a judge that extracts facts and claims that are not published; the offline
-            extraction unless given.
+        extractor: who extracts facts and claims that nobody has extracted: a judge, or `offline`;
+            unless given, the judge if it calls a model. Without a budget it must be named.
         budget_usd: the most this run may spend on models; no limit unless given.
         batch: use the models' batch APIs: cheaper, within a day.
         assignments: judge only the reports of these; all unless given. The others count as open,
             so the figures are provisional.
+        extract_again: have the extractor replace what others have extracted; what is published
+            stays.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is still pending: failed
@@ -89,6 +95,7 @@ async def evaluate(
             extractor=extractor,
             batch=batch,
             assignments=tuple(assignments or ()),
+            extract_again=extract_again,
         )
         began = utc_now()
         check_selection(store, run.edition, run.protocols, run.agents, run.judge)
@@ -117,6 +124,8 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
     failures: list[Failure] = []
     async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
         if texts := select_extractions(run):
+            usd = get_budget(store).usd
+            check_permitted(await asyncio.to_thread(describe_extraction, run, texts, usd))
             failures += await claims_stage(run, texts)
         if unmeasured := find_pending_diagnostics(store, run.edition, run.agents):
             failures += await diagnostics_stage(run, unmeasured)
@@ -125,6 +134,8 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
     cells = select_cells(run, plan_run_cells(run))
     if unjudged := find_pending_cells(cells):
         print_message(f"{len(unjudged)} of {len(cells)} cells are pending.")
+        if kept := describe_kept_extractions(run):
+            print_message(kept, "yellow")
         failures += await verdicts_stage(run, unjudged)
     async with hold_lock(store.locks, f"scoring of {run.edition}", print_message):
         every = plan_run_cells(run)

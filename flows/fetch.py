@@ -1,5 +1,6 @@
 """Fetch the pages that an edition's reports cite, each once, and extract their texts."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +23,7 @@ from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import claims_stage
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import open_budget
+from tasks.costs.budget import get_budget, open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
 from tasks.pending.evaluation import Evaluation, select_extractions
@@ -33,7 +34,8 @@ from tasks.pending.pages import (
     find_unread_pages,
     list_fetch_sources,
 )
-from tasks.planning.parameters import JudgeName
+from tasks.planning.parameters import ExtractorName
+from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
@@ -48,7 +50,7 @@ async def fetch(
     agents: list[str] | None = None,
     fallbacks: list[FetchSource] | None = None,
     again: bool = False,
-    extractor: JudgeName | None = None,
+    extractor: ExtractorName | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Fetch every cited page that was not requested yet, and extract its text.
@@ -58,8 +60,8 @@ async def fetch(
         agents: only the pages that their reports cite; all unless given.
         fallbacks: sources for pages that fail; those of `configs/web.yaml` unless given.
         again: retry pages that failed before.
-        extractor: a judge that extracts claims that are missing; the offline extraction unless
-            given.
+        extractor: who extracts claims that nobody has extracted: a judge, or `offline`; unless
+            given, the default judge if it calls a model.
         warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
@@ -124,8 +126,11 @@ async def _extract_claims(
 ) -> list[Failure]:
     """Extract missing claims: they tell which pages reports cite."""
     run = Evaluation(store.url, edition, (), tuple(agents), load_judges().default, extractor)
-    todo = select_extractions(run)
-    return await claims_stage(run, todo) if todo else []
+    if not (todo := select_extractions(run)):
+        return []
+    usd = get_budget(store).usd
+    check_permitted(await asyncio.to_thread(describe_extraction, run, todo, usd))
+    return await claims_stage(run, todo)
 
 
 async def _fetch_pending_pages(

@@ -70,7 +70,7 @@ async def run_steps(steps: RunSteps, store: Warehouse, month: Month) -> None:
             seeds = choose_seed_pages(store, edition, agent, month.reference_pages)
             await store.write_async(Change(SeedPage, seeds))
             await steps.run("fetch references", fetch(
-                edition, agents, extractor=month.extractor, warehouse=path, return_state=True
+                edition, agents, extractor=month.extracted_by, warehouse=path, return_state=True
             ))  # fmt: skip
             if reason := find_missing_sources(store, edition, agent):
                 steps.record(step, PARTIAL, reason)
@@ -81,7 +81,7 @@ async def run_steps(steps: RunSteps, store: Warehouse, month: Month) -> None:
         await steps.run(step, ask(edition, agents, warehouse=path, return_state=True))
         if wrote := find_reporting_agents(store, edition, agents):
             await steps.run("fetch", fetch(
-                edition, wrote, extractor=month.extractor, warehouse=path, return_state=True
+                edition, wrote, extractor=month.extracted_by, warehouse=path, return_state=True
             ))  # fmt: skip
     if not (wrote := find_reporting_agents(store, edition, month.agents)):
         return

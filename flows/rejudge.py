@@ -28,6 +28,7 @@ from flows.runtime.artifacts import (
 from flows.runtime.warehouse import hold_warehouse
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.costs.budget import open_budget
+from tasks.judges.registry import OFFLINE
 from tasks.judging.preconditions import check_judges
 from tasks.planning.parameters import JudgeName, ProtocolName, Usd
 from tasks.publishing.changes import (
@@ -96,8 +97,9 @@ async def rejudge(
             store, edition, judge, against, agents, assignments, protocols
         )
         before = await _record_baseline(store, edition, judge, to) if to else None
+        # Both judges must judge the same claims, so this one extracts none.
         outcome: Any = evaluate(
-            edition, list(selection.protocols), agents, judge, path, batch=batch,
+            edition, list(selection.protocols), agents, judge, path, OFFLINE, batch=batch,
             assignments=assignments, return_state=True,
         )  # fmt: skip
         state: State[None] = await outcome

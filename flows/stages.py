@@ -76,6 +76,7 @@ def stage_flow(name: str) -> Callable[[Work[ItemT, ResultT]], Work[ItemT, Result
 @stage_flow("claims")
 async def claims_stage(run: Evaluation, todo: Sequence[PendingExtraction]) -> list[Failure]:
     """Extract facts and claims from texts that have none, a task per agent."""
+    judge_name = run.extracting_judge
     by_agent: dict[str, list[PendingExtraction]] = {}
     for item in todo:
         by_agent.setdefault(item.agent, []).append(item)
@@ -83,12 +84,12 @@ async def claims_stage(run: Evaluation, todo: Sequence[PendingExtraction]) -> li
     async def extract(items: list[PendingExtraction]) -> BaseException | None:
         agent = items[0].agent
         return await run_task_for_error(
-            extract_statements, run.store, agent, items, run.extractor, tagged=_tags(agent)
+            extract_statements, run.store, agent, items, judge_name, tagged=_tags(agent)
         )
 
     extractor = (
-        judge_session(run.store, run.extractor, batch=run.batch, on_message=print_message)
-        if run.extractor
+        judge_session(run.store, judge_name, batch=run.batch, on_message=print_message)
+        if judge_name
         else nullcontext()
     )
     async with extractor:

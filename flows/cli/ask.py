@@ -16,6 +16,7 @@ from flows.cli.options import (
     WarehouseOption,
 )
 from flows.cli.output import print_outcome
+from flows.cli.permission import ask_permission
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
 from flows.display.formats import Format
@@ -28,6 +29,7 @@ from tasks.jobs.sessions import check_agents
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.reports import check_askable, find_prompted_editions
 from tasks.planning.outcomes import ask_outcome, backfill_outcome
+from tasks.planning.permission import describe_future_extraction
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 FirstOption = Annotated[
@@ -103,8 +105,8 @@ def backfill(
 ) -> None:
     """Add an agent to editions: get its reports and the pages they cite, judge its cells, rank.
 
-    The budget covers reports and verdicts together. Reports, verdicts and scores of other agents
-    stay unchanged.
+    The budget covers reports, extraction and verdicts together. Reports, verdicts and scores of
+    other agents stay unchanged.
     """
     if not estimate:
         check_agents([agent], budget)
@@ -117,6 +119,9 @@ def backfill(
             print_frame(estimate_reports(store, names, [agent], first), form)
             print_message("Reports only; `evergreen estimate` shows what judging them would cost.")
             return
+        for name in names:
+            said = describe_future_extraction(store, name, [agent], judge_name, extractor, budget)
+            extractor = ask_permission(said, judge_name, extractor)
         complete, outcome = run_flow(
             "backfill",
             {

@@ -8,6 +8,7 @@ from flows.cli.hints import warn_about_idle_protocols, warn_about_pending_pages
 from flows.cli.options import (
     AgentsOption,
     EditionOption,
+    ExtractAgainOption,
     ExtractorOption,
     FormatOption,
     WarehouseOption,
@@ -28,6 +29,7 @@ def estimate(
     protocols: ProtocolsOption = None,
     agents: AgentsOption = None,
     extractor: ExtractorOption = None,
+    extract_again: ExtractAgainOption = False,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -41,7 +43,9 @@ def estimate(
         chosen = choose_protocols(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
         warn_about_idle_protocols(store, edition, chosen)
-        run = Evaluation(store.url, edition, chosen, tuple(agents or ()), judge, extractor)
+        run = Evaluation(
+            store.url, edition, chosen, tuple(agents or ()), judge, extractor, extract_again
+        )
         frame, remarks = estimate_evaluation(run)
         warn_about_pending_pages(store, edition, chosen)
     print_estimate(frame, form)

@@ -11,11 +11,14 @@ from flows.cli.options import (
     AgentsOption,
     BudgetOption,
     EditionOption,
+    ExtractAgainOption,
+    ExtractorOption,
     FormatOption,
     JudgeOption,
     WarehouseOption,
 )
 from flows.cli.output import print_outcome
+from flows.cli.permission import ask_permission
 from flows.cli.protocol_option import ProtocolsOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
@@ -26,9 +29,11 @@ from flows.runtime.settings import prefect_home
 from tasks.configuration.models import find_edition_folder, load_judges
 from tasks.editions.names import check_selection, list_editions
 from tasks.imports.wlc import import_edition
+from tasks.judges.registry import list_judges
 from tasks.judging.preconditions import check_judges
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.evaluation import Evaluation, describe_if_done
+from tasks.pending.evaluation import Evaluation, describe_if_done, select_extractions
+from tasks.planning.permission import describe_extraction
 from tasks.protocols.registry import default_protocols
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.snapshot import exports_folder
@@ -73,14 +78,8 @@ def evaluate(
     protocol: ProtocolsOption = None,
     agent: AgentsOption = None,
     judge: JudgeOption = None,
-    extractor: Annotated[
-        str | None,
-        typer.Option(
-            "--extractor",
-            help="A judge that extracts facts and claims that are not published; the offline "
-            "extraction if not given.",
-        ),
-    ] = None,
+    extractor: ExtractorOption = None,
+    extract_again: ExtractAgainOption = False,
     budget: BudgetOption = None,
     batch: Annotated[
         bool,
@@ -99,9 +98,12 @@ def evaluate(
     with open_existing_warehouse(warehouse) as store:
         protocols = choose_protocols(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
-        check_judges([judge_name, *([extractor] if extractor else [])], budget, batch=batch)
+        check_judges(list_judges(judge_name, extractor), budget, batch=batch)
         warn_about_idle_protocols(store, edition, protocols)
-        run = Evaluation(store.url, edition, protocols, tuple(agents), judge_name, extractor)
+        run = Evaluation(
+            store.url, edition, protocols, tuple(agents), judge_name, extractor, extract_again
+        )
+        said = describe_extraction(run, select_extractions(run), budget)
         complete, outcome = run_flow(
             "evaluate",
             {
@@ -110,7 +112,8 @@ def evaluate(
                 "agents": agents,
                 "judge": judge_name,
                 "warehouse": store.url,
-                "extractor": extractor,
+                "extractor": ask_permission(said, judge_name, extractor),
+                "extract_again": extract_again,
                 "budget_usd": budget,
                 "batch": batch,
             },

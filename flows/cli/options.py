@@ -48,7 +48,19 @@ ScoreJudgeOption = Annotated[
     typer.Option("--judge", help="The judge of the scores; the default judge if not given."),
 ]
 ExtractorOption = Annotated[
-    str | None, typer.Option("--extractor", help="A judge that extracts, as for `evaluate`.")
+    str | None,
+    typer.Option(
+        "--extractor",
+        help="Who extracts facts and claims that nobody has extracted: a judge, or `offline`. The "
+        "judge if not given and it calls a model; it asks first if there is no budget.",
+    ),
+]
+ExtractAgainOption = Annotated[
+    bool,
+    typer.Option(
+        "--extract-again",
+        help="Replace facts and claims that another has extracted; published ones stay.",
+    ),
 ]
 BudgetOption = Annotated[
     float | None,

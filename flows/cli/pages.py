@@ -22,7 +22,7 @@ from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_reports
 from tasks.extraction.urls import normalise_url
 from tasks.imports.walls import mark_walls
-from tasks.judges.registry import load_judge as check_judge
+from tasks.judges.registry import resolve_extractor
 from tasks.planning.outcomes import fetch_outcome, read_outcome
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
@@ -66,7 +66,11 @@ def fetch(
     again: Annotated[bool, typer.Option("--again", help="Retry pages that failed before.")] = False,
     extractor: Annotated[
         str | None,
-        typer.Option("--extractor", help="A judge that extracts missing claims."),
+        typer.Option(
+            "--extractor",
+            help="Who extracts claims that nobody has extracted: a judge, or `offline`; the "
+            "default judge if not given and it calls a model.",
+        ),
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -76,8 +80,7 @@ def fetch(
     After an interruption, run the same command again. `evergreen evaluate` judges by these pages.
     """
     ways = None if fallback is None else _parse_fallbacks(fallback)
-    if extractor is not None:
-        check_judge(extractor)
+    resolve_extractor(None, extractor)  # fails early
     with open_existing_warehouse(warehouse, edition) as store:
         check_reports(store, edition, agent or ())
         done = fetch_outcome(store, edition, agent or (), ways, extractor, again=again)

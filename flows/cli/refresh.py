@@ -12,6 +12,7 @@ from typer.models import OptionInfo
 
 from flows.cli.options import DAYS, TextOrJsonOption, WarehouseOption
 from flows.cli.output import print_outcome
+from flows.cli.permission import ask_permission
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
@@ -19,7 +20,12 @@ from flows.run import run_flow
 from tasks.collection.request import begin_collection
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.planning.month import RefreshOptions, check_month, resolve_month
+from tasks.planning.month import (
+    RefreshOptions,
+    check_month,
+    describe_month_extraction,
+    resolve_month,
+)
 from tasks.planning.month_outcome import refresh_outcome
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
 from tasks.warehouse.reader import open_for_reading
@@ -90,6 +96,9 @@ def refresh(
         return
     with open_warehouse(warehouse, on_wait=print_message) as store:
         month = resolve_month(store, settings, options, utc_now())
+        said = describe_month_extraction(store, month)
+        named = {"extractor": ask_permission(said, month.judge, month.extractor)}
+        options, month = options.model_copy(update=named), month.model_copy(update=named)
         check_month(store, month)
         # Fail early.
         collection = begin_collection(store, month.collection, load_wikipedia(), utc_now())

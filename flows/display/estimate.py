@@ -9,9 +9,10 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.base import format_count
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import load_judge_entry
+from tasks.judges.registry import load_judge_entry, load_model_entry
 from tasks.pending.evaluation import (
     Evaluation,
+    describe_kept_extractions,
     find_pending_cells,
     plan_run_cells,
     select_extractions,
@@ -47,6 +48,8 @@ def estimate_evaluation(run: Evaluation) -> tuple[pl.DataFrame, list[str]]:
                 frames.append(
                     estimate_cells(run.store, entry, ready, lambda n: bars.advance(bar, n))
                 )
+            if kept := describe_kept_extractions(run):
+                remarks.append(kept)
             if bare := select_key_points(run):
                 frames.append(estimate_key_points(run.store, name, entry, bare))
                 remarks.append(
@@ -54,11 +57,10 @@ def estimate_evaluation(run: Evaluation) -> tuple[pl.DataFrame, list[str]]:
                     "includes making them (merging is a guess from the article), but not judging "
                     "reports by them."
                 )
-        if run.extractor:
-            extracting_name, extracting = load_judge_entry(run.extractor)
-            if isinstance(extracting, LlmJudgeEntry):
-                texts = select_extractions(run)
-                frames.append(estimate_extraction(run.store, extracting_name, extracting, texts))
+        if run.extracting_judge:
+            extracting_name, extracting = load_model_entry(run.extracting_judge, "extract")
+            texts = select_extractions(run)
+            frames.append(estimate_extraction(run.store, extracting_name, extracting, texts))
     finally:
         HELPERS.close()
     frames = [frame for frame in frames if frame.height]
@@ -75,8 +77,7 @@ def _describe_cells(n_cells: int, n_pending: int, n_ready: int) -> Iterator[str]
         waiting = format_count(n_pending - n_ready, "cell")
         yield (
             f"Waiting for facts or claims that are not extracted yet: {waiting}; the estimate does "
-            "not include them. Run `evergreen evaluate` with the offline judge first, or estimate "
-            "again after the extraction."
+            "not include judging them. Estimate again after the extraction."
         )
 
 

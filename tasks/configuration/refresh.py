@@ -120,7 +120,7 @@ class RefreshSettings(ConfigModel):
     judge: str | None = None
     """Null: the default of judges.yaml."""
     extractor: str | None = None
-    """A judge that extracts facts and claims; null: the offline extraction."""
+    """Who extracts facts and claims: a judge, or `offline`; null: `judge`, if it calls a model."""
     batch: bool = False
     budget_usd: NonNegativeFloat | None = None
     """The month's budget, for all its runs together; null: no limit."""
@@ -154,7 +154,7 @@ def load_refresh(configs: Path = CONFIGS) -> RefreshSettings:
     check_names(path, "protocols", settings.protocols, protocols)
     check_names(path, "agents", settings.agents, agents)
     check_names(path, "judge", filter(None, [settings.judge]), judges)
-    check_names(path, "extractor", filter(None, [settings.extractor]), judges)
+    check_names(path, "extractor", filter(None, [settings.extractor]), {*judges, "offline"})
     if settings.publish:
         check_names(path, "publish.judges", settings.publish.judges, judges)
     return settings

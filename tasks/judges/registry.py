@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from tasks.judges.llm.requests import RequestSender
 
 
+OFFLINE = "offline"
+"""The extractor that calls no model."""
+
+
 def load_judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
     """Return name and settings of the judge `name`, or of the default judge.
 
@@ -28,6 +32,28 @@ def load_judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[
             f"{', '.join(sorted(known.judges))}. Choose one, or add an entry."
         )
     return wanted, known.judges[wanted]
+
+
+def resolve_extractor(judge: str | None, extractor: str | None) -> str:
+    """Return who extracts facts and claims: a judge that calls a model, or OFFLINE.
+
+    judge: the run's judge; None: the default one.
+    extractor: who was named; None: the run's judge, if it calls a model.
+
+    Raises:
+        ConfigurationError: the judge is unknown; the message lists the known ones.
+    """
+    if extractor == OFFLINE:
+        return OFFLINE
+    name, entry = load_judge_entry(extractor or judge)
+    return name if isinstance(entry, LlmJudgeEntry) else OFFLINE
+
+
+def list_judges(judge: str | None, extractor: str | None) -> list[str]:
+    """Return the judges that a run uses, as `resolve_extractor` takes them: the judge, and the one
+    that extracts if it is another."""
+    by = resolve_extractor(judge, extractor)
+    return list(dict.fromkeys([load_judge_entry(judge)[0], *([] if by == OFFLINE else [by])]))
 
 
 def load_model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:

@@ -5,11 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tasks.judges.registry import load_judge
+from tasks.base import format_count
+from tasks.judges.decisions import Judge
+from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.pending.diagnostics import find_pending_diagnostics
-from tasks.pending.extractions import PendingExtraction, find_pending_extractions
+from tasks.pending.extractions import (
+    PendingExtraction,
+    find_kept_extractions,
+    find_pending_extractions,
+)
 from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, need_key_points
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import has_outdated_scores
@@ -29,12 +35,20 @@ class Evaluation:
     agents: tuple[str, ...]
     judge: str
     extractor: str | None = None
-    """The judge that extracts facts and claims; None: keep existing ones and extract the rest
-    offline."""
+    """Who extracts facts and claims that nobody has extracted: a judge, or `offline`; None: the
+    judge, if it calls a model."""
+    extract_again: bool = False
+    """Whether the extractor also replaces what others have extracted, except what is published."""
     batch: bool = False
     """Whether to call models through their batch APIs."""
     assignments: tuple[str, ...] = ()
     """Judge only the reports of these; the scores and the leaderboard count the others as open."""
+
+    @property
+    def extracting_judge(self) -> str | None:
+        """The judge whose model extracts; None: the offline extractor does."""
+        name = resolve_extractor(self.judge, self.extractor)
+        return None if name == OFFLINE else name
 
     @property
     def store(self) -> Warehouse:
@@ -85,10 +99,61 @@ def describe_outcome(run: Evaluation, cells: Sequence[CellPlan]) -> str:
 
 
 def select_extractions(run: Evaluation) -> list[PendingExtraction]:
-    """Return the texts whose statements this run is to extract."""
-    extractor = load_judge(run.extractor) if run.extractor else None
-    found = find_pending_extractions(run.store, run.edition, run.agents, extractor)
-    return [item for item in found if run.includes(item.assignment)]
+    """Return the texts whose statements this run is to extract.
+
+    A model extracts only what the run's protocols use, the offline extractor everything.
+    """
+    extractor = _load_extractor(run)
+    found = find_pending_extractions(
+        run.store, run.edition, run.agents, extractor, again=run.extract_again
+    )
+    return [
+        item
+        for item in found
+        if run.includes(item.assignment) and (extractor is None or _uses_statements(run, item))
+    ]
+
+
+def describe_kept_extractions(run: Evaluation) -> str | None:
+    """Say which statements a model is going to judge that another has extracted, and how to replace
+    them; None if there are none."""
+    if run.extract_again or resolve_extractor(run.judge, None) == OFFLINE:
+        return None
+    extractor = load_judge(run.extracting_judge or run.judge)
+    kept: Counter[tuple[str, str]] = Counter()
+    for item, source, version in find_kept_extractions(
+        run.store, run.edition, run.agents, extractor
+    ):
+        if run.includes(item.assignment) and _uses_statements(run, item):
+            by = "offline" if source == "offline" else f"by the judge {version}"
+            kept["claims" if item.agent else "facts", by] += 1
+    if not kept:
+        return None
+    named = ", ".join(
+        f"{what} of {format_count(n, 'report' if what == 'claims' else 'article')} (extracted {by})"
+        for (what, by), n in sorted(kept.items())
+    )
+    asked = "" if extractor.name == run.judge else f"--extractor {extractor.name} "
+    return (
+        f"Extracted already, and kept: {named}. To have {extractor.name} extract them: "
+        f"evergreen evaluate --edition {run.edition} --judge {run.judge} {asked}--extract-again"
+    )
+
+
+def _load_extractor(run: Evaluation) -> Judge | None:
+    return load_judge(run.extracting_judge) if run.extracting_judge else None
+
+
+def _uses_statements(run: Evaluation, item: PendingExtraction) -> bool:
+    """Whether any protocol of the run uses the statements of a text; without protocols claims
+    alone are used: they tell which pages are cited."""
+    if not run.protocols:
+        return bool(item.agent)
+    wanted = "claims" if item.agent else "facts"
+    return any(
+        wanted in protocol.inputs and item.kind in protocol.kinds
+        for protocol in map(get_protocol, run.protocols)
+    )
 
 
 def select_key_points(run: Evaluation) -> list[PendingKeyPoints]:

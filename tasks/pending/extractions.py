@@ -1,14 +1,16 @@
 """Find texts whose facts or claims are to be extracted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION
 from tasks.judges.decisions import ExtractClaims, VersionedJudge
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Readable, Warehouse
 
-PENDING = """
-SELECT r.agent, r.assignment, a.article, a.kind, coalesce(a.query, t.title) AS title
+TEXTS = """
+SELECT r.agent, r.assignment, a.article, a.kind, coalesce(a.query, t.title) AS title,
+    coalesce(x.input_sha = r.text_sha, false) AS is_current, x.source, x.extractor_version
 FROM {texts} AS r
 JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
     AND a.kind <> 'find_claims'
@@ -16,10 +18,6 @@ LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
 LEFT JOIN extractions AS x
     ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
 WHERE r.edition = $1 AND r.text <> ''
-    AND (x.input_sha IS NULL OR x.input_sha <> r.text_sha
-         OR (x.source = $2
-             AND x.extractor_version <> CASE a.kind WHEN 'research' THEN $4 ELSE $3 END)
-         OR ($2 = 'judge' AND x.source = 'offline'))
 ORDER BY r.agent, r.assignment
 """
 RESEARCH = "research"
@@ -53,6 +51,14 @@ class PendingExtraction(Frozen):
         return self.kind == RESEARCH
 
 
+class KeptExtraction(NamedTuple):
+    """A text whose statements another extractor has made, and that a run leaves as they are."""
+
+    item: PendingExtraction
+    source: str
+    extractor_version: str
+
+
 def build_extractor_version(
     extractor: VersionedJudge | None, *, of_reports: bool, by_attribution: bool = False
 ) -> str:
@@ -73,26 +79,74 @@ def build_claims_request(item: PendingExtraction, text: str) -> ExtractClaims:
 
 
 def find_pending_extractions(
-    warehouse: Warehouse,
+    warehouse: Readable,
     edition: str,
     agents: Sequence[str] = (),
     extractor: VersionedJudge | None = None,
+    *,
+    again: bool = False,
 ) -> list[PendingExtraction]:
     """Return articles without facts and reports without claims, by agent; articles first.
 
-    Published statements stay. A judge also replaces the statements of the offline extractor and
-    those of its own earlier versions.
+    Statements of an unchanged text stay, whoever has extracted them, unless they can be made
+    again at no cost: an earlier version of the offline extractor's, by that one, and the answers
+    of this judge, model and prompt, which the ledger has.
+
+    again: also those of every other extractor and version; published statements stay.
     """
-    source = "judge" if extractor else "offline"
-    found = []
+    rows = _list_texts(warehouse, edition, agents, extractor)
+    return [item for item, made, ours in rows if _is_pending(made, ours, extractor, again=again)]
+
+
+def find_kept_extractions(
+    warehouse: Readable,
+    edition: str,
+    agents: Sequence[str] = (),
+    extractor: VersionedJudge | None = None,
+) -> list[KeptExtraction]:
+    """Return the texts that `find_pending_extractions` adds with `again`."""
+    return [
+        KeptExtraction(item, made["source"], made["extractor_version"])
+        for item, made, ours in _list_texts(warehouse, edition, agents, extractor)
+        if _is_pending(made, ours, extractor, again=True)
+        and not _is_pending(made, ours, extractor, again=False)
+    ]
+
+
+def _list_texts(
+    warehouse: Readable, edition: str, agents: Sequence[str], extractor: VersionedJudge | None
+) -> Iterator[tuple[PendingExtraction, dict[str, Any], str]]:
+    """Yield every text, what is known of its extraction, and this extractor's version for it."""
     for texts, of_reports in ((ARTICLE_TEXTS, False), ("reports", True)):
-        versions = [
-            build_extractor_version(extractor, of_reports=of_reports, by_attribution=research)
+        versions = {
+            research: build_extractor_version(
+                extractor, of_reports=of_reports, by_attribution=research
+            )
             for research in (False, True)
-        ]
-        frame = warehouse.frame(PENDING.format(texts=texts), [edition, source, *versions])
-        found += [PendingExtraction(edition=edition, **r) for r in frame.iter_rows(named=True)]
-    return [item for item in found if not agents or item.agent in ("", *agents)]
+        }
+        for row in warehouse.frame(TEXTS.format(texts=texts), [edition]).iter_rows(named=True):
+            if agents and row["agent"] not in ("", *agents):
+                continue
+            made = {key: row.pop(key) for key in ("is_current", "source", "extractor_version")}
+            yield (
+                PendingExtraction(edition=edition, **row), made, versions[row["kind"] == RESEARCH]
+            )  # fmt: skip
+
+
+def _is_pending(
+    made: dict[str, Any], ours: str, extractor: VersionedJudge | None, *, again: bool
+) -> bool:
+    """Whether a text is to be extracted. ours: this extractor's version."""
+    if not made["is_current"]:
+        return True
+    if made["source"] == "published" or made["extractor_version"] == ours:
+        return False
+    if again:
+        return True
+    if extractor is None:
+        return bool(made["source"] == "offline")
+    same_answers = made["extractor_version"].startswith(ours.removesuffix(CITING).rstrip())
+    return bool(made["source"] == "judge" and same_answers)
 
 
 def load_text(warehouse: Warehouse, item: PendingExtraction) -> str:

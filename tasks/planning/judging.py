@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import polars as pl
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import load_judge_entry
+from tasks.judges.registry import load_judge_entry, load_model_entry
 from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.evaluation import (
@@ -39,8 +39,8 @@ def plan_judging(
     run = Evaluation(
         store.url, month.edition, protocols, month.agents, month.judge, month.extractor
     )
-    if month.extractor:
-        yield from _plan_extraction(run, month.extractor, expected)
+    if name := run.extracting_judge:
+        yield from _plan_extraction(run, name, expected)
     _, entry = load_judge_entry(month.judge)
     todo = find_pending_cells(plan_run_cells(run))
     target = f"the judge {month.judge}"
@@ -97,9 +97,7 @@ def _plan_future_reports(store: Warehouse, name: str, reports: int, target: str)
 
 def _plan_extraction(run: Evaluation, name: str, expected: ExpectedWork) -> Iterator[PlannedStep]:
     target = f"the judge {name}"
-    extracting, entry = load_judge_entry(name)
-    if not isinstance(entry, LlmJudgeEntry):
-        return
+    extracting, entry = load_model_entry(name, "extract")
     if items := select_extractions(run):
         frame = estimate_extraction(run.store, extracting, entry, items)
         yield PlannedStep(

@@ -15,9 +15,11 @@ from tasks.configuration.models import load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.jobs.sessions import check_agents, load_ask_entry
+from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.preconditions import check_judges
 from tasks.pending.questions import get_inverter
-from tasks.planning.parameters import AskableAgent, Count, JudgeName, Usd
+from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
+from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.sources import check_page_operator, is_given_sources
 from tasks.protocols.registry import get_protocol
 from tasks.site.mark import UnwritableSite, check_target
@@ -65,8 +67,8 @@ class RefreshOptions(Frozen):
     """The agents to ask, of `configs/agents.yaml`."""
     judge: JudgeName | None = None
     """One of those `evergreen judges` lists."""
-    extractor: JudgeName | None = None
-    """A judge that extracts, as for `evaluate`."""
+    extractor: ExtractorName | None = None
+    """Who extracts facts and claims, as for `evaluate`: a judge, or `offline`."""
     budget_usd: Usd | None = None
     """The most USD the month may spend in all its runs."""
     batch: bool | None = None
@@ -109,6 +111,7 @@ class Month(Frozen):
     """The most pages to fetch of the articles' references."""
     judge: str
     extractor: str | None
+    """Who was named; None: the judge, if it calls a model."""
     batch: bool
     budget_usd: float | None
     site: MonthSite | None
@@ -124,7 +127,12 @@ class Month(Frozen):
     @property
     def judges(self) -> list[str]:
         """All judges that are used, including the extractor."""
-        return list(dict.fromkeys([self.judge, *([self.extractor] if self.extractor else [])]))
+        return list_judges(self.judge, self.extractor)
+
+    @property
+    def extracted_by(self) -> str:
+        """Who extracts facts and claims: a judge, or `offline`."""
+        return resolve_extractor(self.judge, self.extractor)
 
     @property
     def asks_questions(self) -> bool:
@@ -172,7 +180,8 @@ def check_month(source: Readable, month: Month) -> None:
     Raises:
         ConfigurationError: no operator is set for the wiki or for pages of articles' references, or
             an agent, judge or protocol is unknown.
-        Misconfigured: a key is missing, or a judge lacks an ability.
+        Misconfigured: a key is missing, a judge lacks an ability, or a model that nobody named
+            would extract facts and claims without a budget.
         UnknownPrice: there is a budget, but a price is unknown.
         UnwritableSite: the site's folder holds something else.
     """
@@ -183,11 +192,19 @@ def check_month(source: Readable, month: Month) -> None:
     check_agents(month.agents, month.budget_usd)
     check_page_operator(source, month.edition, month.agents)
     check_judges(month.judges, month.budget_usd, batch=month.batch)
+    check_permitted(describe_month_extraction(source, month))
     if month.site:
         try:
             check_target(month.site.path)
         except UnwritableSite as error:
             raise UnwritableSite(str(error).replace("--to", "--site")) from None
+
+
+def describe_month_extraction(source: Readable, month: Month) -> str | None:
+    """Describe the month's extraction if somebody has to permit it; None if nobody has to."""
+    return describe_future_extraction(
+        source, month.edition, month.agents, month.judge, month.extractor, month.budget_usd
+    )
 
 
 def sum_spent(source: Readable, month: Month) -> float:

@@ -49,7 +49,7 @@ def _step_outcomes(store: Warehouse, month: Month) -> Iterator[str | None]:
     if any(find_missing_sources(store, edition, one) for one in agents if is_given_sources(one)):
         yield None
     yield ask_outcome(store, edition, agents)
-    yield fetch_outcome(store, edition, agents, None, month.extractor)
+    yield fetch_outcome(store, edition, agents, None, month.extracted_by)
     chosen = choose_protocols(store, edition)
     run = Evaluation(store.url, edition, chosen, agents, month.judge, month.extractor)
     yield describe_if_done(run)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tasks.editions.manifest import confirm_unchanged
 from tasks.editions.prompts import describe_assigned, find_unprompted_articles
+from tasks.judges.registry import resolve_extractor
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.evaluation import Evaluation, describe_if_done, select_extractions
 from tasks.pending.pages import (
@@ -118,7 +119,8 @@ def backfill_outcome(
         outcomes = [ask_outcome(store, edition, [agent])]
         if has_reports(store, edition, agent):  # else its flow ends after asking
             if fetch_pages:
-                outcomes.append(fetch_outcome(store, edition, [agent], None, extractor))
+                by = resolve_extractor(judge, extractor)
+                outcomes.append(fetch_outcome(store, edition, [agent], None, by))
             chosen = choose_protocols(store, edition, protocols)
             run = Evaluation(store.url, edition, chosen, (agent,), judge, extractor)
             outcomes.append(describe_if_done(run))

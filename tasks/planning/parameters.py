@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema
 
 from tasks.configuration.agents import load_agents
 from tasks.configuration.models import load_judges
+from tasks.judges.registry import OFFLINE
 from tasks.protocols.registry import PROTOCOLS
 
 MAX_HOURS = 24 * 365
@@ -40,6 +41,8 @@ Count = Annotated[int, Field(ge=1)]
 """How many of something; None means all."""
 JudgeName = Annotated[str, NameChoices(lambda: load_judges().judges)]
 """A judge of configs/judges.yaml."""
+ExtractorName = Annotated[str, NameChoices(lambda: {*load_judges().judges, OFFLINE})]
+"""A judge of configs/judges.yaml whose model extracts, or `offline`."""
 AskableAgent = Annotated[str, NameChoices(_list_askable_agents)]
 """An agent of configs/agents.yaml that can be asked for reports."""
 ProtocolName = Annotated[str, Field(examples=sorted(PROTOCOLS))]

@@ -25,11 +25,18 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 
 
 def evaluate_plainly(
-    path: Path, protocols: tuple[str, ...], agents: tuple[str, ...] = (), judge: str | None = None
+    path: Path,
+    protocols: tuple[str, ...],
+    agents: tuple[str, ...] = (),
+    judge: str | None = None,
+    extractor: str | None = None,
+    *,
+    extract_again: bool = False,
 ) -> None:
     """Judge, score and rank the sample edition; offline, unless a judge is named."""
     with open_warehouse(path) as store:
-        run = Evaluation(store.url, "sample", protocols, agents, judge or load_judges().default)
+        decider = judge or load_judges().default
+        run = Evaluation(store.url, "sample", protocols, agents, decider, extractor, extract_again)
         try:
             asyncio.run(_evaluate(store, run))
         finally:
@@ -37,8 +44,9 @@ def evaluate_plainly(
 
 
 async def _evaluate(store: Warehouse, run: Evaluation) -> None:
-    for item in select_extractions(run):
-        await extract_statements.fn(store, item.agent, [item])
+    async with judge_session(store, run.extracting_judge or run.judge):
+        for item in select_extractions(run):
+            await extract_statements.fn(store, item.agent, [item], run.extracting_judge)
     for agent in {agent for agent, _ in find_pending_diagnostics(store, run.edition, run.agents)}:
         await diagnose_agent.fn(store, run.edition, agent)
     todo = find_pending_cells(plan_run_cells(run))

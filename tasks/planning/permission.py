@@ -1,0 +1,84 @@
+"""Check that a model may be paid for extracting facts and claims.
+
+A model judge extracts unless somebody says otherwise, so nobody may have thought of the cost: it
+does so within a budget, or after somebody has named it.
+"""
+
+from collections.abc import Sequence
+
+from tasks.judges.registry import OFFLINE, load_judge, load_model_entry, resolve_extractor
+from tasks.judging.preconditions import find_current_price
+from tasks.models.errors import Misconfigured
+from tasks.pending.evaluation import Evaluation
+from tasks.pending.extractions import PendingExtraction, find_pending_extractions
+from tasks.pending.reports import find_pending_reports
+from tasks.warehouse.store import Readable
+
+HOW_TO_PERMIT = (
+    "Nothing was bought. Set a budget (--budget), name the extractor (--extractor JUDGE), or "
+    "extract without a model (--extractor offline)."
+)
+
+
+def describe_extraction(
+    run: Evaluation, texts: Sequence[PendingExtraction], budget_usd: float | None
+) -> str | None:
+    """Describe the extraction of these texts if somebody has to permit it; None if it costs
+    nothing, a budget limits it, or its extractor was named."""
+    name = run.extracting_judge
+    if name is None or _is_permitted(name, run.extractor, budget_usd) or not texts:
+        return None
+    from tasks.planning.estimate import estimate_extraction  # slow: loads the model clients
+
+    frame = estimate_extraction(run.store, name, load_model_entry(name, "extract")[1], texts)
+    if not frame["calls"].sum():
+        return None
+    if frame["usd_at_most"].null_count():
+        cost = "at an unknown price"
+    else:
+        usd, most = float(frame["usd"].sum()), float(frame["usd_at_most"].sum())
+        cost = f"for about ${usd:,.2f} (at most ${most:,.2f})"
+    return f"{name} would extract the facts or claims of {len(texts)} texts {cost}"
+
+
+def describe_future_extraction(
+    source: Readable,
+    edition: str,
+    agents: Sequence[str],
+    judge: str,
+    extractor: str | None,
+    budget_usd: float | None,
+) -> str | None:
+    """Describe the extraction of what these agents have written and are going to write, as
+    `describe_extraction` does."""
+    name = resolve_extractor(judge, extractor)
+    if name == OFFLINE or _is_permitted(name, extractor, budget_usd):
+        return None
+    assigned = "SELECT count(*) FROM assignments WHERE edition = $1"
+    if (
+        source.frame(assigned, [edition]).item()
+        and not any(find_pending_reports(source, edition, agent) for agent in agents)
+        and not find_pending_extractions(source, edition, agents, load_judge(name))
+    ):
+        return None
+    return f"{name} would extract the facts and claims of {edition}"
+
+
+def check_permitted(said: str | None) -> None:
+    """Check that no extraction has to be permitted.
+
+    said: its description; None if it is permitted.
+
+    Raises:
+        Misconfigured: it has to be.
+    """
+    if said:
+        raise Misconfigured(f"{said}, and there is no budget. {HOW_TO_PERMIT}")
+
+
+def _is_permitted(name: str, named: str | None, budget_usd: float | None) -> bool:
+    """Whether a model may extract. named: the extractor that somebody has named."""
+    if named or budget_usd is not None:
+        return True
+    price = find_current_price(load_model_entry(name, "extract")[1])
+    return price is not None and price.live.input == price.live.output == 0

@@ -1,0 +1,274 @@
+"""Who extracts facts and claims, and what a run leaves to those who have extracted before."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.display.estimate import estimate_evaluation
+from tasks.judges.registry import OFFLINE, list_judges, resolve_extractor
+from tasks.models.errors import Misconfigured
+from tasks.pending.evaluation import (
+    Evaluation,
+    describe_kept_extractions,
+    find_pending_cells,
+    plan_run_cells,
+    select_extractions,
+)
+from tasks.planning.permission import (
+    check_permitted,
+    describe_extraction,
+    describe_future_extraction,
+)
+from tasks.warehouse.rows import Claim, Extraction, Fact
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.flows.llm_runs import at_hand, configured, rows, value, write_configs
+from tests.flows.plain_evaluation import evaluate_plainly
+from tests.servers.gemini import GeminiServer
+from tests.tasks.annotated import sample_warehouse
+
+FACT = ("wiki_fact",)
+N_TEXTS = 1 + 6
+"""Published: two articles' facts of three, and one agent's claims of three."""
+SOURCES = "SELECT source, count(*) FROM extractions GROUP BY source ORDER BY source"
+
+
+Bought = tuple[int, int]
+"""Questions of extractions and others that the test server was asked."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with configured(write_configs(tmp_path_factory.mktemp("configs"))):
+        yield
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The sample edition, with published statements alone."""
+    return sample_warehouse(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def by_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Bought]:
+    """The edition after a model judged it, with all defaults; what was bought."""
+    path = sample_warehouse(tmp_path_factory.mktemp("by_model"))
+    return path, judged(path)
+
+
+@pytest.fixture(scope="module")
+def _offline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = sample_warehouse(tmp_path_factory.mktemp("offline"))
+    evaluate_plainly(path, FACT)
+    return path
+
+
+@pytest.fixture
+def offline(_offline: Path, tmp_path: Path) -> Path:
+    """The edition after the offline judge."""
+    return Path(shutil.copy(_offline, tmp_path / "offline.duckdb"))
+
+
+@pytest.fixture
+def extracted(by_model: tuple[Path, Bought], tmp_path: Path) -> Path:
+    """A copy of `by_model`."""
+    return Path(shutil.copy(by_model[0], tmp_path / "extracted.duckdb"))
+
+
+def judged(path: Path, **chosen: Any) -> Bought:
+    """Judge by a model of the test server; return what it was asked."""
+    extractions = "SELECT count(*) FROM calls WHERE protocol = 'extraction'"
+    before, server = value(path, extractions), GeminiServer()
+    with at_hand(server, "gemini"):
+        evaluate_plainly(path, FACT, judge="gemini", **chosen)
+    n = value(path, extractions) - before
+    return n, len(server.log.entries) - n
+
+
+def of_judge(path: Path, **more: object) -> Evaluation:
+    chosen: dict[str, object] = {"protocols": FACT, "agents": (), "judge": "gemini"} | more
+    return Evaluation(f"{path}", "sample", **chosen)  # type: ignore[arg-type]
+
+
+def test_a_judge_that_is_a_model_extracts_unless_somebody_says_otherwise() -> None:
+    assert resolve_extractor("gemini", None) == "gemini"
+    assert resolve_extractor("gemini", "openai") == "openai"
+    assert resolve_extractor("gemini", OFFLINE) == OFFLINE
+    assert resolve_extractor(OFFLINE, None) == resolve_extractor(None, None) == OFFLINE
+    assert list_judges("gemini", None) == list_judges("gemini", OFFLINE) == ["gemini"]
+    assert list_judges("gemini", "openai") == ["gemini", "openai"]
+
+
+def test_by_default_the_judges_model_extracts_and_a_second_run_buys_nothing(
+    by_model: tuple[Path, Bought],
+) -> None:
+    path, bought = by_model
+    assert bought[0] == N_TEXTS
+    assert bought[1] > 0
+    assert rows(path, SOURCES) == [("judge", N_TEXTS), ("published", 5)]
+    by = "SELECT DISTINCT split_part(extractor_version, ' ', 1) FROM extractions WHERE source = "
+    assert rows(path, f"{by} 'judge'") == [("gemini",)]
+    assert judged(path) == (0, 0)
+
+
+def test_offline_buys_no_extraction_and_the_model_judges(path: Path) -> None:
+    bought = judged(path, extractor=OFFLINE)
+    assert bought[0] == 0
+    assert bought[1] > 0
+    assert rows(path, SOURCES) == [("offline", N_TEXTS), ("published", 5)]
+
+
+def test_without_a_key_nothing_is_bought(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = GeminiServer()
+    with at_hand(server, "gemini"):
+        monkeypatch.delenv("EVERGREEN_TEST_KEY")
+        with pytest.raises(Misconfigured, match="has no key"):
+            evaluate_plainly(path, FACT, judge="gemini")
+    assert server.log.entries == []
+    assert rows(path, SOURCES) == [("published", 5)]
+
+
+def test_what_was_extracted_offline_is_kept_and_named_until_it_is_to_be_extracted_again(
+    offline: Path,
+) -> None:
+    path = offline
+    with open_warehouse(path) as store:
+        assert select_extractions(of_judge(path)) == []
+        said = describe_kept_extractions(of_judge(path)) or ""
+        assert "claims of 6 reports (extracted offline)" in said
+        assert "facts of 1 article (extracted offline)" in said
+        assert said.endswith("--judge gemini --extract-again")
+        # Nobody says so where no model judges, or where no statement is used.
+        assert describe_kept_extractions(of_judge(path, judge=OFFLINE)) is None
+        assert describe_kept_extractions(of_judge(path, protocols=("wiki_writing",))) is None
+        again = select_extractions(of_judge(path, extract_again=True))
+        assert len(again) == N_TEXTS
+        made = {(e.agent, e.assignment) for e in store.rows(Extraction, "source = 'offline'")}
+        assert {(item.agent, item.assignment) for item in again} == made
+    assert judged(path)[0] == 0
+
+
+def test_extracting_again_replaces_all_but_published_statements(offline: Path) -> None:
+    def published() -> list[object]:
+        with open_warehouse(offline) as store:
+            return [store.rows(model, "source = 'published'") for model in (Fact, Claim)]
+
+    before = published()
+    assert judged(offline, extract_again=True)[0] == N_TEXTS
+    assert rows(offline, SOURCES) == [("judge", N_TEXTS), ("published", 5)]
+    assert published() == before
+    assert value(offline, "SELECT count(*) FROM claims WHERE source = 'offline'") == 0
+    assert judged(offline, extract_again=True) == (0, 0)
+
+
+def test_another_judge_judges_what_the_first_has_extracted(extracted: Path) -> None:
+    with open_warehouse(extracted):
+        other = of_judge(extracted, judge="openai")
+        assert select_extractions(other) == []
+        assert "extracted by the judge gemini" in (describe_kept_extractions(other) or "")
+        assert len(select_extractions(of_judge(extracted, judge="openai", extract_again=True))) == 7
+
+
+def test_another_prompt_or_model_extracts_again_only_if_it_is_told_to(extracted: Path) -> None:
+    with open_warehouse(extracted) as store:
+        old = [
+            row.model_copy(update={"extractor_version": "gemini older-model 0123abcd"})
+            for row in store.rows(Extraction, "source = 'judge'")
+        ]
+        store.write(Change(Extraction, old))
+        assert select_extractions(of_judge(extracted)) == []
+        assert len(select_extractions(of_judge(extracted, extract_again=True))) == N_TEXTS
+
+
+def test_a_model_extracts_only_what_the_protocols_use(path: Path) -> None:
+    with open_warehouse(path):
+
+        def texts(*protocols: str) -> list[str]:
+            return [item.agent for item in select_extractions(of_judge(path, protocols=protocols))]
+
+        assert texts("wiki_writing") == []
+        assert len(texts("fact")) == 6
+        assert "" not in texts("fact")
+        assert texts("wiki_fact").count("") == 1
+        assert "" not in texts()  # for the pages alone, claims are enough
+
+
+def test_the_estimate_counts_the_extraction_and_says_what_is_kept(
+    path: Path, offline: Path
+) -> None:
+    with open_warehouse(path):
+        frame, _ = estimate_evaluation(of_judge(path))
+        extraction = frame.filter(frame["protocol"] == "extraction")
+        assert extraction["calls"].sum() == N_TEXTS
+        assert extraction["usd"].sum() > 0
+        none, _ = estimate_evaluation(of_judge(path, extractor=OFFLINE))
+        assert "extraction" not in none["protocol"].to_list()
+    with open_warehouse(offline):
+        frame, remarks = estimate_evaluation(of_judge(offline))
+        assert "extraction" not in frame["protocol"].to_list()
+        assert any("extracted offline" in remark for remark in remarks)
+        again, _ = estimate_evaluation(of_judge(offline, extract_again=True))
+        assert again.filter(again["protocol"] == "extraction")["calls"].sum() == N_TEXTS
+
+
+def test_a_model_that_nobody_named_needs_a_budget_or_a_person(path: Path) -> None:
+    def said(budget: float | None = None, **more: object) -> str | None:
+        run = of_judge(path, **more)
+        return describe_extraction(run, select_extractions(run), budget)
+
+    with open_warehouse(path):
+        found = said() or ""
+        assert found.startswith("gemini would extract the facts or claims of 7 texts for about $")
+        with pytest.raises(Misconfigured, match=r"there is no budget.*--extractor offline"):
+            check_permitted(found)
+        assert said(budget=0.0) is None
+        assert said(extractor="gemini") is None
+        assert said(extractor=OFFLINE) is None
+        assert said(judge=OFFLINE) is None
+        assert said(judge="local") is None  # costs nothing
+        assert "at an unknown price" in (said(judge="priceless") or "")
+
+
+def test_what_the_ledger_has_needs_no_permission(extracted: Path) -> None:
+    with open_warehouse(extracted) as store:
+        store.write(Change(Extraction, [], replacing={"edition": "sample"}))
+        run = of_judge(extracted)
+        texts = select_extractions(run)
+        assert len(texts) > N_TEXTS  # the published are gone as well
+        mine = [item for item in texts if item.agent in ("sample_blogger", "sample_sketch")]
+        assert describe_extraction(run, mine, None) is None
+        assert describe_extraction(run, texts, None)
+
+
+def test_before_agents_are_paid_the_extraction_of_their_reports_is_permitted(
+    path: Path, extracted: Path
+) -> None:
+    def said(
+        edition: str,
+        judge: str = "gemini",
+        extractor: str | None = None,
+        budget: float | None = None,
+    ) -> str | None:
+        return describe_future_extraction(store, edition, [], judge, extractor, budget)
+
+    with open_warehouse(path) as store:
+        assert said("sample")
+        assert said("not yet begun")
+        assert said("not yet begun", extractor="openai") is None
+        assert said("not yet begun", extractor=OFFLINE) is None
+        assert said("not yet begun", budget=5.0) is None
+        assert said("not yet begun", "local") is None
+        assert said("not yet begun", OFFLINE) is None
+    with open_warehouse(extracted) as store:
+        assert said("sample") is None
+
+
+def test_cells_wait_for_the_extraction_and_then_are_ready(path: Path, extracted: Path) -> None:
+    with open_warehouse(path):
+        waiting = [c for c in find_pending_cells(plan_run_cells(of_judge(path))) if c.is_waiting]
+    assert len(waiting) > 0
+    with open_warehouse(extracted):
+        assert find_pending_cells(plan_run_cells(of_judge(extracted))) == []
