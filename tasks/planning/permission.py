@@ -6,6 +6,7 @@ does so within a budget, or after somebody has named it.
 
 from collections.abc import Sequence
 
+from tasks.base import format_count
 from tasks.judges.registry import OFFLINE, load_judge, load_model_entry, resolve_extractor
 from tasks.judging.preconditions import find_current_price
 from tasks.models.errors import Misconfigured
@@ -38,7 +39,7 @@ def describe_extraction(
     else:
         usd, most = float(frame["usd"].sum()), float(frame["usd_at_most"].sum())
         cost = f"for about ${usd:,.2f} (at most ${most:,.2f})"
-    return f"{name} would extract the facts or claims of {len(texts)} texts {cost}"
+    return f"{name} would extract the facts or claims of {format_count(len(texts), 'text')} {cost}"
 
 
 def describe_future_extraction(

@@ -167,6 +167,7 @@ def write_configs(folder: Path, wiki_api: str, pages: str, refresh: dict[str, An
     }))  # fmt: skip
     usual = {
         "agents": [*AGENTS, BASELINE], "judge": JUDGE, "articles": ARTICLES, "schedule": None,
+        "extractor": "offline",
         "publish": {"to": str(folder / "site")},
     }  # fmt: skip
     change(target / "refresh.yaml", lambda s: s.update(usual | refresh))

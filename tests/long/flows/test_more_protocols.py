@@ -52,12 +52,12 @@ def test_deepresearch_bench_comes_in_and_is_judged_by_its_own_criteria(
     code, _, said = evergreen("import", "reports", reports, *edition)
     assert code == 0, said
 
-    server = GeminiServer()
+    server, chosen = GeminiServer(), {"edition": "deepresearch_bench", "extractor": "offline"}
     with at_hand(server, "gemini"):
-        state = evaluate(path, "gemini", edition="deepresearch_bench")
+        state = evaluate(path, "gemini", **chosen)
         assert state.name == "Completed", state.message
         asked = len(server.log.entries)
-        assert evaluate(path, "gemini", edition="deepresearch_bench").name == "Completed"
+        assert evaluate(path, "gemini", **chosen).name == "Completed"
         assert len(server.log.entries) == asked, "again nothing is asked"
     found = dict(rows(path, "SELECT agent, value FROM leaderboard WHERE metric = 'race_overall'"))
     assert found["same"] == pytest.approx(0.5), "the reference itself is as good as it"

@@ -28,7 +28,10 @@ from tests.servers.openai import OpenAiServer
 
 Verdicts = dict[tuple[str, ...], tuple[Any, ...]]
 PLACES: list[tuple[str, dict[str, Any]]] = [
-    *((name, {"edition": edition, "protocols": [name]}) for edition, name in PROTOCOLS.items()),
+    *(
+        (name, {"edition": edition, "protocols": [name], "extractor": "offline"})
+        for edition, name in PROTOCOLS.items()
+    ),
     *((name, {"protocols": [name]}) for name in ("race", "reader")),
     ("fact", {"protocols": ["fact"], "agents": ["sample_scholar"]}),
 ]

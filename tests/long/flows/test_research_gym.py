@@ -28,7 +28,7 @@ from tests.servers.oracle_points import MOST
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "drgym"
 N_QUERIES = 50
-GYM = {"edition": "drgym", "protocols": ["research_gym"]}
+GYM = {"edition": "drgym", "protocols": ["research_gym"], "extractor": "offline"}
 WORD = re.compile(r"\w+")
 KPR = (
     "SELECT assignment, value, n_items, reason FROM scores "

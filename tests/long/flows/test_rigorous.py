@@ -27,7 +27,7 @@ from tests.tasks.rigorous_cases import PUBLISHED, graded
 pytestmark = [
     pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published data is not at hand"),
 ]
-CHOSEN = {"edition": "rigorous", "protocols": ["rigorous"]}
+CHOSEN = {"edition": "rigorous", "protocols": ["rigorous"], "extractor": "offline"}
 AGENTS = {"thorough": 2, "hasty": 5}
 DOMAINS = ("Commonsense & Education", "Technology Intelligence")
 """Of each agent's reports, how many rubrics go to one that it meets."""
@@ -153,7 +153,7 @@ def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
     code, _, said = evergreen(*take, "--as-draft", "--general", PUBLISHED)
     assert (code, "63 rubrics, as a draft" in said) == (0, True), said
     with at_hand(server, "gemini"):
-        evaluate(path, "gemini", edition="e", protocols=["rigorous"])
+        evaluate(path, "gemini", edition="e", protocols=["rigorous"], extractor="offline")
     board = ("leaderboard", *where)
     assert "1 of e's assignments have rubrics that a model drafted" in " ".join(
         evergreen(*board)[2].split()

@@ -1,0 +1,140 @@
+"""A judge that is a model extracts facts and claims through the flow: permitted, within a budget,
+once, and resumed where it was killed."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import PREFECT_HOME
+from tests.flows.conftest import Evergreen
+from tests.flows.llm_runs import (
+    ROOT,
+    at_hand,
+    configured,
+    environment,
+    evaluate,
+    rows,
+    value,
+    write_configs,
+)
+from tests.servers.gemini import GeminiServer
+from tests.tasks.annotated import sample_warehouse
+
+FACT = {"protocols": ["wiki_fact"]}
+N_TEXTS = 7
+SOURCES = "SELECT source, count(*) FROM extractions GROUP BY source ORDER BY source"
+EXTRACTIONS = "SELECT count(*) FROM calls WHERE protocol = 'extraction'"
+
+
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    written = write_configs(tmp_path_factory.mktemp("configs"))
+    with configured(written):
+        yield written
+
+
+@pytest.fixture
+def path(configs: Path, tmp_path: Path) -> Path:
+    """The sample edition, with published statements alone."""
+    return sample_warehouse(tmp_path)
+
+
+def test_without_a_budget_the_flow_ends_before_anything_is_bought(path: Path) -> None:
+    server = GeminiServer()
+    with at_hand(server, "gemini"):
+        state = evaluate(path, "gemini", **FACT)
+    assert state.type.value == "FAILED"
+    assert "there is no budget. Nothing was bought." in state.message
+    assert server.log.entries == []
+    assert rows(path, SOURCES) == [("published", 5)]
+
+
+def test_a_budget_stops_the_extraction_and_a_bigger_one_goes_on(path: Path) -> None:
+    server = GeminiServer()
+    with at_hand(server, "gemini"):
+        first = evaluate(path, "gemini", budget_usd=0.000001, **FACT)
+        assert (first.name, server.log.entries) == ("Partial", [])
+        assert "The budget of" in first.message
+        assert rows(path, SOURCES) == [("published", 5)]
+        second = evaluate(path, "gemini", budget_usd=100.0, **FACT)
+        assert second.name == "Completed", second.message
+        asked = len(server.log.entries)
+        assert evaluate(path, "gemini", **FACT).name == "Completed", "nothing is left to permit"
+    assert rows(path, SOURCES) == [("judge", N_TEXTS), ("published", 5)]
+    assert value(path, EXTRACTIONS) == N_TEXTS
+    assert len(server.log.entries) == asked
+    assert server.log.n_bought_again == 0
+
+
+def test_an_offline_extraction_is_named_before_the_model_judges_it(
+    path: Path, evergreen: Evergreen
+) -> None:
+    assert evaluate(path, "offline", **FACT).name == "Completed"
+    server = GeminiServer()
+    command = ("evaluate", "--edition", "sample", "--judge", "gemini", "--protocol", "wiki_fact",
+               "--agent", "sample_sketch", "--warehouse", path)  # fmt: skip
+    with at_hand(server, "gemini"):
+        code, _, said = evergreen(*command)
+        assert code == 0, said
+        told = " ".join(said.split())
+        assert "Extracted already, and kept: claims of 3 reports (extracted offline)" in told
+        assert value(path, EXTRACTIONS) == 0
+        code, _, said = evergreen(*command, "--extract-again", "--budget", "50")
+        assert code == 0, said
+    assert "Extracted already" not in said
+    assert value(path, EXTRACTIONS) == 4  # of one article and three reports
+    assert rows(path, SOURCES) == [("judge", 4), ("offline", 3), ("published", 5)]
+
+
+def test_another_judge_judges_the_same_claims_again_and_extracts_none(path: Path) -> None:
+    from flows.rejudge import rejudge
+
+    with at_hand(GeminiServer(), "gemini"):
+        assert evaluate(path, "gemini", budget_usd=100.0, **FACT).name == "Completed"
+    before = rows(path, "SELECT * FROM extractions ORDER BY ALL")
+    with at_hand(GeminiServer(), "gemini"):
+        state = asyncio.run(
+            rejudge("sample", "pinned", "gemini", warehouse=str(path), return_state=True)
+        )
+    assert state.name == "Completed", state.message
+    assert rows(path, "SELECT * FROM extractions ORDER BY ALL") == before
+    assert value(path, EXTRACTIONS) == N_TEXTS
+
+
+def test_killed_while_it_extracts_the_next_run_buys_no_extraction_twice(
+    path: Path, configs: Path, tmp_path: Path
+) -> None:
+    calm = Path(shutil.copy(path, tmp_path / "calm.duckdb"))
+    with at_hand(GeminiServer(), "gemini"):
+        assert evaluate(calm, "gemini", budget_usd=100.0, **FACT).name == "Completed"
+    server = GeminiServer(delay_seconds=0.3)
+    with at_hand(server, "gemini"):
+        command = [sys.executable, "-m", "flows", "evaluate", "--edition", "sample", "--judge",
+                   "gemini", "--protocol", "wiki_fact", "--budget", "100",
+                   "--warehouse", str(path)]  # fmt: skip
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment(configs, PREFECT_HOME), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 120
+        while len(server.log.answered()) < 3:
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        kept = value(path, EXTRACTIONS)
+        asked = len(server.log.entries)
+        assert evaluate(path, "gemini", budget_usd=100.0, **FACT).name == "Completed"
+    assert value(path, EXTRACTIONS) == N_TEXTS
+    assert sum(server.log.answered().values()) - len(server.log.answered()) <= asked - kept
+    outputs = "SELECT agent, assignment, output_sha FROM extractions ORDER BY ALL"
+    assert rows(path, outputs) == rows(calm, outputs)
