@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,13 +98,14 @@ def test_an_offline_extraction_is_named_before_the_model_judges_it(
 def test_another_judge_judges_the_same_claims_again_and_extracts_none(path: Path) -> None:
     from flows.rejudge import rejudge
 
+    again: Any = rejudge
+
     with at_hand(GeminiServer(), "gemini"):
         assert evaluate(path, "gemini", budget_usd=100.0, **FACT).name == "Completed"
     before = rows(path, "SELECT * FROM extractions ORDER BY ALL")
     with at_hand(GeminiServer(), "gemini"):
-        state = asyncio.run(
-            rejudge("sample", "pinned", "gemini", warehouse=str(path), return_state=True)
-        )
+        chosen: Any = {"judge": "pinned", "against": "gemini", "warehouse": str(path)}
+        state: Any = asyncio.run(again("sample", **chosen, return_state=True))
     assert state.name == "Completed", state.message
     assert rows(path, "SELECT * FROM extractions ORDER BY ALL") == before
     assert value(path, EXTRACTIONS) == N_TEXTS
