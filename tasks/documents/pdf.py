@@ -13,6 +13,7 @@ from pdfplumber.utils.exceptions import PdfminerException
 
 from tasks.documents.document import MAX_PAGES, ParsedDocument, UnreadableDocument, UnreadablePage
 from tasks.documents.pdf_layout import PdfTable, to_markdown
+from tasks.documents.pdf_pictures import collect_pictures
 from tasks.documents.pdf_tags import read_tag_places
 from tasks.documents.pdf_words import (
     PdfLine,
@@ -22,6 +23,7 @@ from tasks.documents.pdf_words import (
     extract_words,
     group_lines,
 )
+from tasks.documents.pictures import PictureCollector
 
 READER = f"pdfplumber {version('pdfplumber')}, layout 1"
 MAX_UNKNOWN = 0.3
@@ -75,14 +77,29 @@ def read(content: bytes) -> ParsedDocument:
         for part in found
         if isinstance(part, PdfTable) or id(part) in kept
     ]
+    markdown = to_markdown(shown)
+    collector = PictureCollector()
+    if markdown.strip():  # a scan is shown itself
+        remarks += _collect_pictures(content, collector)
     return ParsedDocument(
-        markdown=to_markdown(shown),
+        markdown=markdown,
         media_type="application/pdf",
         reader=READER,
         n_pages=n_pages,
+        pictures=collector.pictures,
         unread_pages=tuple(unread),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *collector.remarks),
     )
+
+
+def _collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, ...]:
+    """Collect the pictures; without them the text is still a report."""
+    try:
+        return collect_pictures(content, collector)
+    except MemoryError:
+        raise
+    except Exception as error:  # another library than the text's, with errors of its own
+        return (f"its pictures cannot be read ({type(error).__name__})",)
 
 
 class _UnreadablePdfPage(Exception):

@@ -64,7 +64,7 @@ def convert_picture(content: bytes) -> bytes | None:
         return None
     try:
         with _open(content, media_type) as image:
-            return _convert(image)
+            return to_png(image)
     except MemoryError:
         raise
     except Exception:  # foreign input: every decoder has errors of its own
@@ -102,7 +102,7 @@ def _convert_pages(image: Image.Image) -> tuple[Picture, ...]:
                 f"it has more than {MAX_PAGES} pages, or more than {MAX_PIXELS_OF_ALL:,} pixels on "
                 "all of them. Export the report alone, in a smaller resolution."
             )
-        content = _convert(page)
+        content = to_png(page)
         n_bytes += len(content)
         if n_bytes > MAX_PICTURE_BYTES:
             raise UnreadableDocument(
@@ -114,7 +114,7 @@ def _convert_pages(image: Image.Image) -> tuple[Picture, ...]:
     return tuple(pictures)
 
 
-def _convert(page: Image.Image) -> bytes:
+def to_png(page: Image.Image) -> bytes:
     """Convert a picture to PNG, without its metadata."""
     _check_pixels(page)
     page.load()

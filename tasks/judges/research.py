@@ -93,7 +93,9 @@ class GradeItems(DecisionRequest):
     """Items, all judged in one call."""
     blocked: BlockedSource | None = None
     attachments: tuple[Attachment, ...] = ()
-    """The files shown instead of a report without text."""
+    """The files shown instead of the report's text."""
+    pictures: tuple[Attachment, ...] = ()
+    """Pictures in the report, shown beside its text; none if there are attachments."""
     echo: bool = False
     """Whether the judge identifies items by repeating their text, not by their ids."""
 

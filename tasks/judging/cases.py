@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.judging.cells import CellPlan
-from tasks.judging.inputs import USABLE_DOCUMENTS, load_scans, load_usage
+from tasks.judging.inputs import USABLE_DOCUMENTS, load_usage
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case
 from tasks.warehouse.contents import files_folder
 from tasks.warehouse.errors import DamagedWarehouse
+from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report, Row
 from tasks.warehouse.rubrics import KeyPoint, PointSet, Rubric, RubricBundle
@@ -84,8 +85,6 @@ class CaseInputs:
         )
         self.usage = load_usage(warehouse, edition)
         self.pages = {page.url: page for page in warehouse.rows(Page, OF_PAGES, of_reports)}
-        scanned = any(r.status == "scanned" for (r, *_) in self.of_report[Report].values())
-        self.files = load_scans(warehouse, edition) if scanned else {}
         self.folder = files_folder(warehouse.location)
 
     def case(self, plan: CellPlan) -> Case:
@@ -112,14 +111,17 @@ class CaseInputs:
             point_set=_first_or_none(measures[PointSet][alone]),
             clicked_documents=plan.assignment in self.clicked,
             usage=self.usage.get(key),
-            attachments=self._attachments(key),
+            attachments=tuple(self._attach(file) for file in plan.shown.instead),
+            pictures=tuple(
+                self._attach(file).model_copy(update={"name": file.name})
+                for file in plan.shown.beside
+            ),
         )
 
-    def _attachments(self, report: tuple[str, str]) -> tuple[Attachment, ...]:
-        return tuple(
-            Attachment(**file.model_dump(include={*Attachment.model_fields}), folder=self.folder)
-            for file in self.files.get(report, ())
-        )
+    def _attach(self, file: ReportFile) -> Attachment:
+        """Attach a file; its name, which may be a stranger's, stays out of prompts."""
+        settings = file.model_dump(include={*Attachment.model_fields} - {"name"})
+        return Attachment(**settings, folder=self.folder)
 
 
 class CaseLoader:
@@ -153,7 +155,7 @@ def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
     """
     loader = warehouse.context.find(CaseLoader)
     case = loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
-    for attachment in case.attachments:
+    for attachment in (*case.attachments, *case.pictures):
         try:
             attachment.content()
         except DamagedWarehouse as error:

@@ -13,8 +13,18 @@ import polars as pl
 from tasks.base import Frozen
 from tasks.configuration.models import Missing
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.attachments import choose_wording, find_attachment_problem, load_wording
-from tasks.judging.inputs import USABLE_DOCUMENTS, USAGE, USAGE_TEXT, load_scans
+from tasks.judges.llm.attachments import find_attachment_problem
+from tasks.judging.files import (
+    FILE_INPUTS,
+    PDFS,
+    PICTURES,
+    SCANS,
+    ShownFiles,
+    add_files,
+    choose_files,
+    load_report_files,
+)
+from tasks.judging.inputs import USABLE_DOCUMENTS, USAGE, USAGE_TEXT
 from tasks.protocols.case import Protocol
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
@@ -120,6 +130,8 @@ class CellPlan(Frozen):
     article_url: str
     missing: Missing = "zero"
     """What the protocol counts for a missing report."""
+    shown: ShownFiles = ShownFiles()
+    """The report's files that the judge is shown."""
 
     @property
     def is_waiting(self) -> bool:
@@ -141,8 +153,7 @@ def plan_cells(
     """
     inputs = warehouse.frame(INPUTS, [edition, protocol.name])
     known = _load_known_cells(warehouse, edition, protocol.name, judge.name)
-    scanned = "scanned" in inputs["report_status"]
-    files = load_scans(warehouse, edition) if scanned else {}
+    files = load_report_files(warehouse, edition, protocol.inputs)
     sizes = _load_page_sizes(warehouse, edition, protocol)
     return [
         _plan_cell(
@@ -190,27 +201,35 @@ def _load_page_sizes(
 
 def _plan_cell(
     record: dict[str, object],
-    files: Files,
+    files: Sequence[ReportFile],
     sizes: tuple[int, int],
     edition: str,
     protocol: Protocol,
     judge: Judge,
     known: dict[str, tuple[str, int, str | None]],
 ) -> CellPlan:
-    prompt_sha = judge.prompt_sha(protocol.prompts)
-    if files:
-        record["files"] = content_sha(*(f"{f.media_type} {f.n_pages} {f.sha}" for f in files))
-        prompt_sha = content_sha(prompt_sha, load_wording(choose_wording(protocol.prompts)).sha)
+    shown = choose_files(
+        files,
+        scanned=record["report_status"] == "scanned",
+        inputs=protocol.inputs,
+        judge=judge,
+    )
+    prompt_sha = add_files(record, shown, protocol.prompts, judge.prompt_sha(protocol.prompts))
     # How this judge reads pages only matters for cells whose pages it does not read whole at once.
     if record["pairs_reliable"] and (reading := judge.page_key_parts(*sizes)):
         prompt_sha = content_sha(prompt_sha, *reading)
-    # Only scans have files in their ids: other cells keep the ids they were paid for under.
-    inputs = [name for name in protocol.inputs if name != "files" or files]
+    # Only cells that are shown files have them in their ids: the others keep the ids they were paid
+    # for under.
+    inputs = [name for name in protocol.inputs if name not in FILE_INPUTS]
+    shows = {SCANS: {SCANS, PDFS}, PICTURES: {PICTURES}}
+    inputs += [name for name in shows if name in record and shows[name] & {*protocol.inputs}]
     input_sha = content_sha(*(f"{name}={record[name]}" for name in inputs))
     key = (edition, protocol.name, str(record["agent"]), str(record["assignment"]), judge.name)
     cell_id = content_sha(*key, judge.model_version, prompt_sha, protocol.version, input_sha)
     missing = [name for name in inputs if record[name] is None]
-    state, reason = _determine_state(record, files, protocol, judge, missing, known.get(cell_id))
+    state, reason = _determine_state(
+        record, shown.instead, protocol, judge, missing, known.get(cell_id)
+    )
     return CellPlan(
         edition=edition,
         protocol=protocol.name,
@@ -229,6 +248,7 @@ def _plan_cell(
         pairs_reason=record["pairs_reason"],
         article_url=str(record["article_url"]),
         missing=protocol.missing,
+        shown=shown,
     )
 
 
@@ -260,12 +280,13 @@ def _determine_state(
 
 def _explain_unshown(files: Files, protocol: Protocol, judge: Judge) -> str | None:
     """Return why a scan cannot be judged; None if it can."""
-    if "files" not in protocol.inputs:
+    if SCANS not in protocol.inputs:
         return f"{protocol.name} judges texts only"
     return find_attachment_problem(judge.name, judge.reads, files)
 
 
 def build_plan_frame(plans: Sequence[CellPlan]) -> pl.DataFrame:
     """Return the plans as a frame with one row per report, for scoring."""
-    schema = dict.fromkeys(CellPlan.model_fields, pl.String) | {"pairs_reliable": pl.Boolean}
-    return pl.DataFrame([plan.model_dump() for plan in plans], schema=schema)
+    names = [name for name in CellPlan.model_fields if name != "shown"]
+    schema = dict.fromkeys(names, pl.String) | {"pairs_reliable": pl.Boolean}
+    return pl.DataFrame([plan.model_dump(exclude={"shown"}) for plan in plans], schema=schema)

@@ -39,6 +39,8 @@ class Attachment(Frozen):
     n_bytes: int
     n_pages: int | None = None
     """Pages of a PDF; None if unknown."""
+    name: str | None = None
+    """What the report's text calls a picture, if it does."""
     folder: Path = Field(repr=False)
     """The folder in which files are stored under their sha (`FileStore`)."""
 

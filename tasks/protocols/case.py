@@ -60,7 +60,9 @@ class Case(Frozen):
     usage: ReportUsage | None = None
     """Null if the report was not produced here."""
     attachments: tuple[Attachment, ...] = ()
-    """For a report that came as images: the files to show instead of its text."""
+    """The files to show instead of the report's text: a scan, or a PDF."""
+    pictures: tuple[Attachment, ...] = ()
+    """Pictures in the report, to show beside its text."""
 
     @property
     def reference(self) -> Article:

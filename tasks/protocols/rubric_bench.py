@@ -10,6 +10,8 @@ published code:
 - The published code keys results by text, so that for the six items that its rubrics contain twice
   the first score is lost. Here both have an id and both count; only `rubric_total_compat` leaves
   the first out.
+- The published code shows PDFs and the pictures in DOCX. `pdfs` and `pictures` do; as delivered,
+  judges get the text, and files of scans alone.
 - The published code cuts texts longer than `max_chars` silently. Here the verdicts, a step and a
   metric record the cut.
 
@@ -30,6 +32,7 @@ from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.quotations import is_quoted_in
 from tasks.judges.research import GradeItems, RubricItem
+from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.figures import build_share
 from tasks.protocols.versions import build_version, parse_parameters
@@ -37,7 +40,8 @@ from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
 
 MET, ABSENT, FROM_BLOCKED = "1", "0", "-1"
-DIMENSIONS = ("info_recall", "analysis", "presentation")
+PRESENTATION = "presentation"
+DIMENSIONS = ("info_recall", "analysis", PRESENTATION)
 EVIDENCE, SHOWN, DOUBLE = "evidence", "shown", "double"
 """Steps that need no model."""
 FOUND, NOT_FOUND = "found", "not_found"
@@ -56,6 +60,10 @@ class RubricBenchParameters(ConfigModel):
     """Whether answers identify items by repeating their text exactly; published: yes."""
     attachments: bool = False
     """Whether to show scanned reports, instead of their text, to judges that read images."""
+    pdfs: bool = False
+    """Whether to show PDFs with text, instead of their text, to judges that read PDFs."""
+    pictures: bool = False
+    """Whether pictures in reports go along in calls with Presentation items."""
 
 
 class RubricBench:
@@ -69,27 +77,32 @@ class RubricBench:
         self.metrics, self.missing = entry.metrics, entry.missing
         self.parameters = parse_parameters(entry, RubricBenchParameters)
         self.inputs: tuple[str, ...] = ("query", "report", "rubric")
-        if self.parameters.attachments:
-            self.inputs += ("files",)
-        # Judging scans does not affect how texts are judged: it must not change their cells.
-        settings = canonical_values(self.parameters, exclude={"attachments"})
+        switches = {"attachments": "files", "pdfs": "pdfs", "pictures": "pictures"}
+        for switch, shown in switches.items():
+            if getattr(self.parameters, switch):
+                self.inputs += (shown,)
+        # Showing files does not affect how texts are judged: it must not change their cells.
+        settings = canonical_values(self.parameters, exclude={*switches})
         self.version = build_version(entry, settings)
 
     def supports(self, judge: Judge) -> bool:
         return GradeItems in judge.decides
 
     async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
-        text = case.report.text[: self.parameters.max_chars]
+        text = case.report.text
+        if not case.attachments:
+            text = text[: self.parameters.max_chars]  # PDFs are shown whole, as published
+        scanned = bool(case.attachments) and not text
         grades = await self._grade_items(case, text, judge)
         return [
             *grades,
             *(
-                _check_quotation(grade, None if case.attachments else text)
+                _check_quotation(grade, None if scanned else text)
                 for grade in grades
                 if _has_evidence(grade)
             ),
             *_find_duplicates(case.rubric),
-            *([] if case.attachments else [_record_shown(case, text)]),
+            *([] if scanned else [_record_shown(case, text)]),
         ]
 
     async def _grade_items(self, case: Case, text: str, judge: Judge) -> list[ItemAnswer]:
@@ -116,6 +129,7 @@ class RubricBench:
                 ),
                 blocked=BundleSettings.model_validate_json(settings).blocked,
                 attachments=case.attachments,
+                pictures=_select_pictures(case, batch),
                 echo=self.parameters.compat_echo,
                 prompt="rubric_bench/grade_items",
             )
@@ -175,6 +189,12 @@ def split_batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[li
             found.append(batch := [])
         batch.append(item)
     return found
+
+
+def _select_pictures(case: Case, batch: Sequence[Rubric]) -> tuple[Attachment, ...]:
+    """Return the report's pictures for a batch with items of presentation, else none."""
+    shown = any(rubric.dimension == PRESENTATION for rubric in batch)
+    return case.pictures if shown and not case.attachments else ()
 
 
 def _has_evidence(grade: ItemAnswer) -> bool:

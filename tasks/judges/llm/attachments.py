@@ -15,9 +15,14 @@ from tasks.warehouse.rows import content_sha
 MEGABYTE = 1_000_000
 ARTICLE, REPORT = "article", "report"
 """The kinds of attached texts, also the names of their wordings."""
+PICTURES_WORDING = "pictures"
+"""The wording for pictures that go along with a text."""
 WORDINGS = {"wiki_writing": ARTICLE}
 """Wordings by folder of prompts; the default is REPORT."""
-_FILE = re.compile(r"# System\n(?P<system>.*?)\n# (?:Article|Report)\n(?P<instead>.*)", re.S)
+_PICTURE_NAME = re.compile(r"image-[0-9]{1,4}\.[a-z0-9]{1,5}", re.A)
+_FILE = re.compile(
+    r"# System\n(?P<system>.*?)\n# (?:Article|Report|Pictures)\n(?P<instead>.*)", re.S
+)
 
 
 class FileInfo(Protocol):
@@ -37,7 +42,7 @@ class AttachedFiles:
     system: str
     """Added to the prompt's system text."""
     placeholder: str
-    """Replaces the text in the prompt."""
+    """Replaces the text in the prompt; of pictures beside a text, names them."""
     sha: str
     """Sha of the wording."""
 
@@ -55,7 +60,7 @@ class AttachmentWording:
         found = _FILE.fullmatch(text)
         if not found:
             raise ConfigurationError(
-                f"{path}: expected `# System`, then `# Article` or `# Report`."
+                f"{path}: expected `# System`, then `# Article`, `# Report` or `# Pictures`."
             )
         self.sha = content_sha(text)
         self.system = found["system"].strip()
@@ -114,4 +119,6 @@ def find_attachment_problem(
 
 
 def _describe_file(file: Attachment) -> str:
+    if file.name and _PICTURE_NAME.fullmatch(file.name):
+        return f"{file.media_type}, {file.name} in the text"
     return f"{file.media_type}, {file.n_pages} pages" if file.n_pages else file.media_type

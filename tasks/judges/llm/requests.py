@@ -1,6 +1,7 @@
 """Requests to one model: each a prompt file, its values, and the form of the reply."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -11,7 +12,12 @@ from tasks.judges.forms.form import ItemResults, ReplyModel
 from tasks.judges.forms.parsing import order_results, parse_reply
 from tasks.judges.forms.registry import forms_sha
 from tasks.judges.forms.schemas import render_item_schema, render_schema, restrict_values
-from tasks.judges.llm.attachments import AttachedFiles, choose_wording, load_wording
+from tasks.judges.llm.attachments import (
+    PICTURES_WORDING,
+    AttachedFiles,
+    choose_wording,
+    load_wording,
+)
 from tasks.judges.llm.excerpts import ExcerptNotice, load_notice
 from tasks.judges.llm.prompts import load_prompt
 from tasks.models.attachments import Attachment, supported_media_types
@@ -79,6 +85,11 @@ class PromptedModel:
         """Return files for a prompt, with the wording that introduces them."""
         wording = choose_wording(prompt_name.partition("/")[0])
         return load_wording(wording, self._configs).describe(files)
+
+    def attach_pictures(self, files: tuple[Attachment, ...]) -> AttachedFiles:
+        """Return pictures that go along with a report's text, named in the system text."""
+        attached = load_wording(PICTURES_WORDING, self._configs).describe(files)
+        return replace(attached, system=f"{attached.system}\n\n{attached.placeholder.strip()}")
 
     def notice(self) -> ExcerptNotice:
         """Return the notice that introduces an excerpt of a page."""

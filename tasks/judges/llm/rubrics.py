@@ -33,6 +33,8 @@ async def grade_items(model: PromptedModel, request: GradeItems) -> list[JudgeAn
             return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=said)] * n
         attached = model.attach(request.attachments, request.prompt)
         values["report"] = attached.placeholder
+    elif request.pictures:
+        attached = model.attach_pictures(request.pictures)
 
     def check(results: Sequence[ItemGrade]) -> None:
         for result in results:

@@ -1,8 +1,11 @@
 """PDFs without tags: what the layout tells is read, and pages without text are named."""
 
 from collections.abc import Callable
+from io import BytesIO
 
 import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from tasks.documents.pdf import read
@@ -13,6 +16,7 @@ from tests.tasks.documents.builders import (
     both,
     lines,
     pdf,
+    picture,
     ruled_table,
     scan,
     spoilt,
@@ -163,3 +167,47 @@ def test_a_broken_page_is_named_and_leaves_the_others() -> None:
     document = read(spoilt(pdf(lines("One two three."), lines(*PARAGRAPH * 9))))
     assert document.markdown.strip() == "One two three."
     assert document.page_remarks == ("page 2 of 2 not read: its content cannot be decoded",)
+
+
+def drawn(content: bytes, side: float = 100) -> Callable[[Canvas], None]:
+    """Draws a picture as it is in its file."""
+    return lambda canvas: canvas.drawImage(ImageReader(BytesIO(content)), 60, 300, side, side)
+
+
+def opened(content: bytes) -> tuple[str | None, tuple[int, int]]:
+    with Image.open(BytesIO(content)) as image:
+        return image.format, image.size
+
+
+def test_pictures_beside_text_are_kept_each_once_in_order() -> None:
+    jpeg, png = picture("JPEG", (60, 40), colour="red"), picture(size=(50, 90))
+    first, second = lines("A chart shows the fall."), lines("Another shows the spring.", top=700)
+    document = read(pdf(both(first, drawn(png)), both(second, drawn(jpeg), drawn(png))))
+    assert [(p.name, p.media_type) for p in document.pictures] == [
+        ("image-1.png", "image/png"),
+        ("image-2.jpg", "image/jpeg"),
+    ]
+    assert opened(document.pictures[0].content) == ("PNG", (50, 90))
+    assert document.pictures[1].content == jpeg
+    assert document.remarks == ()
+
+
+def test_icons_are_no_pictures_and_print_colours_become_png() -> None:
+    cmyk, icon = picture("JPEG", (60, 40), "CMYK"), picture(size=(16, 16))
+    document = read(pdf(both(lines("A chart."), drawn(icon), drawn(cmyk))))
+    assert [opened(p.content) for p in document.pictures] == [("PNG", (60, 40))]
+
+
+def test_a_scan_s_pictures_are_in_the_pdf_that_is_shown() -> None:
+    assert read(pdf(drawn(picture(size=(500, 700))))).pictures == ()
+
+
+@pytest.mark.parametrize("size", [b"20000", b"2000000000"])
+def test_a_picture_of_too_many_pixels_is_left_out_and_the_text_stays(size: bytes) -> None:
+    content = pdf(both(lines("A chart."), drawn(picture(size=(61, 41)))))
+    assert b"/Width 61" in content
+    content = content.replace(b"/Width 61", b"/Width " + size)
+    document = read(content.replace(b"/Height 41", b"/Height " + size))
+    assert document.markdown.strip() == "A chart."
+    assert document.pictures == ()
+    assert "1 of its pictures are left out" in document.remarks[0]

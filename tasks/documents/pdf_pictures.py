@@ -1,0 +1,64 @@
+"""Extract the pictures in a PDF, in the order of its pages."""
+
+from collections.abc import Iterator
+from io import BytesIO
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+from PIL import Image
+
+from tasks.documents.picture import MAX_PIXELS, to_png
+from tasks.documents.pictures import PictureCollector
+
+MIN_SIDE = 32
+"""Smaller pictures, in pixels, are bullets, lines and icons."""
+MAX_PIXELS_DECODED = 200_000_000
+"""For all pictures of a PDF that are not JPEG; the rest is left out."""
+
+
+def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, ...]:
+    """Add a PDF's pictures to the collector, each once; return remarks about the others."""
+    seen: set[tuple[str, bytes]] = set()
+    n_pixels = n_failed = 0
+    with pypdfium2.PdfDocument(content) as document:
+        for image in _list_images(document):
+            try:
+                width, height = image.get_px_size()
+                if min(width, height) < MIN_SIDE:
+                    continue
+                n_pixels += width * height
+                if width * height > MAX_PIXELS or n_pixels > MAX_PIXELS_DECODED:
+                    n_failed += 1
+                    continue
+                found = _read_jpeg(image) or _read_png(image)
+            except MemoryError:
+                raise
+            except Exception:  # foreign input: the other pictures may be sound
+                n_failed += 1
+                continue
+            if found not in seen:
+                seen.add(found)
+                collector.add(*found)
+    if not n_failed:
+        return ()
+    return (f"{n_failed} of its pictures are left out: they are damaged or have too many pixels",)
+
+
+def _list_images(document: pypdfium2.PdfDocument) -> Iterator[pypdfium2.PdfImage]:
+    for page in document:
+        yield from page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])
+
+
+def _read_jpeg(image: pypdfium2.PdfImage) -> tuple[str, bytes] | None:
+    """Return a JPEG as it is in the PDF; None for other pictures, and for JPEGs in print colours,
+    which not every reader shows right."""
+    if image.get_filters(skip_simple=True) != ["DCTDecode"]:
+        return None
+    content = bytes(image.get_data(decode_simple=True))
+    with Image.open(BytesIO(content), formats=["JPEG"]) as opened:
+        opened.load()
+        return ("image/jpeg", content) if opened.mode in {"L", "RGB"} else None
+
+
+def _read_png(image: pypdfium2.PdfImage) -> tuple[str, bytes]:
+    return "image/png", to_png(image.get_bitmap().to_pil())
