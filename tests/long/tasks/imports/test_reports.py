@@ -175,8 +175,9 @@ def test_what_cannot_be_read_is_listed_and_the_rest_goes_in(
         f"{BRIDGES}.md": "unreadable",
         "notes.xlsx": "unreadable",
     }
-    [file] = warehouse.rows(ReportFile, "agent = 'mine'")
+    [file, scanned] = warehouse.rows(ReportFile, "agent = 'mine'")  # both pages are one picture
     assert (file.n_pages, file.n_unreadable_pages) == (3, 2)
+    assert (scanned.number, scanned.media_type, scanned.n_pages) == (1, "image/png", None)
     # Mended files come in, and what was said of them is forgotten.
     give(folder, **{f"{LIGHTHOUSE}__pdf": pdf(lines("A light stands on the rocks."))})
     take(warehouse, folder / f"{LIGHTHOUSE}.pdf")
