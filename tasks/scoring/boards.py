@@ -209,7 +209,7 @@ BOARDS = (
         "Rep.",
         "Integr. (I) and Drift (D) with other settings of what the paper leaves "
         "unspecified: both thresholds 1, 3 or 5; N: the other normalisation of relevance; code: "
-        "all as in the authors' notebook. Rank: by Integr.",
+        "keywords as in the authors' notebook. Rank: by Integr.",
         "Rigorous Bench: sensitivity to what is unspecified by the paper",
         only_valued=True,
     ),
