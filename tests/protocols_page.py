@@ -24,8 +24,8 @@ two. `evergreen protocols NAME` prints the same.
   as in conflicts and leakage, it has no value either way.
 - **Failed items**: a verdict without a usable answer is open, never a score. This column says what
   becomes of the figure meanwhile, and of what can never be judged.
-- **Differences** lists every known one. Where a paper and its code differ, both figures are
-  published, and the column says which is which.
+- **Differences** lists every known one. Where a paper and its code define a figure differently,
+  this column says which of the two it follows, and names the other figure where we publish both.
 """
 AGGREGATES = {"macro": "macro", "micro": "micro", "by_category": "by category"}
 
