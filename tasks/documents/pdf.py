@@ -13,7 +13,6 @@ from pdfplumber.utils.exceptions import PdfminerException
 
 from tasks.documents.document import MAX_PAGES, ParsedDocument, UnreadableDocument, UnreadablePage
 from tasks.documents.pdf_layout import PdfTable, to_markdown
-from tasks.documents.pdf_pictures import collect_pictures
 from tasks.documents.pdf_tags import read_tag_places
 from tasks.documents.pdf_words import (
     PdfLine,
@@ -95,6 +94,9 @@ def read(content: bytes) -> ParsedDocument:
 def _collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, ...]:
     """Collect the pictures; without them the text is still a report."""
     try:
+        # Loads pdfium, which needs memory that a text alone does not.
+        from tasks.documents.pdf_pictures import collect_pictures
+
         return collect_pictures(content, collector)
     except MemoryError:
         raise

@@ -90,6 +90,8 @@ def read_by_kind(kind: str, content: bytes) -> ParsedDocument:
             "its parts lie too deep within each other to be read. Export it afresh, or as Markdown."
         ) from None
     except Exception as error:  # foreign input: every library has errors of its own
+        if isinstance(error, ImportError) and "failed to map segment" in str(error):
+            raise MemoryError from None  # the limit leaves no room for a library
         message = " ".join(str(error).split())[:200]
         raise UnreadableDocument(
             f"it is damaged, or not what its name says ({type(error).__name__}"

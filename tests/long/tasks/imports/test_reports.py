@@ -9,6 +9,8 @@ import pytest
 
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.freeze import freeze_edition
+from tasks.documents.document import ParsedDocument
+from tasks.documents.reading import read_document
 from tasks.editions.manifest import find_changes
 from tasks.editions.names import UnknownName
 from tasks.imports.matching import match_reports
@@ -328,3 +330,22 @@ def test_progress_is_told_file_by_file(warehouse: Warehouse, tmp_path: Path) -> 
     matched = match_reports(warehouse, folder, "sample", "mine")
     import_reports(warehouse, matched, on_file=on_progress)
     assert told == [(f"{LIGHTHOUSE}.md", 1, 2), (f"{MERCURY}.md", 2, 2)]
+
+
+def test_a_scan_keeps_its_pictures_when_another_pillow_writes_other_bytes(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = give(tmp_path / "files", **{f"{MERCURY}__tif": picture("TIFF")})
+    take(warehouse, folder)
+    before = warehouse.rows(ReportFile, "agent = 'mine'")
+    assert [file.media_type for file in before] == ["image/tiff", "image/png"]
+
+    def read_otherwise(name: str, content: bytes) -> ParsedDocument:
+        document = read_document(name, content)
+        [page] = document.pictures
+        other = page.model_copy(update={"content": page.content + b"!"})
+        return document.model_copy(update={"pictures": (other,)})
+
+    monkeypatch.setattr("tasks.imports.reports.read_document", read_otherwise)
+    assert outcomes(take(warehouse, folder)) == {f"{MERCURY}.tif": "unchanged"}
+    assert warehouse.rows(ReportFile, "agent = 'mine'") == before
