@@ -125,7 +125,7 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
     async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
         if texts := select_extractions(run):
             usd = get_budget(store).usd
-            check_permitted(await asyncio.to_thread(describe_extraction, run, texts, usd))
+            check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
             failures += await claims_stage(run, texts)
         if unmeasured := find_pending_diagnostics(store, run.edition, run.agents):
             failures += await diagnostics_stage(run, unmeasured)

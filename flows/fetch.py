@@ -129,7 +129,7 @@ async def _extract_claims(
     if not (todo := select_extractions(run)):
         return []
     usd = get_budget(store).usd
-    check_permitted(await asyncio.to_thread(describe_extraction, run, todo, usd))
+    check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
     return await claims_stage(run, todo)
 
 

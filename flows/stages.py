@@ -76,7 +76,8 @@ def stage_flow(name: str) -> Callable[[Work[ItemT, ResultT]], Work[ItemT, Result
 @stage_flow("claims")
 async def claims_stage(run: Evaluation, todo: Sequence[PendingExtraction]) -> list[Failure]:
     """Extract facts and claims from texts that have none, a task per agent."""
-    judge_name = run.extracting_judge
+    bought = any(not item.stays_offline for item in todo)
+    judge_name = run.extracting_judge if bought else None
     by_agent: dict[str, list[PendingExtraction]] = {}
     for item in todo:
         by_agent.setdefault(item.agent, []).append(item)

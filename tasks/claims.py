@@ -47,16 +47,18 @@ async def extract_statements(
     Raises:
         ExtractionFailed: the judge gave no usable answer for some texts; the others are done.
     """
-    if judge is None:
-        for item in items:
+    bought = [item for item in items if judge and not item.stays_offline]
+    for item in items:
+        if item not in bought:
             await _extract_offline(warehouse, item)
+    if not judge or not bought:
         return
     extractor: Any = get_judge_session(warehouse, judge).judge
     problems = await asyncio.gather(
-        *(_extract_with_judge(warehouse, item, extractor) for item in items)
+        *(_extract_with_judge(warehouse, item, extractor) for item in bought)
     )
     if failed := [problem for problem in problems if problem]:
-        raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
+        raise ExtractionFailed(f"{len(failed)} of {len(bought)} texts: {'; '.join(failed[:3])}")
 
 
 async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> None:

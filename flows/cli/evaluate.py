@@ -32,7 +32,7 @@ from tasks.imports.wlc import import_edition
 from tasks.judges.registry import list_judges
 from tasks.judging.preconditions import check_judges
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.evaluation import Evaluation, describe_if_done, select_extractions
+from tasks.pending.evaluation import Evaluation, describe_if_done
 from tasks.planning.permission import describe_extraction
 from tasks.protocols.registry import default_protocols
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
@@ -103,7 +103,7 @@ def evaluate(
         run = Evaluation(
             store.url, edition, protocols, tuple(agents), judge_name, extractor, extract_again
         )
-        said = describe_extraction(run, select_extractions(run), budget)
+        said = describe_extraction(run, budget)
         complete, outcome = run_flow(
             "evaluate",
             {

@@ -15,7 +15,7 @@ from tasks.pending.evaluation import (
     describe_kept_extractions,
     find_pending_cells,
     plan_run_cells,
-    select_extractions,
+    select_bought_extractions,
     select_key_points,
 )
 from tasks.planning.estimate import (
@@ -59,7 +59,7 @@ def estimate_evaluation(run: Evaluation) -> tuple[pl.DataFrame, list[str]]:
                 )
         if run.extracting_judge:
             extracting_name, extracting = load_model_entry(run.extracting_judge, "extract")
-            texts = select_extractions(run)
+            texts = select_bought_extractions(run)
             frames.append(estimate_extraction(run.store, extracting_name, extracting, texts))
     finally:
         HELPERS.close()

@@ -110,8 +110,16 @@ def select_extractions(run: Evaluation) -> list[PendingExtraction]:
     return [
         item
         for item in found
-        if run.includes(item.assignment) and (extractor is None or _uses_statements(run, item))
+        if run.includes(item.assignment)
+        and (extractor is None or item.stays_offline or _uses_statements(run, item))
     ]
+
+
+def select_bought_extractions(run: Evaluation) -> list[PendingExtraction]:
+    """Return those of the texts that a model is to extract."""
+    if run.extracting_judge is None:
+        return []
+    return [item for item in select_extractions(run) if not item.stays_offline]
 
 
 def describe_kept_extractions(run: Evaluation) -> str | None:

@@ -1,7 +1,7 @@
 """Find texts whose facts or claims are to be extracted."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION
@@ -42,6 +42,8 @@ class PendingExtraction(Frozen):
     kind: str
     """The kind of the assignment."""
     title: str
+    stays_offline: bool = False
+    """Whether the offline extractor extracts it, whoever extracts other texts."""
 
     @property
     def by_attribution(self) -> bool:
@@ -94,8 +96,14 @@ def find_pending_extractions(
 
     again: also those of every other extractor and version; published statements stay.
     """
-    rows = _list_texts(warehouse, edition, agents, extractor)
-    return [item for item, made, ours in rows if _is_pending(made, ours, extractor, again=again)]
+    found = []
+    for item, made, ours in _list_texts(warehouse, edition, agents, extractor):
+        fate = _decide_fate(made, ours)
+        if fate == "extract" or (again and fate in ("update", "keep")):
+            found.append(item)
+        elif fate == "update":
+            found.append(item.model_copy(update={"stays_offline": True}))
+    return found
 
 
 def find_kept_extractions(
@@ -104,12 +112,11 @@ def find_kept_extractions(
     agents: Sequence[str] = (),
     extractor: VersionedJudge | None = None,
 ) -> list[KeptExtraction]:
-    """Return the texts that `find_pending_extractions` adds with `again`."""
+    """Return the texts that this extractor extracts only with `again`."""
     return [
         KeptExtraction(item, made["source"], made["extractor_version"])
         for item, made, ours in _list_texts(warehouse, edition, agents, extractor)
-        if _is_pending(made, ours, extractor, again=True)
-        and not _is_pending(made, ours, extractor, again=False)
+        if _decide_fate(made, ours) in ("update", "keep")
     ]
 
 
@@ -133,20 +140,18 @@ def _list_texts(
             )  # fmt: skip
 
 
-def _is_pending(
-    made: dict[str, Any], ours: str, extractor: VersionedJudge | None, *, again: bool
-) -> bool:
-    """Whether a text is to be extracted. ours: this extractor's version."""
+def _decide_fate(made: dict[str, Any], ours: str) -> Literal["extract", "update", "keep", "done"]:
+    """Decide about a text: `update` has the offline extractor replace what an earlier version of it
+    made, whoever extracts other texts. ours: the version of the run's extractor."""
     if not made["is_current"]:
-        return True
-    if made["source"] == "published" or made["extractor_version"] == ours:
-        return False
-    if again:
-        return True
-    if extractor is None:
-        return bool(made["source"] == "offline")
-    same_answers = made["extractor_version"].startswith(ours.removesuffix(CITING).rstrip())
-    return bool(made["source"] == "judge" and same_answers)
+        return "extract"
+    version = made["extractor_version"]
+    if made["source"] == "published" or version == ours:
+        return "done"
+    if made["source"] == "offline":
+        return "keep" if version == EXTRACTOR_VERSION else "update"
+    same_answers = version.startswith(ours.removesuffix(CITING).rstrip())
+    return "extract" if same_answers else "keep"
 
 
 def load_text(warehouse: Warehouse, item: PendingExtraction) -> str:

@@ -12,7 +12,7 @@ from tasks.pending.evaluation import (
     Evaluation,
     find_pending_cells,
     plan_run_cells,
-    select_extractions,
+    select_bought_extractions,
 )
 from tasks.planning.estimate import estimate_cells, estimate_extraction
 from tasks.planning.month import Month
@@ -98,7 +98,7 @@ def _plan_future_reports(store: Warehouse, name: str, reports: int, target: str)
 def _plan_extraction(run: Evaluation, name: str, expected: ExpectedWork) -> Iterator[PlannedStep]:
     target = f"the judge {name}"
     extracting, entry = load_model_entry(name, "extract")
-    if items := select_extractions(run):
+    if items := select_bought_extractions(run):
         frame = estimate_extraction(run.store, extracting, entry, items)
         yield PlannedStep(
             step="fetch", action=f"extract the statements of {len(items)} texts", target=target,

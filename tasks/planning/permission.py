@@ -10,8 +10,8 @@ from tasks.base import format_count
 from tasks.judges.registry import OFFLINE, load_judge, load_model_entry, resolve_extractor
 from tasks.judging.preconditions import find_current_price
 from tasks.models.errors import Misconfigured
-from tasks.pending.evaluation import Evaluation
-from tasks.pending.extractions import PendingExtraction, find_pending_extractions
+from tasks.pending.evaluation import Evaluation, select_bought_extractions
+from tasks.pending.extractions import find_pending_extractions
 from tasks.pending.reports import find_pending_reports
 from tasks.warehouse.store import Readable
 
@@ -21,13 +21,13 @@ HOW_TO_PERMIT = (
 )
 
 
-def describe_extraction(
-    run: Evaluation, texts: Sequence[PendingExtraction], budget_usd: float | None
-) -> str | None:
-    """Describe the extraction of these texts if somebody has to permit it; None if it costs
+def describe_extraction(run: Evaluation, budget_usd: float | None) -> str | None:
+    """Describe the extraction that the run would buy if somebody has to permit it; None if it costs
     nothing, a budget limits it, or its extractor was named."""
     name = run.extracting_judge
-    if name is None or _is_permitted(name, run.extractor, budget_usd) or not texts:
+    if name is None or _is_permitted(name, run.extractor, budget_usd):
+        return None
+    if not (texts := select_bought_extractions(run)):
         return None
     from tasks.planning.estimate import estimate_extraction  # slow: loads the model clients
 
@@ -59,7 +59,10 @@ def describe_future_extraction(
     if (
         source.frame(assigned, [edition]).item()
         and not any(find_pending_reports(source, edition, agent) for agent in agents)
-        and not find_pending_extractions(source, edition, agents, load_judge(name))
+        and all(
+            item.stays_offline
+            for item in find_pending_extractions(source, edition, agents, load_judge(name))
+        )
     ):
         return None
     return f"{name} would extract the facts and claims of {edition}"

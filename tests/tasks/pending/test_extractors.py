@@ -216,8 +216,7 @@ def test_the_estimate_counts_the_extraction_and_says_what_is_kept(
 
 def test_a_model_that_nobody_named_needs_a_budget_or_a_person(path: Path) -> None:
     def said(budget: float | None = None, **more: object) -> str | None:
-        run = of_judge(path, **more)
-        return describe_extraction(run, select_extractions(run), budget)
+        return describe_extraction(of_judge(path, **more), budget)
 
     with open_warehouse(path):
         found = said() or ""
@@ -234,13 +233,29 @@ def test_a_model_that_nobody_named_needs_a_budget_or_a_person(path: Path) -> Non
 
 def test_what_the_ledger_has_needs_no_permission(extracted: Path) -> None:
     with open_warehouse(extracted) as store:
-        store.write(Change(Extraction, [], replacing={"edition": "sample"}))
-        run = of_judge(extracted)
-        texts = select_extractions(run)
-        assert len(texts) > N_TEXTS  # the published are gone as well
-        mine = [item for item in texts if item.agent in ("sample_blogger", "sample_sketch")]
-        assert describe_extraction(run, mine, None) is None
-        assert describe_extraction(run, texts, None)
+        made = store.rows(Extraction, "source = 'judge'")
+        for row in made:
+            key = {"edition": "sample", "agent": row.agent, "assignment": row.assignment}
+            store.write(Change(Extraction, [], replacing=key))
+        assert len(select_extractions(of_judge(extracted))) == N_TEXTS
+        assert describe_extraction(of_judge(extracted), None) is None
+
+
+def test_an_earlier_version_of_the_offline_extraction_is_updated_offline_and_kept(
+    offline: Path,
+) -> None:
+    with open_warehouse(offline) as store:
+        old = [
+            row.model_copy(update={"extractor_version": "offline-0"})
+            for row in store.rows(Extraction, "source = 'offline'")
+        ]
+        store.write(Change(Extraction, old))
+        assert describe_extraction(of_judge(offline), None) is None
+        assert "extracted offline" in (describe_kept_extractions(of_judge(offline)) or "")
+    assert judged(offline)[0] == 0
+    assert rows(offline, SOURCES) == [("offline", N_TEXTS), ("published", 5)]
+    versions = "SELECT count(*) FROM extractions WHERE extractor_version = 'offline-0'"
+    assert value(offline, versions) == 0
 
 
 def test_before_agents_are_paid_the_extraction_of_their_reports_is_permitted(
