@@ -13,7 +13,9 @@ from tasks.documents.pictures import PictureCollector
 MIN_SIDE = 32
 """Smaller pictures, in pixels, are bullets, lines and icons."""
 MAX_PIXELS_DECODED = 200_000_000
-"""For all pictures of a PDF that are not JPEG; the rest is left out."""
+"""For all pictures of a PDF; the rest is left out."""
+MAX_CLEAR = 0.1
+"""A picture with a larger share of pixels that let the page through has a mask; fewer are edges."""
 
 
 def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, ...]:
@@ -30,7 +32,7 @@ def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, 
                 if width * height > MAX_PIXELS or n_pixels > MAX_PIXELS_DECODED:
                     n_failed += 1
                     continue
-                found = _read_jpeg(image) or _read_png(image)
+                found = _draw_changed(image) or _read_jpeg(image) or _read_png(image)
             except MemoryError:
                 raise
             except Exception:  # foreign input: the other pictures may be sound
@@ -47,6 +49,26 @@ def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, 
 def _list_images(document: pypdfium2.PdfDocument) -> Iterator[pypdfium2.PdfImage]:
     for page in document:
         yield from page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])
+
+
+def _draw_changed(image: pypdfium2.PdfImage) -> tuple[str, bytes] | None:
+    """Draw a picture that the page shows through a mask, turned or mirrored; None for others.
+
+    What is transparent becomes white, like paper: the colours below a mask are often black.
+    """
+    left, bottom, right, top = image.get_bounds()
+    width, height = right - left, top - bottom
+    scale = max(max(image.get_px_size()) / side for side in (width, height))
+    if width * height * scale**2 > MAX_PIXELS:
+        raise ValueError("too many pixels")
+    drawn = image.get_bitmap(render=True).to_pil().convert("RGBA")
+    n_clear = sum(drawn.getchannel("A").histogram()[:255])
+    a, b, c, d, *_ = image.get_matrix().get()
+    upright = a > 0 and d > 0 and b == c == 0
+    if upright and n_clear <= MAX_CLEAR * drawn.width * drawn.height:
+        return None
+    white = Image.new("RGBA", drawn.size, "white")
+    return "image/png", to_png(Image.alpha_composite(white, drawn).convert("RGB"))
 
 
 def _read_jpeg(image: pypdfium2.PdfImage) -> tuple[str, bytes] | None:

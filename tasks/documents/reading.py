@@ -85,6 +85,10 @@ def read_by_kind(kind: str, content: bytes) -> ParsedDocument:
         document: ParsedDocument = import_module(f"tasks.documents.{kind}").read(content)
     except (UnreadableDocument, MemoryError):
         raise
+    except ImportError as error:
+        if "failed to map" in str(error):  # a library did not fit into the memory
+            raise MemoryError(str(error)) from None
+        raise
     except RecursionError:
         raise UnreadableDocument(
             "its parts lie too deep within each other to be read. Export it afresh, or as Markdown."

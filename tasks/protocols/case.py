@@ -215,9 +215,9 @@ class Protocol(Interface):
     """The shas of a case that its verdicts depend on: article, report, facts, claims, pages, truth,
     trace, category, files, query, rubric, criteria, key_points, usage, pairs (of claims and URLs,
     with their kinds, without `inferred` ones); claim_pages instead of pages if a claim's pages are
-    read as one text. Reports that came as images are judged only with
-    `files`. With `rubric` or `article`, only assignments that have one are judged; with `criteria`,
-    the assignment's rubric is used if it has one."""
+    read as one text. Reports that came as images are judged only with `files`; with `pdfs` and
+    `pictures`, PDFs and pictures in reports are shown. With `rubric` or `article`, only assignments
+    that have one are judged; with `criteria`, the assignment's rubric is used if it has one."""
     kinds: tuple[str, ...]
     """The kinds of assignments that it judges."""
     missing: Missing

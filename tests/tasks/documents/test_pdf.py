@@ -198,6 +198,23 @@ def test_icons_are_no_pictures_and_print_colours_become_png() -> None:
     assert [opened(p.content) for p in document.pictures] == [("PNG", (60, 40))]
 
 
+def test_a_picture_is_kept_as_the_page_shows_it_on_white_and_turned() -> None:
+    chart = Image.new("RGBA", (80, 40), (0, 0, 0, 0))  # all of it black below its mask
+    chart.paste((0, 0, 0, 255), (0, 0, 40, 40))
+
+    def draw(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(chart), 60, 500, 80, 40, mask="auto")
+        canvas.translate(300, 500)
+        canvas.rotate(90)
+        canvas.drawImage(ImageReader(chart.convert("RGB")), 0, 0, 80, 40)
+
+    masked, turned = read(pdf(both(lines("A chart."), draw))).pictures
+    with Image.open(BytesIO(masked.content)) as shown:
+        assert (shown.size, shown.mode) == ((80, 40), "RGB")
+        assert (shown.getpixel((20, 20)), shown.getpixel((60, 20))) == ((0, 0, 0), (255, 255, 255))
+    assert opened(turned.content) == ("PNG", (40, 80))
+
+
 def test_a_scan_s_pictures_are_in_the_pdf_that_is_shown() -> None:
     assert read(pdf(drawn(picture(size=(500, 700))))).pictures == ()
 
