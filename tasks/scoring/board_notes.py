@@ -69,7 +69,7 @@ def _describe_left_out(rows: pl.DataFrame) -> str | None:
     if left_out.is_empty():
         return None
     named = ", ".join(f"{agent} {n:,}" for agent, n in left_out.iter_rows())
-    return f"Leak leaves out reports whose citations cannot be told apart: {named}."
+    return f"Leak leaves out reports of which nobody can tell which claim cites what: {named}."
 
 
 def choose_other_figure(rows: Iterable[Mapping[str, Any]]) -> str | None:

@@ -89,7 +89,7 @@ class DirectSource(WebSource):
     def make_outage_error(self, seen: str) -> NoNetwork:
         """Return the error for this machine being offline."""
         return NoNetwork(
-            f"No host could be reached, of {seen}. Is this machine online? These pages stay "
+            f"No host could be reached ({seen}). Is this machine online? These pages stay "
             "pending; run the same command again when it is."
         )
 

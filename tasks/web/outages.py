@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from time import monotonic
 
+from tasks.base import format_count
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.sources import WebSource
 
@@ -80,7 +81,7 @@ class OutageDetector:
         if not self._held:
             return
         if not await self._source.is_up(self._answered):
-            hosts = {host for *_, host in self._held}
+            hosts = format_count(len({host for *_, host in self._held}), "host")
             last = self._held[-1][1].error
-            raise self._source.make_outage_error(f"{len(hosts)} in a row; the last: {last}")
+            raise self._source.make_outage_error(f"{hosts} tried; the last: {last}")
         await self._release(inf)

@@ -67,9 +67,7 @@ class ServiceSource(WebSource):
 
     def make_outage_error(self, seen: str) -> ServiceUnusable:
         """Return the error for a service that is down."""
-        return ServiceUnusable(
-            f"{self.name} failed for pages of different hosts, {seen}. {RUN_AGAIN}"
-        )
+        return ServiceUnusable(f"{self.name} failed for every page ({seen}). {RUN_AGAIN}")
 
     def _check_limits(self, answer: PageResponse, is_last: bool) -> None:
         """Raise an error unless the answer is about the page.

@@ -55,7 +55,7 @@ def test_published_claims_leak_by_urls_that_are_not_in_the_report(
 def test_the_board_says_how_many_reports_leakage_leaves_out(warehouse: Warehouse) -> None:
     rows = pl.DataFrame([row.model_dump() for row in score(warehouse)])
     [board] = [board for board in BOARDS if "wiki_fact" in board.protocols]
-    assert "Leak leaves out reports whose citations cannot be told apart: cyd 1." in (
+    assert "Leak leaves out reports of which nobody can tell which claim cites what: cyd 1." in (
         describe_reports(board, rows)
     )
     assert "Leak leaves out" not in describe_reports(board, rows.filter(pl.col("agent") != "cyd"))

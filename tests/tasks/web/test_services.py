@@ -148,7 +148,7 @@ def test_a_service_that_fails_for_pages_of_many_hosts_stops_the_run_and_blames_n
         settings = jina(site) if source == "jina" else wayback(site)
         outcome = fetch(cited(5), settings, source=source)  # type: ignore[arg-type]
         assert isinstance(outcome.error, ServiceUnusable)
-        assert "failed for pages of different hosts, 5 in a row; the last: " in str(outcome.error)
+        assert "failed for every page (5 hosts tried; the last: " in str(outcome.error)
         assert outcome.fetched == {}
 
 
