@@ -137,7 +137,7 @@ class Rig:
 
     def _arguments(self, warehouse: Path) -> tuple[str, ...]:
         return ("evaluate", "--edition", self.asked.edition, "--judge", "rig",
-                "--warehouse", str(warehouse))  # fmt: skip
+                "--extractor", "offline", "--warehouse", str(warehouse))  # fmt: skip
 
 
 class Model:

@@ -18,6 +18,8 @@ from tests.flows.asked_runs import (
 )
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import evaluate, rows, value
+from tests.servers.gemini import GeminiServer
+from tests.servers.serving import serving
 
 AGENT = "openai"
 EXPORTED_BY_TIME = {"finished_at", "imported_at"}
@@ -81,6 +83,25 @@ def test_nothing_is_asked_for_that_nobody_could_judge(
         state = backfill(path, AGENT, editions=["sample"], **{decider: "nobody"})
     assert "no judge is called 'nobody'" in state.message
     assert server.n_made == 0
+
+
+def test_a_model_judge_extracts_what_the_agent_wrote_once_a_budget_permits_it(
+    sample: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, server, judge = askable(sample, tmp_path), KINDS[AGENT][1](), GeminiServer()
+    chosen = {"editions": ["sample"], "judge": "gemini-3.8-flash", "protocols": ["wiki_fact"]}
+    with serving_agent(server, AGENT), serving(judge) as address:
+        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
+        state = backfill(path, AGENT, **chosen)
+        assert "would extract the facts and claims of sample, and there is no" in state.message
+        assert (server.n_made, judge.log.entries) == (0, [])
+        state = backfill(path, AGENT, budget_usd=1000.0, **chosen)
+        assert state.name == "Completed", state.message
+    by = f"SELECT DISTINCT source FROM extractions WHERE agent = '{AGENT}'"
+    assert rows(path, by) == [("judge",)]
+    bought = "SELECT count(*) FROM calls WHERE protocol = 'extraction'"
+    assert value(path, bought) == N_ARTICLES  # the others' offline extraction is kept
 
 
 def test_no_later_stage_is_begun_where_one_has_failed(

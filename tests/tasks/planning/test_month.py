@@ -81,6 +81,36 @@ def test_what_somebody_wishes_comes_before_what_is_configured(warehouse: Warehou
     assert month(warehouse, to_publish=False, site="elsewhere").site is None
 
 
+def test_the_months_judge_extracts_if_it_is_a_model_and_nobody_says_otherwise(
+    warehouse: Warehouse,
+) -> None:
+    assert month(warehouse).extracted_by == "offline"
+    assert month(warehouse, judge="gpt-5.5").extracted_by == "gpt-5.5"
+    said_otherwise = month(warehouse, judge="gpt-5.5", extractor="offline")
+    assert (said_otherwise.extracted_by, said_otherwise.judges) == ("offline", ["gpt-5.5"])
+    configured = SETTINGS.model_copy(update={"extractor": "offline", "judge": "gpt-5.5"})
+    of_file = resolve_month(warehouse, configured, RefreshOptions(), DECEMBER)
+    assert of_file.extracted_by == "offline"
+
+
+def test_a_month_without_a_budget_begins_only_if_its_extractor_is_named_or_free(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGREEN_OPERATOR", "me@example.org")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    unlimited = SETTINGS.model_copy(update={"budget_usd": None})
+
+    def check(**wished: Any) -> None:
+        options = RefreshOptions.model_validate({"to_publish": False} | wished)
+        check_month(warehouse, resolve_month(warehouse, unlimited, options, DECEMBER))
+
+    with pytest.raises(Misconfigured, match=r"gpt-5\.5 would extract .* there is no budget"):
+        check(judge="gpt-5.5")
+    for allowed in ({"budget_usd": 5.0}, {"extractor": "gpt-5.5"}, {"extractor": "offline"}):
+        check(judge="gpt-5.5", **allowed)
+    check()
+
+
 def test_a_day_without_a_time_zone_is_one_of_utc(warehouse: Warehouse) -> None:
     found = month(warehouse, created_from=datetime(2026, 11, 1))  # noqa: DTZ001
     assert found.created_from == datetime(2026, 11, 1, tzinfo=UTC)
