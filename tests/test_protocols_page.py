@@ -8,6 +8,8 @@ from tasks.configuration.models import MetricEntry, load_protocol
 from tasks.protocols.registry import PROTOCOLS
 from tests.protocols_page import WRITE, render_page
 
+pytestmark = pytest.mark.prose
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "protocols.md"
 METRICS = [(name, metric) for name in PROTOCOLS for metric in load_protocol(name).metrics]
 

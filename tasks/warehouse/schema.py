@@ -29,7 +29,8 @@ upgraded when they are opened, older ones are refused."""
 
 _MAGIC, _MAGIC_OFFSET = b"DUCK", 8
 """The mark in a DuckDB file's header."""
-_COMMENT = re.compile(r"^COMMENT ON COLUMN [^']*'(?:[^']|'')*'\s*;", re.M)
+_COMMENT = re.compile(r"^COMMENT ON COLUMN [^']*(?:'(?:[^']|'')*'\s*)+;", re.M)
+"""A comment on a column, of one or several string literals."""
 
 
 @cache
@@ -95,7 +96,7 @@ def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) ->
         OlderWarehouse, NewerWarehouse: its schema is too old, or newer than this code's.
     """
     where = parse_location(where)
-    prepare = _strip_column_comments if isinstance(where, DuckLake) else str
+    prepare = strip_column_comments if isinstance(where, DuckLake) else str
     try:
         is_made = has_schema(connection, where)
     except UpgradableWarehouse:
@@ -114,7 +115,7 @@ def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) ->
     return read_warehouse_id(connection)
 
 
-def _strip_column_comments(sql: str) -> str:
+def strip_column_comments(sql: str) -> str:
     """Remove comments on columns, which a lake's views cannot have; `load_descriptions` reads them
     from these files."""
     return _COMMENT.sub("", sql)

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.warehouse.columns import build_table_sql
 from tasks.warehouse.rows import Row
-from tasks.warehouse.schema import SCHEMA_VERSION
+from tasks.warehouse.schema import SCHEMA_VERSION, load_schema, strip_column_comments
 from tasks.warehouse.tables import TABLES
 
 GIVEN = Path(__file__).with_name("tables.sql").read_text("utf-8")
@@ -36,3 +36,8 @@ def test_a_field_without_an_sql_type_is_no_column() -> None:
 
     with pytest.raises(KeyError, match="list"):
         build_table_sql(Listed)
+
+
+def test_a_lake_gets_no_comment_on_a_column_however_it_is_written() -> None:
+    assert "COMMENT ON COLUMN" in load_schema()
+    assert "COMMENT ON COLUMN" not in strip_column_comments(load_schema())

@@ -53,7 +53,7 @@ from tests.tasks.models.library_errors import (
     of_status,
     tree,
 )
-from tests.tasks.web.fetched import fetch, web_settings
+from tests.tasks.web.fetched import fetch_beside_an_answer, web_settings
 from tests.tasks.wikipedia.conftest import scripted, with_wiki
 
 
@@ -68,15 +68,22 @@ def test_it_is_said_what_every_class_of_the_libraries_means() -> None:
 
 
 @contextmanager
-def raising(error: Exception, place: str) -> Iterator[None]:
-    """aiohttp raises it: while sending a request, or while an answer is read."""
+def raising(error: Exception, place: str, only: str = "") -> Iterator[None]:
+    """aiohttp raises it: while sending a request (to addresses with `only`), or while an answer is
+    read."""
+    request = aiohttp.ClientSession._request
 
     async def failing(*args: Any, **more: Any) -> Any:
         raise error
 
+    async def sending(session: aiohttp.ClientSession, how: str, url: Any, **more: Any) -> Any:
+        if only in str(url):
+            raise error
+        return await request(session, how, url, **more)
+
     with pytest.MonkeyPatch.context() as patch:
         if place == "sending":
-            patch.setattr(aiohttp.ClientSession, "_request", failing)
+            patch.setattr(aiohttp.ClientSession, "_request", sending)
         else:
             patch.setattr(aiohttp.StreamReader, "read", failing)
             patch.setattr(aiohttp.StreamReader, "readany", failing)
@@ -187,8 +194,8 @@ def test_a_page_has_failed_and_is_asked_for_again_where_that_may_heal(place: str
     found: dict[type[Exception], Any] = {}
     with serving_pages(lambda asked: [answer(b"page")]) as site:
         for kind in AIOHTTP:
-            with raising(made(kind), place):
-                outcome = fetch([site.url()], web_settings([site.place]))
+            with raising(made(kind), place, site.place):
+                outcome = fetch_beside_an_answer([site.url()], web_settings([site.place]))
             fetched = outcome.fetched.get(site.url())
             found[kind] = (outcome.error, fetched and (fetched.outcome, fetched.tries))
     assert found == {kind: (None, ("failed", tries)) for kind, (_, tries) in AIOHTTP.items()}
