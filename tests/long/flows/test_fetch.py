@@ -2,12 +2,22 @@
 
 import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.flows.conftest import Evergreen
-from tests.flows.fetched_runs import AGENT, SENTENCES, PageServer, citing, fetch, serving_pages
+from tests.flows.fetched_runs import (
+    AGENT,
+    SENTENCES,
+    PageServer,
+    allowing,
+    citing,
+    fetch,
+    serving_pages,
+)
 from tests.flows.llm_runs import evaluate, rows
+from tests.servers.serving import serving
 
 PAGES = "SELECT split_part(url, '/', 4), status, source FROM pages WHERE url LIKE '%127.0.0.1%'"
 CLAIM = SENTENCES["light"]
@@ -93,6 +103,29 @@ def test_the_commands_show_and_export_what_is_archived(
             assert (code, (tmp_path / name).stat().st_size > 100) == (0, True), said
         code, _, said = evergreen("pages", "export", "--to", tmp_path / "all.zip", *where)
         assert (code, ".warc.gz" in said) == (2, True)
+
+
+def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name_and_a_time(
+    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
+) -> None:
+    with serving(PageServer()) as nobody:
+        pass  # nobody answers at this address any more
+    with serving(server) as address, allowing(tmp_path, address, nobody):
+        path = citing(
+            sample,
+            tmp_path,
+            (CLAIM, f"{address}/light"),
+            ("Its light was seen for fourteen miles.", f"{nobody}/nobody"),
+        )
+        where = ("--edition", "sample", "--warehouse", path)
+        for _ in range(2):  # and again before the second look is due
+            code, _, said = evergreen("fetch", *where)
+            told = " ".join(said.split())
+            assert code == 1, said
+            assert f"1 page of 1 host is open, not gone: {urlsplit(nobody).netloc}." in told
+            assert "run the same command again after 20" in told
+    assert rows(path, "SELECT outcome FROM fetches WHERE url LIKE '%nobody%'") == [("unreached",)]
+    assert rows(path, "SELECT status FROM pages WHERE url LIKE '%nobody%'") == []
 
 
 def test_texts_are_read_again_without_asking_anybody(
