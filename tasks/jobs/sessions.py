@@ -24,11 +24,12 @@ from tasks.sandbox.program_archive import make_program_archive
 from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.rows import Article, Assignment, Citation
+from tasks.warehouse.rubrics import ClickedDocument
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current, latest_snapshot
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.truths import GroundTruth
 
-ARCHIVE_TABLES = (Article, Assignment, Citation, GroundTruth, Page, SeedPage)
+ARCHIVE_TABLES = (Article, Assignment, Citation, ClickedDocument, GroundTruth, Page, SeedPage)
 """The tables that determine what programs may read."""
 
 

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from tasks.agents.agent import JobAnswer, JobRequest
-from tasks.agents.command.answer import read
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
@@ -17,12 +16,15 @@ from tasks.jobs.sessions import prepare_workplace
 from tasks.models.errors import Misconfigured
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Article
+from tasks.warehouse.rubrics import ClickedDocument
 from tasks.warehouse.snapshot import export_edition, latest_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.agents.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD = "https://towers.example/harrow"
+NEW = "https://new.example/"
 SHORT, COPY = "https://short.example/h", "https://blog.example/copy"
 FORGING = """
 archive="$EVERGREEN_ARCHIVE"
@@ -71,14 +73,7 @@ def run(place: AgentFolders, ask: CommandAsk) -> JobAnswer:
     asked = JobRequest(job="j", edition="sample", assignment="a", title="T",
                        kind="write_article", prompt="Write it.")  # fmt: skip
 
-    async def finish() -> JobAnswer:
-        seen = await client.start(asked)
-        while not seen.ended:
-            await asyncio.sleep(0.02)
-            seen = await client.poll("j")
-        return read(seen.raw or "")
-
-    return asyncio.run(finish())
+    return run_program(client, asked)
 
 
 def urls(place: AgentFolders) -> set[str]:
@@ -105,11 +100,14 @@ def test_what_came_after_the_last_export_is_banned_and_archived(path: Path) -> N
         export_edition(store, "sample")
         assert GOOD in urls(prepare(store, ask))
         late = Article(**first_article(store).model_dump() | {"article": "late", "url": GOOD})
-        new = Page(edition="sample", url="https://new.example/", status="ok", text="New.")
+        new = Page(edition="sample", url=NEW, status="ok", text="New.")
         store.write(Change(Article, [late]), Change(Page, [new]))
         found = urls(prepare(store, ask))
-    assert GOOD not in found
-    assert "https://new.example/" in found
+        assert GOOD not in found
+        assert NEW in found
+        clicked = ClickedDocument(edition="sample", assignment="late", url=NEW, raw_url=NEW)
+        store.write(Change(ClickedDocument, [clicked]))
+        assert NEW not in urls(prepare(store, ask))
 
 
 def test_without_the_articles_sources_an_agent_that_is_given_them_is_not_asked(path: Path) -> None:

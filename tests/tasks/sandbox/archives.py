@@ -1,7 +1,7 @@
 """Small archives, their indexes and their servers, for tests of the sandbox."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,13 @@ def write_snapshot(
     truth = {"assignment": "bread", "settings": json.dumps({"banned": [banned]})}
     pq.write_table(_table([truth]), folder / "ground_truths.parquet")
     return folder
+
+
+def write_seeds(snapshot: Path, given: Mapping[str, str], cited: Mapping[str, str]) -> None:
+    """The pages that agents are given, and a page that each agent cites: agent → URL."""
+    for name, pages in (("seed_pages", given), ("citations", cited)):
+        rows = [{"agent": agent, "url": url} for agent, url in pages.items()]
+        pq.write_table(_table(rows), snapshot / f"{name}.parquet")
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:

@@ -12,6 +12,7 @@ from tasks.configuration.inversion import InversionSettings, load_inversion
 from tasks.sandbox import program_archive
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.program_archive import make_program_archive
+from tasks.sandbox.snapshot import read_pages
 from tests.tasks.sandbox.archives import (
     COPY,
     KEEPER,
@@ -21,6 +22,7 @@ from tests.tasks.sandbox.archives import (
     WIKI,
     WRECKS,
     page,
+    write_seeds,
     write_snapshot,
 )
 
@@ -43,8 +45,9 @@ def snapshot(tmp_path: Path) -> Path:
     return write_snapshot(tmp_path / "exports" / "e", pages)
 
 
-def made(snapshot: Path, inversion: InversionSettings) -> Path:
-    return make_program_archive(snapshot, snapshot.parents[1] / "archives", inversion)
+def made(snapshot: Path, inversion: InversionSettings, *, given_sources: bool = False) -> Path:
+    parent = snapshot.parents[1] / "archives"
+    return make_program_archive(snapshot, parent, inversion, given_sources=given_sources)
 
 
 def urls(archive: Path) -> set[str]:
@@ -63,6 +66,26 @@ def test_it_holds_the_pages_that_no_assignment_bans_as_they_are(
     shown = (archive / "pages.parquet").read_bytes()
     for banned in (WIKI, COPY, MOVED, "bread.example", "wikiwand"):
         assert banned.encode() not in shown
+
+
+@pytest.mark.parametrize("moved_to", [MIRROR.url, "https://en.wikipedia.org/wiki/Not_Archived"])
+def test_what_leads_to_an_encyclopedia_is_left_out_whether_or_not_that_is_archived(
+    snapshot: Path, inversion: InversionSettings, moved_to: str
+) -> None:
+    pages = (*PAGES, page("https://short.example/w", "A short address.", final_url=moved_to))
+    assert urls(made(write_snapshot(snapshot, pages), inversion)) == {TOWERS, WRECKS, KEEPER, GONE}
+
+
+def test_pages_that_an_agent_is_given_are_its_own_until_one_that_searches_cites_them(
+    snapshot: Path, inversion: InversionSettings
+) -> None:
+    write_seeds(snapshot, {"given": TOWERS, "also_given": WIKI}, {"given": TOWERS})
+    assert urls(made(snapshot, inversion)) == {WRECKS, KEEPER, GONE}
+    assert TOWERS not in {page.url for page in read_pages(snapshot)}
+    assert urls(made(snapshot, inversion, given_sources=True)) == {TOWERS}  # WIKI is banned for all
+    write_seeds(snapshot, {"given": TOWERS}, {"given": TOWERS, "searches": TOWERS})
+    assert urls(made(snapshot, inversion)) == {TOWERS, WRECKS, KEEPER, GONE}
+    assert TOWERS in {page.url for page in read_pages(snapshot)}
 
 
 def test_nothing_written_to_it_reaches_the_snapshot_and_it_is_made_again(

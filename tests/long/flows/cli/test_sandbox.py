@@ -1,6 +1,5 @@
 """`evergreen sandbox` as a process: built, asked, ended; and the baseline that searches there."""
 
-import asyncio
 import json
 import os
 import re
@@ -20,12 +19,12 @@ import pytest
 from filelock import FileLock
 
 from tasks.agents.agent import JobAnswer, JobRequest
-from tasks.agents.command.answer import read
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
 from tests import patient
 from tests.flows.cli.test_sandbox import ROOT, invoked, sample, warehouse
+from tests.tasks.agents.programs import run_program
 from tests.tasks.sandbox.archives import COPY, MOVED, PAGES, TOWERS, WIKI
 
 __all__ = ["sample", "warehouse"]
@@ -183,14 +182,7 @@ def ask(place: AgentFolders, banned: tuple[str, ...] = ()) -> JobAnswer:
                           title="Harrow Point Lighthouse", kind="write_article",
                           prompt="Write it.", banned=banned)  # fmt: skip
 
-    async def run() -> JobAnswer:
-        seen = await client.start(question)
-        while not seen.ended:
-            await asyncio.sleep(0.1)
-            seen = await client.poll("j")
-        return read(seen.raw or "")
-
-    return asyncio.run(run())
+    return run_program(client, question)
 
 
 def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_there(

@@ -1,6 +1,5 @@
 """The baseline writes only what archived pages say, each sentence with its source."""
 
-import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,6 @@ from tasks.agents.baseline.index import UnreadableArchive, open_archive
 from tasks.agents.baseline.program import BaselineAssignment, CannotWrite, write_report
 from tasks.agents.baseline.questions import extract_question
 from tasks.agents.baseline.research import choose_statements, research
-from tasks.agents.command.answer import read
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk, get_agent_entry
@@ -22,6 +20,7 @@ from tasks.extraction.answers import parse_answer
 from tasks.imports.queries import ANSWER_FORM, QUESTION_PROMPT
 from tasks.warehouse.traces import SearchStep
 from tests.tasks.agents.archives import PAGES, page, write_archive
+from tests.tasks.agents.programs import run_program
 
 TITLE = "Harrow Point Lighthouse"
 CITED = re.compile(r"(.+?)\[(\d+)\](?:\s|\Z)")
@@ -37,14 +36,7 @@ def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> JobAnswer:
          "prompt": "Write it."}
     )  # fmt: skip
 
-    async def run() -> JobAnswer:
-        seen = await client.start(asked)
-        while not seen.ended:
-            await asyncio.sleep(0.05)
-            seen = await client.poll("j")
-        return read(seen.raw or "")
-
-    return asyncio.run(run())
+    return run_program(client, asked)
 
 
 @pytest.fixture(scope="module")
