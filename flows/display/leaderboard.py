@@ -1,6 +1,6 @@
 """Print leaderboards as tables, JSON or CSV."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -11,11 +11,13 @@ from flows.display.frame import print_frame
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
+from tasks.metrics.aggregates import rests_on_few
 from tasks.pending.drafts import count_unreviewed
 from tasks.scoring.board_notes import (
     OTHER_FIGURES,
     OTHER_NOTES,
     choose_other_figure,
+    describe_columns_left_out,
     describe_ranges,
     describe_reports,
     format_delivered,
@@ -27,6 +29,7 @@ from tasks.scoring.boards import (
     Board,
     choose_ranking_metric,
     select_boards,
+    select_columns,
 )
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.store import Readable
@@ -35,6 +38,7 @@ ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "
          "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
          "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
          "unranked")  # fmt: skip
+FEW_NOTE = "(n): based on only n reports, fewer than half of those with a text."
 PROVISIONAL_NOTE = "provisional: figures with a star may still change"
 STYLE_TITLE = "Style (diagnostics, not scores)"
 STYLE_COLUMNS = {
@@ -110,12 +114,7 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*rank_agents(rows, board), strict=True)
     by = choose_ranking_metric(rows, board)
-    columns = [
-        column
-        for metric, heading in board.columns.items()
-        for column in _metric_columns(board, figures, agents, metric, heading, by)
-    ]
-    apart = list_apart(rows, board)
+    columns, apart = _build_columns(rows, board, figures, agents), list_apart(rows, board)
     print_wide_table(
         STDOUT,
         f"{named} · {PROVISIONAL_NOTE}" if provisional else named,
@@ -126,7 +125,13 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
     for agent, reason in apart.items():
         print_result(f"Not ranked: {agent}: {reason}.", style="dim")
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
-    said = (board.note, describe_reports(board, rows), OTHER_NOTES[other] if other else "")
+    said = (
+        board.note,
+        FEW_NOTE if any(_rests_on_few(figures, agent, metric) for agent, metric in figures) else "",
+        describe_reports(rows, board.last),
+        describe_columns_left_out(rows, board.columns),
+        OTHER_NOTES[other] if other else "",
+    )
     note = f"{' '.join(filter(None, said))}{describe_ranges(rows, board)}"
     print_result(f"{note}\n", style="dim")
 
@@ -140,12 +145,18 @@ Figures = dict[tuple[str, str], dict[str, Any]]
 """(agent, metric) → its row of the leaderboard."""
 
 
-def _metric_columns(
-    board: Board, figures: Figures, agents: Sequence[str], metric: str, heading: str, by: str
-) -> Iterator[WideColumn]:
-    yield WideColumn(heading, [_format_cell(board, figures, agent, metric) for agent in agents])
-    for name, cells in _extra_columns(board, figures, agents, metric, by).items():
-        yield WideColumn(name, cells, style="dim")
+def _build_columns(
+    rows: pl.DataFrame, board: Board, figures: Figures, agents: Sequence[str]
+) -> list[WideColumn]:
+    """Build the columns of the metrics in which any agent has a value."""
+    by = choose_ranking_metric(rows, board)
+    columns = []
+    for metric, heading in select_columns(rows, board).items():
+        cells = [_format_cell(board, figures, agent, metric) for agent in agents]
+        columns.append(WideColumn(heading, cells))
+        for name, extra in _extra_columns(board, figures, agents, metric, by).items():
+            columns.append(WideColumn(name, extra, style="dim"))
+    return columns
 
 
 def _extra_columns(
@@ -170,7 +181,13 @@ def _format_cell(board: Board, figures: Figures, agent: str, metric: str) -> str
     row = figures.get((agent, metric))
     if row is None or row["value"] is None:
         return "–*" if row and row["provisional"] else "–"
-    return f"{_format_value(board, metric, row['value'])}{'*' if row['provisional'] else ' '}"
+    few = f" ({row['n_reports']})" if _rests_on_few(figures, agent, metric) else ""
+    return f"{_format_value(board, metric, row['value'])}{few}{'*' if row['provisional'] else ' '}"
+
+
+def _rests_on_few(figures: Figures, agent: str, metric: str) -> bool:
+    row = figures[agent, metric]
+    return row["value"] is not None and rests_on_few(row["n_reports"], row.get("n_delivered"))
 
 
 def _format_interval(board: Board, row: dict[str, Any] | None, metric: str) -> str:
@@ -196,13 +213,8 @@ def leaderboard_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
 def _board_rows(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, str]]:
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*rank_agents(rows, board), strict=True)
-    by = choose_ranking_metric(rows, board)
     apart, reports = list_apart(rows, board), _count_reports(board, figures, agents)
-    shown = [
-        column
-        for metric, heading in board.columns.items()
-        for column in _metric_columns(board, figures, agents, metric, heading, by)
-    ]
+    shown = _build_columns(rows, board, figures, agents)
     return [
         {
             "#": rank,

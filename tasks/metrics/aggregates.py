@@ -30,6 +30,11 @@ def aggregate(how: Aggregate, valued: pl.DataFrame, category_of: Mapping[str, st
     return mean(mean(values) for _, values in sorted(by_category.items()))
 
 
+def rests_on_few(n_reports: int, n_delivered: int | None) -> bool:
+    """Whether a figure rests on fewer than half of an agent's delivered reports."""
+    return n_delivered is not None and 2 * n_reports < n_delivered
+
+
 def summarize_scores(
     how: Aggregate, scores: pl.DataFrame, category_of: Mapping[str, str]
 ) -> tuple[float | None, int, int]:

@@ -174,14 +174,19 @@ def _render_row(
         "reports": format_delivered(asdict(counts)) if counts else "0",
         "cells": [
             _render_cell(
-                rows.get(agent), entry.unit, is_open or (agent, entry.name) in parts.unsettled
+                rows.get(agent),
+                entry.unit,
+                is_open or (agent, entry.name) in parts.unsettled,
+                counts.n_delivered if counts else None,
             )
             for rows, entry in zip(by_metric, (c.entry for c in parts.view.columns), strict=True)
         ],
     }
 
 
-def _render_cell(row: Standing | None, unit: str, unsettled: bool) -> list[str]:
+def _render_cell(
+    row: Standing | None, unit: str, unsettled: bool, n_delivered: int | None
+) -> list[str]:
     """Return value, sort key, interval, items and a remark, as text."""
     if row is None or row.value is None:
         return ["–", "", "", "", "not assessed or nothing to assess"]
@@ -190,6 +195,6 @@ def _render_cell(row: Standing | None, unit: str, unsettled: bool) -> list[str]:
         wording.format_figure(row.value, unit) + star,
         str(row.value),
         wording.format_interval(row.low, row.high, unit) or "no interval",
-        wording.format_items(row.n_items),
+        wording.format_basis(row.n_items, row.n_reports, n_delivered),
         row.interval_reason or "",
     ]

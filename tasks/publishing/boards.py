@@ -4,11 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from tasks.configuration.models import MetricEntry
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.costs import AgentCosts, load_costs
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
-from tasks.scoring.board_notes import describe_reports, format_delivered, list_apart
-from tasks.scoring.boards import Board, choose_ranking_metric, select_boards
+from tasks.scoring.board_notes import (
+    describe_columns_left_out,
+    describe_reports,
+    format_delivered,
+    list_apart,
+)
+from tasks.scoring.boards import Board, choose_ranking_metric, select_boards, select_columns
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.charts import draw_ranking
 from tasks.site.content import BoardEntry, BoardView, MetricColumn
@@ -18,13 +24,13 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
     """Make every board of every judge that has a figure on it, in the order of the judges."""
     views: list[BoardView] = []
     price = load_costs(material)
-    extractors = describe_extractors(material.source, material.edition)
+    extractors = describe_extractors(material.source, material.edition, material.agents)
     has_parts = any(a.category or a.created_at for a in material.assignments.values())
     for judge in material.judges:
         rows = material.leaderboard.filter(pl.col("judge") == judge)
         for board in select_boards(rows):
             of_board = rows.filter(pl.col("protocol").is_in(list(board.protocols)))
-            columns, missing = _find_columns(material, board, of_board)
+            columns = _find_columns(material, board, of_board)
             if not columns:
                 continue
             entries = _make_entries(material, board, columns, of_board, judge, price)
@@ -44,9 +50,9 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                             None,
                             (
                                 board.note,
-                                describe_reports(board, of_board),
+                                describe_reports(of_board, "Reports", material.agents),
                                 extractors if _uses_statements(board) else "",
-                                missing,
+                                _describe_columns_left_out(material, board, of_board),
                             ),
                         )
                     ),
@@ -65,26 +71,28 @@ def _uses_statements(board: Board) -> bool:
 
 def _find_columns(
     material: SiteMaterial, board: Board, rows: pl.DataFrame
-) -> tuple[tuple[MetricColumn, ...], str]:
-    """Return the columns of the board's metrics with any value, the ranking metric first, and a
-    sentence that names those without."""
-    valued = set(rows.drop_nulls("value")["metric"])
-    entries = {
-        metric: material.metric(protocol, metric)
-        for metric, protocol in rows.select("metric", "protocol").iter_rows()
-    }
-    order = dict.fromkeys((choose_ranking_metric(rows, board), *board.columns))
-    columns = tuple(
-        MetricColumn(board.columns[metric], entries[metric])
-        for metric in order
-        if metric in valued and metric in board.columns
+) -> tuple[MetricColumn, ...]:
+    """Return the columns of the board's metrics with any value, the ranking metric first."""
+    entries, shown = _load_entries(material, rows), select_columns(rows, board)
+    order = dict.fromkeys((choose_ranking_metric(rows, board), *shown))
+    return tuple(
+        MetricColumn(shown[metric], entries[metric]) for metric in order if metric in shown
     )
-    without = [
-        entries[metric].title
-        for metric in board.columns
-        if metric in entries and metric not in valued
-    ]
-    return columns, f"No figures by this judge: {', '.join(without)}." if without else ""
+
+
+def _describe_columns_left_out(
+    material: SiteMaterial, board: Board, rows: pl.DataFrame
+) -> str | None:
+    entries = _load_entries(material, rows)
+    titles = {metric: entries[metric].title for metric in board.columns if metric in entries}
+    return describe_columns_left_out(rows, titles)
+
+
+def _load_entries(material: SiteMaterial, rows: pl.DataFrame) -> dict[str, MetricEntry]:
+    return {
+        metric: material.metric(protocol, metric)
+        for metric, protocol in rows.select("metric", "protocol").unique().iter_rows()
+    }
 
 
 def _make_entries(

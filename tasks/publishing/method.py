@@ -52,7 +52,7 @@ def write_method_page(material: SiteMaterial, pages: SitePages) -> None:
         resamples=RESAMPLES,
         seed=SEED,
         unranked=describe_completeness(),
-        extractors=describe_extractors(material.source, material.edition),
+        extractors=describe_extractors(material.source, material.edition, material.agents),
     )
 
 

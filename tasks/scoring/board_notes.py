@@ -1,6 +1,7 @@
 """What is said with a board: reports delivered, agents listed apart, ranges, the other figure."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -45,10 +46,28 @@ def format_delivered(row: Mapping[str, Any]) -> str:
     return f"{row['n_delivered']:,} of {row['n_assignments']:,}"
 
 
-def describe_reports(board: Board, rows: pl.DataFrame) -> str:
-    """Explain a board's last column, who is not ranked, and which reports leakage leaves out."""
-    said = f"{board.last}: reports with a text, of all assignments. {describe_completeness()}"
-    return " ".join(filter(None, (said, _describe_left_out(rows))))
+def describe_reports(
+    rows: pl.DataFrame, heading: str, names: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Explain the column with the reports, who is not ranked, and which reports leakage leaves out.
+
+    names: agent → display name; the agent's id if it has none.
+    """
+    said = f"{heading}: reports with a text, of all assignments. {describe_completeness()}"
+    return " ".join(filter(None, (said, _describe_left_out(rows, names))))
+
+
+def describe_columns_left_out(rows: pl.DataFrame, titles: Mapping[str, str]) -> str | None:
+    """Name the metrics in which no agent has a value; None if there are none.
+
+    titles: metric → title of the metrics that the board would show.
+    """
+    without = set(titles) - {*rows.filter(pl.col("value").is_not_null())["metric"]}
+    if not without:
+        return None
+    pending = rows.filter(pl.col("metric").is_in(without))["provisional"].any()
+    named = ", ".join(title for metric, title in titles.items() if metric in without)
+    return f"No figures by this judge{' so far' if pending else ''}: {named}."
 
 
 def describe_completeness() -> str:
@@ -60,7 +79,7 @@ def describe_completeness() -> str:
     )
 
 
-def _describe_left_out(rows: pl.DataFrame) -> str | None:
+def _describe_left_out(rows: pl.DataFrame, names: Mapping[str, str]) -> str | None:
     """Say how many delivered reports are in no leakage figure, as nobody can tell which of their
     claims cite what; None if there are none."""
     leak = rows.filter(pl.col("metric") == LEAKAGE, pl.col("n_delivered").is_not_null())
@@ -68,7 +87,7 @@ def _describe_left_out(rows: pl.DataFrame) -> str | None:
     left_out = left_out.filter(pl.col("n") > 0).sort("agent")
     if left_out.is_empty():
         return None
-    named = ", ".join(f"{agent} {n:,}" for agent, n in left_out.iter_rows())
+    named = ", ".join(f"{names.get(agent, agent)} {n:,}" for agent, n in left_out.iter_rows())
     return f"Leak leaves out reports of which nobody can tell which claim cites what: {named}."
 
 

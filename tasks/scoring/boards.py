@@ -246,6 +246,12 @@ def select_boards(rows: pl.DataFrame) -> Iterator[Board]:
             yield _make_plain_board(name, name, titles, frozenset())
 
 
+def select_columns(rows: pl.DataFrame, board: Board) -> dict[str, str]:
+    """Return metric → heading of those columns of a board in which any agent has a value."""
+    valued = {*rows.filter(pl.col("value").is_not_null())["metric"]}
+    return {metric: heading for metric, heading in board.columns.items() if metric in valued}
+
+
 def choose_ranking_metric(rows: pl.DataFrame, board: Board) -> str:
     """Return the metric that ranks a board's rows: the first of `ranked_by` with any value."""
     valued = {*rows.filter(pl.col("value").is_not_null())["metric"]}

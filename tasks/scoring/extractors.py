@@ -1,5 +1,8 @@
 """Who extracted an edition's facts and claims."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from tasks.warehouse.store import Readable
 
 EXTRACTORS = """
@@ -11,14 +14,19 @@ MAX_NAMED = 3
 """Agents named per extractor; the others are counted."""
 
 
-def describe_extractors(source: Readable, edition: str) -> str:
+def describe_extractors(
+    source: Readable, edition: str, names: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Name the extractors of an edition's facts and of its claims, and say if there are several;
-    empty while nothing is extracted."""
+    empty while nothing is extracted.
+
+    names: agent → display name; the agent's id if it has none.
+    """
     rows = source.frame(EXTRACTORS, [edition]).rows(named=True)
     facts = [row for row in rows if row["of_articles"]]
     claims = [row for row in rows if not row["of_articles"]]
     said = [
-        f"{title}: {'; '.join(_describe(row, several=len(found) > 1) for row in found)}."
+        f"{title}: {'; '.join(_describe(row, names, several=len(found) > 1) for row in found)}."
         for title, found in (("Facts", facts), ("Claims", claims))
         if found
     ]
@@ -31,7 +39,7 @@ def describe_extractors(source: Readable, edition: str) -> str:
     return " ".join(said)
 
 
-def _describe(row: dict[str, object], *, several: bool) -> str:
+def _describe(row: dict[str, object], names: Mapping[str, str], *, several: bool) -> str:
     named = {
         "published": "published with the edition",
         "offline": f"extracted offline ({row['extractor_version']})",
@@ -44,4 +52,5 @@ def _describe(row: dict[str, object], *, several: bool) -> str:
     agents = row["agents"]
     assert isinstance(agents, list)
     others = f" and {len(agents) - MAX_NAMED} more" if len(agents) > MAX_NAMED else ""
-    return f"{named}: reports of {', '.join(agents[:MAX_NAMED])}{others} ({row['n']})"
+    first = ", ".join(names.get(agent, agent) for agent in agents[:MAX_NAMED])
+    return f"{named}: reports of {first}{others} ({row['n']})"

@@ -44,6 +44,8 @@ class FigureCell:
     high: float | None = None
     n_items: int = 0
     n_reports: int = 0
+    n_delivered: int | None = None
+    """The agent's reports with a text; None for a single report."""
     n_articles: int = 0
     n_open: int = 0
     provisional: bool = False

@@ -17,7 +17,7 @@ POLICY = (
 """The Content-Security-Policy of every page: only the site's own style and script files."""
 
 
-FORMATS = ("day", "dollars", "figure", "interval", "items", "moment", "number", "ranks", "reason",
+FORMATS = ("basis", "day", "dollars", "figure", "interval", "moment", "number", "ranks", "reason",
            "size")  # fmt: skip
 """The filters of templates that are functions of `wording`."""
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from tasks.base import format_count
+from tasks.metrics.aggregates import rests_on_few
+
 Tone = Literal["good", "bad", "poor", "open", "none"]
 """Colour of a mark: supported, conflicting, not supported, open, no result."""
 
@@ -109,8 +112,11 @@ def format_interval(low: float | None, high: float | None, unit: str = "share") 
     return f"{format_figure(low, unit)}{dash}{format_figure(high, unit)}"
 
 
-def format_items(n: int) -> str:
-    return "1 item" if n == 1 else f"{n:,} items"
+def format_basis(n_items: int, n_reports: int, n_delivered: int | None) -> str:
+    """Format what a figure rests on: its items, and its reports if they are few."""
+    few = rests_on_few(n_reports, n_delivered)
+    reports = f", only {n_reports:,} of {n_delivered:,} reports" if few else ""
+    return f"{format_count(n_items, 'item')}{reports}"
 
 
 NOT_RANKED = "not ranked"

@@ -7,7 +7,9 @@ import pytest
 
 from tasks.pending.pages import find_pending_pages
 from tasks.pending.seeds import choose_seed_pages
-from tasks.warehouse.pages import SeedPage
+from tasks.planning.month import has_pages
+from tasks.planning.sources import find_missing_sources
+from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change
@@ -56,3 +58,20 @@ def test_a_page_is_withheld_until_an_agent_that_searches_cites_it(warehouse: War
     cite(warehouse, {AGENT: ["https://a.org/1"], "another": ["https://b.org/1"]})
     withheld = warehouse.frame("SELECT url FROM withheld_pages ORDER BY url")["url"].to_list()
     assert withheld == ["https://a.org/1", "https://a.org/2"]
+
+
+def test_an_agent_waits_for_its_sources_and_is_not_asked_without_any(warehouse: Warehouse) -> None:
+    seeds = choose_seed_pages(warehouse, EDITION, AGENT, 1)
+    warehouse.write(Change(SeedPage, seeds))
+    waits = "Some of the articles' sources are still to be fetched; run again."
+    assert find_missing_sources(warehouse, EDITION, AGENT) == waits
+    lost = Page(edition=EDITION, url=seeds[0].url, status="soft_404")
+    warehouse.write(Change(Page, [lost]))
+    none = "None of the pages that the articles' references link to is archived."
+    assert find_missing_sources(warehouse, EDITION, AGENT) == none
+    assert not has_pages(warehouse, EDITION)
+    warehouse.write(Change(Page, [lost.model_copy(update={"status": "ok", "text": "A mill."})]))
+    assert find_missing_sources(warehouse, EDITION, AGENT) is None
+    assert not has_pages(warehouse, EDITION)  # for those who search: it is withheld
+    cite(warehouse, {"another": [seeds[0].url]})
+    assert has_pages(warehouse, EDITION)

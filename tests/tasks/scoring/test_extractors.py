@@ -43,3 +43,4 @@ def test_several_extractors_of_one_edition_are_said_with_their_agents(tmp_path: 
             "b (1). Several extractors made the claims, so figures that rest on them do not "
             "compare like with like."
         )
+        assert "reports of Ann, b, c and" in describe_extractors(warehouse, "e", {"a": "Ann"})

@@ -9,7 +9,6 @@ import pytest
 from tasks.judges.registry import load_judge
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.board_notes import describe_reports
-from tasks.scoring.boards import BOARDS
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.rows import Claim
@@ -54,11 +53,10 @@ def test_published_claims_leak_by_urls_that_are_not_in_the_report(
 
 def test_the_board_says_how_many_reports_leakage_leaves_out(warehouse: Warehouse) -> None:
     rows = pl.DataFrame([row.model_dump() for row in score(warehouse)])
-    [board] = [board for board in BOARDS if "wiki_fact" in board.protocols]
-    assert "Leak leaves out reports of which nobody can tell which claim cites what: cyd 1." in (
-        describe_reports(board, rows)
-    )
-    assert "Leak leaves out" not in describe_reports(board, rows.filter(pl.col("agent") != "cyd"))
+    said = "Leak leaves out reports of which nobody can tell which claim cites what: "
+    assert f"{said}cyd 1." in describe_reports(rows, "Rep.")
+    assert f"{said}Cyd of A 1." in describe_reports(rows, "Reports", {"cyd": "Cyd of A"})
+    assert said not in describe_reports(rows.filter(pl.col("agent") != "cyd"), "Rep.")
 
 
 def score(warehouse: Warehouse) -> list[LeaderboardRow]:

@@ -18,6 +18,7 @@ from tasks.judging.cells import CellPlan, build_plan_frame, plan_cells
 from tasks.protocols.case import JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_writing import WikiWriting
 from tasks.scores import compute_scores
 from tasks.scoring.pending import has_outdated_scores
 from tasks.scoring.rows import build_leaderboard_rows
@@ -154,6 +155,16 @@ def test_a_missing_article_loses_every_comparison_of_wiki_writing(warehouse: War
         "writing_overall": (0, 39), "writing_well_written": (0, 21), "writing_neutral": (0, 10),
         "writing_broad": (0, 8), "writing_both_orders": (None, 0), "position_bias": (None, 0),
     }  # fmt: skip
+
+
+def test_a_metric_that_the_configuration_does_not_name_gets_no_0(warehouse: Warehouse) -> None:
+    entry = load_protocol("wiki_writing")
+    unnamed = tuple(m.model_copy(update={"zero_if_missing": False}) for m in entry.metrics)
+    protocol = WikiWriting(entry.model_copy(update={"metrics": unnamed}))
+    judge = ScriptedJudge()
+    plans = plan_cells(warehouse, EDITION, protocol, judge, ["bob"])
+    missing = [s for s in compute_scores(warehouse, protocol, judge, plans) if s.state == "empty"]
+    assert {(s.value, s.n_items) for s in missing} == {(None, 0)}
 
 
 def test_an_empty_answer_to_a_question_scores_0_0_0_as_in_the_published_code() -> None:

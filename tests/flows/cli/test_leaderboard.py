@@ -1,0 +1,60 @@
+"""What `evergreen leaderboard` leaves out of its tables, and what rests on few reports."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows.display.leaderboard import leaderboard_rows, load_leaderboard
+from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.rows import Edition, utc_now
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.flows.conftest import Evergreen
+
+FIGURES = {
+    ("ann", "coverage_wiki"): (0.5, 69), ("ann", "leakage_rate"): (0.25, 1),
+    ("ann", "wiki_conflict"): (None, 0),
+    ("bob", "coverage_wiki"): (0.4, 69), ("bob", "leakage_rate"): (0.125, 35),
+    ("bob", "wiki_conflict"): (None, 0),
+}  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "w.duckdb"
+    rows = [
+        LeaderboardRow(
+            edition="e", protocol="wiki_fact", agent=agent, metric=metric, judge="offline",
+            value=value, macro=value, micro=value, n_items=n_reports, n_reports=n_reports,
+            n_open=0, provisional=False, n_delivered=69, n_missing=0, n_assignments=69,
+        )
+        for (agent, metric), (value, n_reports) in FIGURES.items()
+    ]  # fmt: skip
+    with open_warehouse(path) as warehouse:
+        edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
+        warehouse.write(Change(Edition, [edition]), Change(LeaderboardRow, rows))
+    return path
+
+
+def test_a_column_without_any_figure_is_named_in_the_note_and_stays_in_json(
+    path: Path, evergreen: Evergreen
+) -> None:
+    chosen = ("leaderboard", "--edition", "e", "--warehouse", path)
+    code, out, _ = evergreen(*chosen)
+    assert code == 0
+    headings = next(line for line in out.splitlines() if "Agent" in line)
+    assert headings.split()[:4] == ["#", "Agent", "Cov.", "Facts"]
+    assert "Confl." not in headings
+    assert "No figures by this judge: Soft cov., All cl., Confl.," in " ".join(out.split())
+    code, out, _ = evergreen(*chosen, "--format", "json")
+    assert {row["metric"] for row in json.loads(out)} == {metric for _, metric in FIGURES}
+
+
+def test_a_figure_of_few_reports_shows_how_many(path: Path, evergreen: Evergreen) -> None:
+    _, out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", path)
+    assert "25.0 (1)" in out
+    assert "(n): based on only n reports, fewer than half of those with a text." in out
+    with open_warehouse(path) as warehouse:
+        frame = load_leaderboard(warehouse, "e")
+    assert [row["Leak"] for row in leaderboard_rows(frame)] == ["25.0 (1)", "12.5"]

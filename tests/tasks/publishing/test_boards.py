@@ -1,0 +1,56 @@
+"""A site's boards: who is listed apart, in the whole edition and in its parts."""
+
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+
+from tasks.protocols.registry import get_protocol
+from tasks.publishing.board_parts import BoardParts, render_parts
+from tasks.publishing.boards import _make_entries
+from tasks.scoring.boards import BOARDS
+from tasks.site.content import BoardView, MetricColumn
+
+[METRIC] = [m for m in get_protocol("wiki_fact").metrics if m.name == "coverage_wiki"]
+COLUMNS = (MetricColumn("Cov.", METRIC),)
+APART = {"apart": "it delivered 1 of 3 reports, fewer than 95 %", "ranked": None}
+BOARD = BOARDS[0]
+
+
+def entries() -> tuple[Any, ...]:
+    rows = pl.DataFrame(
+        [(agent, METRIC.name, value, why, 3, 3, 0, 3)
+         for (agent, why), value in zip(APART.items(), (0.9, 0.2), strict=True)],
+        schema=["agent", "metric", "value", "unranked", "n_delivered", "n_assignments", "n_missing",
+                "n_reports"],
+        orient="row",
+    )  # fmt: skip
+    material = SimpleNamespace(agent_name=str.title, agent_href=str)
+    return _make_entries(cast(Any, material), BOARD, COLUMNS, rows, "j", {})
+
+
+def test_an_agent_that_is_not_ranked_follows_those_that_are_even_with_the_best_figure() -> None:
+    assert [(entry.name, entry.unranked) for entry in entries()] == [
+        ("Ranked", None), ("Apart", APART["apart"]),
+    ]  # fmt: skip
+
+
+def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figures_open() -> None:
+    scores = pl.DataFrame(
+        [("ranked", "x", 0.2), ("ranked", "y", 0.2), ("ranked", "z", 0.2), ("apart", "x", 0.9)],
+        schema=["agent", "assignment", "value"], orient="row",
+    ).with_columns(
+        metric=pl.lit(METRIC.name), numerator="value", n_items=1, n_open=0, state=pl.lit("done")
+    )  # fmt: skip
+    view = BoardView("board-0", "T", "j", "J", COLUMNS, entries(), "", None, True)
+    parts = BoardParts(
+        view=view, scores=scores, chosen=(("all", "", ["x", "y", "z"]),), category_of={},
+        article_of={}, unsettled=frozenset(), unranked=frozenset({"apart"}),
+        assignable=frozenset("xyz"),
+    )  # fmt: skip
+    literal = render_parts(parts).split(", ", 1)[1].removesuffix(");\n")
+    rows = json.loads(literal)["parts"]["all|"]["rows"]
+    assert [(row["agent"], row["rank"], row["reports"], row["cells"][0][0]) for row in rows] == [
+        ("ranked", "1", "3 of 3", "20.0"), ("apart", "not ranked", "1 of 3", "90.0*"),
+    ]  # fmt: skip

@@ -1,0 +1,98 @@
+"""Who is ranked: reports count against all assignments, also those that nobody has reports of."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tasks.configuration.leaderboard import load_leaderboard_settings
+from tasks.protocols.registry import get_protocol
+from tasks.scoring import completeness
+from tasks.scoring.completeness import ReportCounts, find_unranked, load_assignable
+from tasks.scoring.pending import current_version
+from tasks.scoring.rows import add_statistics, build_leaderboard_rows
+from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
+from tasks.warehouse.rows import Article, Assignment
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+
+PROTOCOL = get_protocol("wiki_fact")
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    """Three articles and a question; `ann` and `bob` wrote of two articles, `cyd` of one."""
+    named = [("x0", "x0", "write_article"), ("x1", "x1", "write_article"),
+             ("x2", "x2", "write_article"), ("q", "x0", "find_claims")]  # fmt: skip
+    with open_warehouse(tmp_path / "w.duckdb") as store:
+        store.write(
+            Change(Article, [Article(edition="e", article=name, title=name, url=f"https://w/{name}",
+                                     text="A.", text_sha="t") for name in ("x0", "x1", "x2")]),
+            Change(Assignment, [Assignment(edition="e", assignment=name, article=article, kind=kind)
+                                for name, article, kind in named]),
+            Change(Score, [score(agent, f"x{n}") for agent, n_reports in
+                           (("ann", 2), ("bob", 2), ("cyd", 1)) for n in range(n_reports)]),
+        )  # fmt: skip
+        yield store
+
+
+def score(agent: str, assignment: str) -> Score:
+    return Score(
+        edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent,
+        assignment=assignment, judge="offline", value=0.5, numerator=0.5, n_items=1, state="done",
+        scorer_version=current_version(PROTOCOL),
+    )  # fmt: skip
+
+
+def board(warehouse: Warehouse) -> dict[str, LeaderboardRow]:
+    rows, pairs = add_statistics(warehouse, "e", build_leaderboard_rows(warehouse, "e", [PROTOCOL]))
+    warehouse.write(
+        Change(LeaderboardRow, rows, replacing={"edition": "e"}),
+        Change(AgentPair, pairs, replacing={"edition": "e"}),
+    )
+    return {row.agent: row for row in rows}
+
+
+def test_what_nobody_delivered_counts_and_leaves_figures_open(warehouse: Warehouse) -> None:
+    assert load_assignable(warehouse, "e", PROTOCOL) == {"x0", "x1", "x2"}
+    ann = board(warehouse)["ann"]
+    assert (ann.n_delivered, ann.n_missing, ann.n_assignments) == (2, 0, 3)
+    assert (ann.n_open, ann.provisional) == (1, True)
+    assert ann.unranked == "it delivered 2 of 3 reports, fewer than 95 %"
+    assert ann.rank_from is None
+
+
+def test_an_assignment_without_its_article_is_in_no_count_of_who_needs_it(
+    warehouse: Warehouse,
+) -> None:
+    gone = Assignment(edition="e", assignment="gone", article="gone", kind="write_article")
+    warehouse.write(Change(Assignment, [gone]))
+    assert load_assignable(warehouse, "e", get_protocol("wiki_writing")) == {"x0", "x1", "x2"}
+
+
+def test_the_least_share_is_enough_and_less_is_not() -> None:
+    counts = {name: ReportCounts(n, 0, 100) for name, n in (("enough", 95), ("few", 94))}
+    assert find_unranked(counts) == {"few": "it delivered 94 of 100 reports, fewer than 95 %"}
+
+
+def test_who_was_given_the_sources_is_not_ranked_however_complete() -> None:
+    [(agent, reason)] = find_unranked({"sources_baseline": ReportCounts(9, 0, 9)}).items()
+    assert (agent, reason.split(",")[0]) == (
+        "sources_baseline",
+        "it was given the articles' own sources",
+    )
+
+
+def test_another_threshold_ranks_anew_without_new_scores(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def require(share: float) -> None:
+        found = load_leaderboard_settings().model_copy(update={"completeness": share})
+        monkeypatch.setattr(completeness, "load_leaderboard_settings", lambda: found)
+
+    require(0.6)
+    ranked = {agent: row.rank_to for agent, row in board(warehouse).items()}
+    assert ranked == {"ann": 2, "bob": 2, "cyd": None}
+    require(0.3)
+    ranked = {agent: row.rank_to for agent, row in board(warehouse).items()}
+    assert ranked == {"ann": 3, "bob": 3, "cyd": 3}
