@@ -20,6 +20,9 @@ from tasks.warehouse.errors import (
     WarehouseBusy,
     WarehouseError,
 )
+from tasks.warehouse.lake import connect_lake
+from tasks.warehouse.location import DuckLake, parse_location
+from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import LeaderboardRow, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, Status, content_sha, replace_surrogates
@@ -27,6 +30,7 @@ from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
 from tasks.warehouse.store import get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
+from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
 from tasks.warehouse.writer import Change, arrow_table
 
 
@@ -264,12 +268,10 @@ def test_another_schema_is_refused_and_left_as_it_is(
     assert found == (version,)
 
 
-@pytest.mark.file_only
 @pytest.mark.parametrize("opened", [open_warehouse, open_for_reading])
-def test_a_warehouse_of_before_a_column_was_added_opens_with_its_rows(
+def test_a_warehouse_of_the_oldest_schema_opens_with_its_rows_and_gets_what_is_new(
     path: Path, opened: Any
 ) -> None:
-    added = ("value_present", "value_zero", "n_delivered", "n_missing", "n_assignments", "unranked")
     row = LeaderboardRow(
         edition="e", protocol="wiki_fact", agent="ann", metric="ref_acc", judge="j", value=0.5,
         macro=0.5, micro=0.5, n_items=2, n_reports=1, n_open=0, provisional=False,
@@ -277,20 +279,37 @@ def test_a_warehouse_of_before_a_column_was_added_opens_with_its_rows(
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(LeaderboardRow, [row]))
         identity = warehouse.id
-    with duckdb.connect(str(path)) as connection:
-        views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
-        for (view,) in connection.execute(views).fetchall():
-            connection.execute(f'DROP VIEW "{view}"')
-        for column in added:
-            connection.execute(f"ALTER TABLE leaderboard DROP COLUMN {column}")
-        connection.execute("UPDATE warehouse_info SET schema_version = 12")
+    take_back_to_the_oldest_schema(path)
     with opened(path) as warehouse:
         found = warehouse.frame("SELECT * FROM leaderboard").to_dicts()
         assert [LeaderboardRow.model_validate(each) for each in found] == [row]
         assert warehouse.frame("SELECT * FROM leaderboard_wide").height == 1
+        assert warehouse.frame("SELECT * FROM withheld_pages").is_empty()
+    counted = row.model_copy(update={"n_delivered": 1, "n_missing": 0, "n_assignments": 1})
+    seed = SeedPage(edition="e", agent="ann", url="https://a.org", raw_url="https://a.org")
     with open_warehouse(path) as warehouse:
         assert warehouse.id == identity
         assert warehouse.value("SELECT schema_version FROM warehouse_info") == SCHEMA_VERSION
+        warehouse.write(Change(LeaderboardRow, [counted]), Change(SeedPage, [seed]))
+        assert warehouse.rows(LeaderboardRow, "true") == [counted]
+        assert warehouse.value("SELECT count(*) FROM withheld_pages") == 1
+
+
+def take_back_to_the_oldest_schema(path: Path) -> None:
+    """Remove a table, columns and the views that came later, from a file or a lake."""
+    added = ("value_present", "value_zero", "n_delivered", "n_missing", "n_assignments", "unranked")
+    where = parse_location(path)
+    with connect_lake(where) if isinstance(where, DuckLake) else duckdb.connect(str(path)) as old:
+        views = (
+            "SELECT view_name FROM duckdb_views() "
+            "WHERE NOT internal AND database_name = current_database()"
+        )
+        for (view,) in old.execute(views).fetchall():
+            old.execute(f'DROP VIEW "{view}"')
+        for column in added:
+            old.execute(f"ALTER TABLE leaderboard DROP COLUMN {column}")
+        old.execute("DROP TABLE seed_pages")
+        old.execute(f"UPDATE warehouse_info SET schema_version = {OLDEST_UPGRADABLE}")
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
