@@ -2,9 +2,9 @@
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
@@ -195,6 +195,15 @@ class AgentEntry(ConfigModel):
     source: str | None = None
     """The source of its name, limits and prices."""
     checked: date | None = None
+
+    @model_validator(mode="after")
+    def _check_given_sources(self) -> Self:
+        if getattr(self.ask, "archive", False) == "references" and not self.unranked:
+            raise ValueError(
+                "expected a reason under `unranked`, because `archive: references` gives this "
+                "agent the articles' sources, which the others have to find."
+            )
+        return self
 
 
 class Agents(ConfigModel):

@@ -54,7 +54,7 @@ class Sandbox:
     ) -> list[SearchResult]:
         """Return the k best pages that requests may see.
 
-        assignment: changes nothing, since everybody is kept from what any assignment bans.
+        assignment: only checked; every request gets the same pages.
 
         Raises:
             NotServed: there is no such assignment.

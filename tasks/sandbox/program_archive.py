@@ -41,8 +41,8 @@ def make_program_archive(
 
     A copy that was changed is made again. The copies that were used least recently are removed.
 
-    given_sources: for an agent that is given the pages that the articles' references link to: only
-    these; they are withheld from all others, unless another agent cites them.
+    given_sources: whether it is for an agent that is given the pages that the articles' references
+    link to. Its copy holds only these; other agents' copies hold those that another agent cites.
 
     Raises:
         SandboxError: the snapshot or a ban in it cannot be read.

@@ -21,7 +21,7 @@ AssignmentParameter = Annotated[
     str | None,
     Query(
         max_length=500,
-        description="Of the edition. It changes no result: what any assignment bans is left out.",
+        description="Only checked: what any assignment bans is left out of every result.",
     ),
 ]
 SearchReplies = responses.GymResults | responses.Results
@@ -97,8 +97,7 @@ def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
 
     @app.get("/health")
     async def health() -> dict[str, Any]:
-        """How many pages are served, and how many are banned; null: nothing is, as there is no
-        edition."""
+        """How many pages are served, and how many are banned (null without an edition)."""
         return {
             "status": "ok",
             "name": rules.name,

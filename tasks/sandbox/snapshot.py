@@ -22,7 +22,7 @@ BATCH_ROWS = 100
 
 def read_pages(snapshot: Path) -> Iterator[ServedPage]:
     """Yield the pages of an edition with status `ok` and a text, in the order of the file, without
-    those that are withheld from all agents but those that are given the sources.
+    those that only agents that are given the articles' sources may read.
 
     Raises:
         SandboxError: there is no snapshot, or its file of pages cannot be read.
@@ -45,10 +45,9 @@ def read_pages(snapshot: Path) -> Iterator[ServedPage]:
 
 
 class SeedUrls(Frozen):
-    """The pages of an edition that agents are given which need not search."""
+    """The pages of an edition that are given to agents, which so need not search."""
 
     given: frozenset[str] = frozenset()
-    """All of them."""
     withheld: frozenset[str] = frozenset()
     """Those that no other agent cites, and that others must not get."""
 

@@ -1,7 +1,7 @@
 """Search and fetch as tools of the Model Context Protocol (MCP) at /mcp, for models.
 
-The tools take no assignment: what any assignment of the edition bans is left out for all. The URL
-may contain `?assignment=…`, which is only checked: another edition's is refused.
+The tools take no assignment: nobody gets what any assignment of the edition bans. The URL may
+contain `?assignment=…`, which is only checked: an unknown one is refused.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Who is ranked: agents with reports of enough assignments, and nothing else against it.
+"""Who is ranked: agents with reports of enough assignments, unless configs/agents.yaml says not.
 
 All others are listed apart, with the reason: their figures are shown, but they have no place or
 rank range, are in no pair and so do not count in the correction for pairs.

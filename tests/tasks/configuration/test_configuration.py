@@ -69,6 +69,14 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_config(tmp_path / "nowhere.yaml", Judges)
 
 
+def test_an_agent_that_is_given_the_sources_cannot_be_ranked(tmp_path: Path) -> None:
+    path = tmp_path / "agents.yaml"
+    entry = "a: {name: A, ask: {kind: command, command: [x], archive: references}}"
+    path.write_text(f"clarification_reply: Go on.\nagents:\n  {entry}\n", "utf-8")
+    with pytest.raises(ConfigurationError, match=r"agents\.a.*expected a reason under `unranked`"):
+        load_agents(tmp_path)
+
+
 def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
     written(tmp_path, "default: gone\njudges: {}\n")
     with pytest.raises(ConfigurationError, match="'gone'"):
