@@ -144,9 +144,12 @@ def _keep_imported_texts(warehouse: Warehouse, edition: str, pages: Sequence[Pag
 
 async def read_archived_page(
     edition: str, readers: PageReaders, folder: Path, todo: PageToRead
-) -> Page:
+) -> Page | None:
     """Read a page from its first source with a usable page, else from its first source. The
     final URL comes from any source that was redirected.
+
+    Returns:
+        None if no source has a usable page, and the page's host gets a second look.
 
     Raises:
         DamagedWarehouse: its bytes are missing or damaged.
@@ -158,6 +161,8 @@ async def read_archived_page(
         if page.status == "ok":
             return build_page_row(edition, fetch, page, fetch.fetched_at, led_to)
         first = first or (fetch, page)
+    if any(fetch.outcome == "unreached" for fetch in todo.fetches):
+        return None
     if first is None:
         raise ValueError(f"{todo.url}: there is no fetch of it")
     return build_page_row(edition, *first, max(fetch.fetched_at for fetch in todo.fetches), led_to)

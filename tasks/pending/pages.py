@@ -26,15 +26,14 @@ WANTED = """(
     SELECT d.edition, NULL, d.assignment, d.url, d.raw_url FROM clicked_documents AS d
     ANTI JOIN (SELECT edition, assignment FROM point_sets WHERE source = 'published') AS k
         USING (edition, assignment)
+    UNION ALL
+    SELECT edition, agent, NULL, url, raw_url FROM seed_pages
 )"""
-"""Addresses that agents cite, and those (agent null) that people clicked, of queries without
-published key points."""
+"""Addresses that agents cite or are given, and those (agent null) that people clicked, of queries
+without published key points."""
 CITED = f"""
 SELECT c.url, c.raw_url, count(*) AS n, min(j.finished_at) AS written
-FROM (
-    FROM {WANTED}
-    UNION ALL SELECT edition, agent, NULL, url, raw_url FROM seed_pages
-) AS c
+FROM {WANTED} AS c
 LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
 LEFT JOIN jobs AS j
     ON j.edition = c.edition AND j.agent = c.agent AND j.assignment = c.assignment
@@ -74,7 +73,7 @@ WHERE c.edition = $1 AND p.url IS NULL
     AND (len($2) = 0 OR c.agent IS NULL OR c.agent IN (SELECT unnest($2)))
 ORDER BY c.url
 """
-"""Pages that agents ($2) cite and of which nothing is known yet."""
+"""Pages that agents ($2) cite or are given, and of which nothing is known yet."""
 SHOWN_HOSTS = 5
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
@@ -142,8 +141,8 @@ def find_pending_pages(
 
 
 def describe_open_pages(source: Readable, edition: str, agents: Sequence[str] = ()) -> str | None:
-    """Say which cited pages are open, of which hosts, and when the second look at those whose host
-    did not answer is due; None if all have a status."""
+    """Say which cited and seed pages are open, of which hosts, and when those whose host did not
+    answer are due for a second look; None if all have a status."""
     found = source.frame(OPEN, [edition, list(agents)])
     if found.is_empty():
         return None

@@ -29,6 +29,7 @@ KEEP_ALIVE_SECONDS = 5.0
 DNS_CACHE_SECONDS = 10
 """How long a resolved and checked name is cached."""
 _PROXY_AUTH_REQUIRED = 407
+_GATEWAY_FAILED = frozenset({502, 503, 504})
 _CONNECTION_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 
@@ -116,12 +117,12 @@ class GuardedClient:
                 )
                 break
             except NETWORK_ERRORS as error:
-                _check_proxy(getattr(error, "status", None), proxy)
+                _check_proxy(getattr(error, "status", None), proxy, target.host)
                 if sent.reused and isinstance(error, _CONNECTION_CLOSED):
                     continue  # the server had closed the connection before this request
                 raise convert_error(error, target.host, "waiting") from None
         try:
-            _check_proxy(response.status, proxy)
+            _check_proxy(response.status, proxy, target.host)
             if response.status < 200:
                 raise FetchFailed(
                     f"{target.host} answered HTTP {response.status}", host=target.host
@@ -154,7 +155,12 @@ class GuardedClient:
         await self._resolver.close()
 
 
-def _check_proxy(status: int | None, proxy: str | None) -> None:
+def _check_proxy(status: int | None, proxy: str | None, host: str) -> None:
+    """Raise an error unless the answer is the host's own, or may be."""
+    if proxy and status in _GATEWAY_FAILED:
+        raise FetchFailed(
+            f"the proxy answered HTTP {status} for {host}", "waiting", host=host, retryable=True
+        )
     if proxy and status == _PROXY_AUTH_REQUIRED:
         raise ProxyAuthRequired(
             "The proxy in the environment requires authentication (HTTP 407): put a user name "

@@ -124,6 +124,28 @@ def test_a_host_that_is_back_at_the_second_look_is_fetched(warehouse: Warehouse)
         assert state(warehouse, dead) == ("fetched", "ok")
 
 
+def test_a_poor_copy_of_a_fallback_does_not_settle_a_page_before_the_second_look(
+    warehouse: Warehouse,
+) -> None:
+    site = Site()
+    with serving_pages(handler) as server:
+        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
+        settings = web_settings([url[7:-1] for url in (alive, dead)])
+        write_edition(warehouse, {"a": [("old mill", [alive]), ("old mill", [dead])]}, [])
+        look(warehouse, settings, site)
+        sha = PageStore(pages_folder(warehouse.location)).put(b"<title>Nothing</title>")
+        copy = Fetch(edition=EDITION, url=dead, source="wayback", asked_url=dead,
+                     outcome="fetched", http_status=200, sha=sha)  # fmt: skip
+        warehouse.write(Change(Fetch, [copy]))
+        look(warehouse, settings, site)
+        assert warehouse.rows(Page, "url = $1", [dead]) == []
+        assert describe_open_pages(warehouse, EDITION) is not None
+        pass_hours(warehouse, 7)
+        look(warehouse, settings, site)
+        [page] = warehouse.rows(Page, "url = $1", [dead])
+        assert (page.status, page.source) == ("unfetchable", "direct")
+
+
 def test_without_a_network_nothing_is_known_of_a_page_at_either_look(warehouse: Warehouse) -> None:
     site = Site()
     with serving_pages(handler) as server:

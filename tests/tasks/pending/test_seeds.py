@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pending.pages import find_pending_pages
+from tasks.pending.pages import describe_open_pages, find_pending_pages
 from tasks.pending.seeds import choose_seed_pages
 from tasks.planning.month import has_pages
 from tasks.planning.sources import find_missing_sources
@@ -13,7 +13,7 @@ from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change
-from tests.tasks.cited_pages import EDITION, cite
+from tests.tasks.cited_pages import EDITION, a_page, cite
 
 AGENT = "sources_baseline"
 
@@ -51,6 +51,18 @@ def test_what_was_chosen_once_stays(warehouse: Warehouse) -> None:
     found = find_pending_pages(warehouse, EDITION, "direct", [AGENT])
     assert [page.addresses for page in found] == [("http://a.org/1",), ("http://b.org/1",)]
     assert find_pending_pages(warehouse, EDITION, "direct", ["another"]) == []
+
+
+def test_a_source_that_was_not_fetched_is_named_as_open(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(SeedPage, choose_seed_pages(warehouse, EDITION, AGENT, 2)),
+        Change(Page, [a_page("https://a.org/1")]),
+    )
+    told = describe_open_pages(warehouse, EDITION, [AGENT])
+    assert told == "1 page of 1 host is open, not gone: b.org. Run the same command again."
+    assert describe_open_pages(warehouse, EDITION, ["another"]) is None
+    warehouse.write(Change(Page, [a_page("https://b.org/1", status="unfetchable")]))
+    assert describe_open_pages(warehouse, EDITION, [AGENT]) is None
 
 
 def test_a_page_is_withheld_until_an_agent_that_searches_cites_it(warehouse: Warehouse) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.web import AllowedAddresses
 from tasks.web.connections import GuardedClient, format_user_agent
-from tasks.web.errors import ProxyAuthRequired
+from tasks.web.errors import NoNetwork, ProxyAuthRequired
 from tasks.web.guard import CheckedUrl, Guard
 from tasks.web.resolver import CheckedResolver
 from tests.servers.certificates import make_certificate
@@ -201,6 +201,20 @@ def test_what_a_proxy_says_of_itself_is_no_page_and_stops_the_run(
         outcome = fetch([f"{scheme}://page.example.org/"], settings)
         assert isinstance(outcome.error, ProxyAuthRequired)
         assert "secret" not in str(outcome.error)
+        assert outcome.fetched == {}
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_proxy_that_cannot_reach_anybody_is_no_answer_of_the_page(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_pages(lambda asked: [answer(b"No route.", status)]) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://{proxy.place}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        settings = web_settings(["page.example.org"], allowed={"environment_proxies": True})
+        outcome = fetch(["http://page.example.org/"], settings)
+        assert isinstance(outcome.error, NoNetwork)
+        assert f"the proxy answered HTTP {status} for page.example.org" in str(outcome.error)
         assert outcome.fetched == {}
 
 

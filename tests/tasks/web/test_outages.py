@@ -40,6 +40,14 @@ def test_a_few_hosts_are_no_proof_of_a_network(count: int) -> None:
     assert outcome.fetched == {}
 
 
+def test_a_connection_without_an_answer_is_no_proof_of_a_network() -> None:
+    with serving_pages(lambda asked: []) as site:
+        outcome = fetch([site.url()], web_settings([site.place]))
+        assert site.asked
+        assert isinstance(outcome.error, NoNetwork)
+        assert outcome.fetched == {}
+
+
 @pytest.mark.parametrize("count", [1, 9])
 def test_pages_that_cannot_be_reached_are_so_while_another_host_answers(count: int) -> None:
     outcome = fetch_beside_an_answer(gone(count), web_settings(), lookup=names())
