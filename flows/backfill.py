@@ -15,6 +15,7 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
+from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget
@@ -82,31 +83,25 @@ async def backfill(
             check_permitted(
                 describe_future_extraction(store, name, [agent], chosen, extractor, budget_usd)
             )
-        ended: list[tuple[str, State[Any]]] = []
+        ended: list[dict[str, str]] = []
         for name in names:
-            stages = _run_stages(
+            async for state in _run_stages(
                 store, name, agent, first, fetch_pages, protocols, chosen, extractor
-            )
-            async for state in stages:
-                if not state.is_completed():
-                    await state.aresult()  # raises its error, so that no later stage is paid for
-                ended.append((name, state))
+            ):
+                said = {"ended": str(state.name), "said": str(state.message)}
+                ended.append({"edition": name} | said)
             await add_leaderboard_artifacts(store, name)
-        results = [
-            {"edition": name, "ended": str(state.name), "said": str(state.message)}
-            for name, state in ended
-        ]
-        await add_table_artifact("stages", results, f"How each stage of backfilling {agent} ended.")
+        await add_table_artifact("stages", ended, f"How each stage of backfilling {agent} ended.")
         await add_costs_artifact(store, began, "neither the agent nor the judge costs anything")
     return _summarize(ended)
 
 
-def _summarize(ended: Sequence[tuple[str, State[Any]]]) -> State[None]:
-    """Return the run's final state, from those of its stages."""
+def _summarize(ended: Sequence[dict[str, str]]) -> State[None]:
+    """Return the run's final state, from how its stages ended."""
     if not ended:
         return Completed(message="No edition has assignments with prompts: run `evergreen assign`.")
-    partial = any(state.name != "Completed" for _, state in ended)
-    message = " ".join(str(state.message) for _, state in ended)
+    partial = any(stage["ended"] != "Completed" for stage in ended)
+    message = " ".join(stage["said"] for stage in ended)
     return Completed(name="Partial" if partial else "Completed", message=message)
 
 
@@ -120,15 +115,17 @@ async def _run_stages(
     judge: str,
     extractor: str | None,
 ) -> AsyncIterator[State[Any]]:
-    """Run the stages of one edition; yield the state of each."""
+    """Run the stages of one edition; yield the state of each. A failed one raises its error, so
+    that no later one is paid for."""
     path = store.url
-    asked: Any = ask(edition, [agent], first=first, warehouse=path, return_state=True)
-    yield await asked
+    yield await complete_flow(ask(edition, [agent], first=first, warehouse=path, return_state=True))
     if not has_reports(store, edition, agent):
         return
     if fetch_pages:
         by = resolve_extractor(judge, extractor)
-        fetched: Any = fetch(edition, [agent], extractor=by, warehouse=path, return_state=True)
-        yield await fetched
-    judged: Any = evaluate(edition, protocols, [agent], judge, path, extractor, return_state=True)
-    yield await judged
+        yield await complete_flow(
+            fetch(edition, [agent], extractor=by, warehouse=path, return_state=True)
+        )
+    yield await complete_flow(
+        evaluate(edition, protocols, [agent], judge, path, extractor, return_state=True)
+    )

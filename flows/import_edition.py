@@ -1,7 +1,6 @@
 """Import and evaluate a published edition, as `evergreen demo` does."""
 
 from pathlib import Path
-from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -9,6 +8,7 @@ from prefect.states import Completed
 
 from flows.evaluate import evaluate
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
+from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import find_edition_folder
 from tasks.reports import import_published
@@ -41,10 +41,9 @@ async def bring_in(
     with await hold_warehouse(warehouse) as store:
         began = utc_now()
         await import_published(store, str(folder), edition, sorted(agents or []))
-        outcome: Any = evaluate(edition, protocols, agents, judge, store.url, return_state=True)
-        state: State[None] = await outcome
-        if not state.is_completed():
-            await state.aresult()  # raises its error
+        state = await complete_flow(
+            evaluate(edition, protocols, agents, judge, store.url, return_state=True)
+        )
         await add_leaderboard_artifacts(store, edition)
         await add_costs_artifact(store, began, "no model was called")
         # Returned unchanged, a subflow's state loses its name and message in its parent.

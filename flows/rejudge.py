@@ -1,7 +1,6 @@
 """Judge reports again with another judge; show the two judges' agreement and what changes."""
 
 from pathlib import Path
-from typing import Any
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
@@ -25,6 +24,7 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
+from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.costs.budget import open_budget
@@ -97,14 +97,11 @@ async def rejudge(
             store, edition, judge, against, agents, assignments, protocols
         )
         before = await _record_baseline(store, edition, judge, to) if to else None
-        # Both judges must judge the same claims, so this one extracts none.
-        outcome: Any = evaluate(
+        # Both judges must judge the same claims, so this one's model extracts none.
+        state = await complete_flow(evaluate(
             edition, list(selection.protocols), agents, judge, path, OFFLINE, batch=batch,
             assignments=assignments, return_state=True,
-        )  # fmt: skip
-        state: State[None] = await outcome
-        if not state.is_completed():
-            await state.aresult()  # raises its error
+        ))  # fmt: skip
         found = compare_judges(store, selection, other, judge)
         await _add_comparison_artifacts(store, edition, found)
         await add_costs_artifact(store, began, f"the judge {judge} calls no model")

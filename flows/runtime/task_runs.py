@@ -1,4 +1,4 @@
-"""Run one task to its end, even if the Prefect server restarts meanwhile."""
+"""Run one task or flow to its end; a task even if the Prefect server restarts meanwhile."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -71,6 +71,14 @@ async def run_task_for_error(
     if isinstance(error, WarehouseError):
         raise error
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
+
+
+async def complete_flow(running: Any) -> State[Any]:
+    """Await a flow called with `return_state=True`; return its state or raise its error."""
+    state: State[Any] = await running
+    if not state.is_completed():
+        await state.aresult()
+    return state
 
 
 def format_error(error: BaseException) -> str:
