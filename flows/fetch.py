@@ -22,11 +22,10 @@ from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import claims_stage
-from tasks.configuration.models import load_judges
 from tasks.costs.budget import get_budget, open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
-from tasks.pending.evaluation import Evaluation, select_extractions
+from tasks.pending.evaluation import plan_extraction, select_extractions
 from tasks.pending.pages import (
     describe_archived,
     describe_open_pages,
@@ -89,7 +88,7 @@ async def fetch(
         )
         await add_failures_artifact(failures)
         await add_costs_artifact(
-            store, began, "pages cost nothing, and claims were extracted offline"
+            store, began, "neither pages nor the extraction of claims costs anything"
         )
         message = describe_archived(store, edition)
         still_open = describe_open_pages(store, edition, agents or [])
@@ -125,7 +124,7 @@ async def _extract_claims(
     store: Warehouse, edition: str, agents: Sequence[str], extractor: str | None
 ) -> list[Failure]:
     """Extract missing claims: they tell which pages reports cite."""
-    run = Evaluation(store.url, edition, (), tuple(agents), load_judges().default, extractor)
+    run = plan_extraction(store, edition, agents, extractor)
     if not (todo := select_extractions(run)):
         return []
     usd = get_budget(store).usd

@@ -10,6 +10,7 @@ import typer
 from flows.cli.hints import PAGE_COUNTS
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome, refuse_unwritable
+from flows.cli.permission import ask_permission
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import STDERR, STDOUT, print_message, print_result
 from flows.display.formats import Format
@@ -22,8 +23,9 @@ from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_reports
 from tasks.extraction.urls import normalise_url
 from tasks.imports.walls import mark_walls
-from tasks.judges.registry import resolve_extractor
+from tasks.pending.evaluation import plan_extraction
 from tasks.planning.outcomes import fetch_outcome, read_outcome
+from tasks.planning.permission import describe_extraction
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.pages import FetchSource
@@ -80,9 +82,10 @@ def fetch(
     After an interruption, run the same command again. `evergreen evaluate` judges by these pages.
     """
     ways = None if fallback is None else _parse_fallbacks(fallback)
-    resolve_extractor(None, extractor)  # fails early
     with open_existing_warehouse(warehouse, edition) as store:
         check_reports(store, edition, agent or ())
+        run = plan_extraction(store, edition, agent or (), extractor)
+        extractor = ask_permission(describe_extraction(run, None), run.judge, extractor)
         done = fetch_outcome(store, edition, agent or (), ways, extractor, again=again)
     if not load_web().get_operator():
         print_message(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tasks.base import format_count
+from tasks.configuration.models import load_judges
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
 from tasks.judges.research import ExtractKeyPoints
@@ -66,6 +67,13 @@ class PendingScores(NamedTuple):
     protocol: str
     agent: str
     cells: list[CellPlan]
+
+
+def plan_extraction(
+    store: Warehouse, edition: str, agents: Sequence[str], extractor: str | None
+) -> Evaluation:
+    """Plan a run that only extracts claims, to know which pages reports cite."""
+    return Evaluation(store.url, edition, (), tuple(agents), load_judges().default, extractor)
 
 
 def describe_if_done(run: Evaluation) -> str | None:

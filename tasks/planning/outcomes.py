@@ -12,7 +12,12 @@ from tasks.editions.manifest import confirm_unchanged
 from tasks.editions.prompts import describe_assigned, find_unprompted_articles
 from tasks.judges.registry import resolve_extractor
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.evaluation import Evaluation, describe_if_done, select_extractions
+from tasks.pending.evaluation import (
+    Evaluation,
+    describe_if_done,
+    plan_extraction,
+    select_extractions,
+)
 from tasks.pending.pages import (
     describe_archived,
     describe_open_pages,
@@ -41,7 +46,7 @@ def fetch_outcome(
     again: bool = False,
 ) -> str | None:
     """The outcome if every cited page was requested from every source, read and exported."""
-    run = Evaluation(store.url, edition, (), tuple(agents), "", extractor)
+    run = plan_extraction(store, edition, agents, extractor)
     if select_extractions(run) or find_unread_pages(store, edition):
         return None
     if any(

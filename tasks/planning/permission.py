@@ -16,8 +16,8 @@ from tasks.pending.reports import find_pending_reports
 from tasks.warehouse.store import Readable
 
 HOW_TO_PERMIT = (
-    "Nothing was bought. Set a budget (--budget), name the extractor (--extractor JUDGE), or "
-    "extract without a model (--extractor offline)."
+    "Nothing was bought. Set a budget (--budget, which `fetch` does not have), name the extractor "
+    "(--extractor JUDGE), or extract without a model (--extractor offline)."
 )
 
 

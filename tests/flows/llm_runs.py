@@ -36,10 +36,10 @@ MODEL = "test-model"
 QUICK = {"tries": 8, "first_wait_seconds": 0.05, "longest_wait_seconds": 0.3}
 
 
-def write_configs(folder: Path, **changes: Any) -> Path:
+def write_configs(folder: Path, *, default: str = "offline", **changes: Any) -> Path:
     """A copy of the project's configuration with these judges more, and one without a price.
 
-    changes: keys of the judges' entries.
+    default: the default judge. changes: keys of the judges' entries.
     """
     target = folder / "configs"
     shutil.copytree(ROOT / "configs", target)
@@ -56,6 +56,7 @@ def write_configs(folder: Path, **changes: Any) -> Path:
     known["judges"]["pinned"] = entry | pinned
     known["judges"]["hasty"] = entry | pinned | hasty
     known["judges"]["priceless"] = entry | {"kind": "gemini", "provider": "nobody"}
+    known["default"] = default
     (target / "judges.yaml").write_text(yaml.safe_dump(known), "utf-8")
     listed = yaml.safe_load((target / "prices.yaml").read_text("utf-8"))
     listed["prices"] += [

@@ -58,9 +58,22 @@ def test_without_a_budget_and_a_terminal_it_is_refused_and_nothing_is_bought(
     assert code == 1
     told = " ".join(said.split())
     assert ASKED in told
-    assert "there is no budget. Nothing was bought. Set a budget (--budget)" in told
+    assert "there is no budget. Nothing was bought. Set a budget (--budget, " in told
     assert server.log.entries == []
     assert value(path, "SELECT count(*) FROM extractions WHERE source <> 'published'") == 0
+
+
+def test_fetching_pages_buys_no_claims_unasked(
+    tmp_path: Path, evergreen: Evergreen, server: GeminiServer
+) -> None:
+    path = sample_warehouse(tmp_path)
+    with configured(write_configs(tmp_path, default="gemini")):
+        code, _, said = evergreen("fetch", "--edition", "sample", "--warehouse", path)
+    assert code == 1
+    told = " ".join(said.split())
+    assert "gemini would extract the facts or claims of 6 texts for about $" in told
+    assert "(--budget, which `fetch` does not have)" in told
+    assert server.log.entries == []
 
 
 def test_without_a_key_nobody_is_asked_and_nothing_is_bought(

@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
+from tests.flows.fetched_runs import fetch
 from tests.flows.llm_runs import (
     ROOT,
     at_hand,
@@ -52,6 +53,16 @@ def test_without_a_budget_the_flow_ends_before_anything_is_bought(path: Path) ->
     server = GeminiServer()
     with at_hand(server, "gemini"):
         state = evaluate(path, "gemini", **FACT)
+    assert state.type.value == "FAILED"
+    assert "there is no budget. Nothing was bought." in state.message
+    assert server.log.entries == []
+    assert rows(path, SOURCES) == [("published", 5)]
+
+
+def test_the_flow_that_fetches_pages_buys_no_claims_unasked(path: Path, tmp_path: Path) -> None:
+    server = GeminiServer()
+    with configured(write_configs(tmp_path, default="gemini")), at_hand(server, "gemini"):
+        state = fetch(path)
     assert state.type.value == "FAILED"
     assert "there is no budget. Nothing was bought." in state.message
     assert server.log.entries == []
