@@ -75,13 +75,19 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
 
 
 @pytest.mark.parametrize("decider", ["judge", "extractor"])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("nobody", "no judge is called 'nobody'"), ("gemini-3.8-flash", "has no key")],
+)
 def test_nothing_is_asked_for_that_nobody_could_judge(
-    sample: Path, agent_configs: Path, tmp_path: Path, decider: str
-) -> None:
+    sample: Path, agent_configs: Path, tmp_path: Path, decider: str, name: str, reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     path, server = askable(sample, tmp_path), KINDS[AGENT][1]()
     with serving_agent(server, AGENT):
-        state = backfill(path, AGENT, editions=["sample"], **{decider: "nobody"})
-    assert "no judge is called 'nobody'" in state.message
+        state = backfill(path, AGENT, editions=["sample"], **{decider: name})
+    assert reason in state.message
     assert server.n_made == 0
 
 
@@ -89,7 +95,11 @@ def test_a_model_judge_extracts_what_the_agent_wrote_once_a_budget_permits_it(
     sample: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, server, judge = askable(sample, tmp_path), KINDS[AGENT][1](), GeminiServer()
-    chosen = {"editions": ["sample"], "judge": "gemini-3.8-flash", "protocols": ["wiki_fact"]}
+    chosen = {"editions": ["sample"], "judge": "gemini-3.8-flash", "protocols": ["wiki_fact"],
+              "fetch_pages": True}  # fmt: skip
+    # The stage that fetches pages extracts the claims first; here it finds no page to fetch.
+    monkeypatch.setattr("flows.fetch.find_pending_pages", lambda *_, **__: [])
+    monkeypatch.setattr("flows.fetch.describe_open_pages", lambda *_: None)
     with serving_agent(server, AGENT), serving(judge) as address:
         monkeypatch.setenv("GEMINI_API_KEY", "test-key")
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)

@@ -1,7 +1,6 @@
 """Fetching what reports cite, over real sockets, through the flow and the commands."""
 
 import json
-import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -72,37 +71,6 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
     assert {by_page[name] for name in ("gone", "wall", "inward", "x")} == {"unfetchable "}
 
 
-def test_the_command_names_a_host_that_does_not_answer_and_fails(
-    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
-) -> None:
-    with socket.socket() as bound, serving(server) as address:
-        bound.bind(("127.0.0.1", 0))  # and does not listen
-        dead = f"127.0.0.1:{bound.getsockname()[1]}"
-        with allowing(tmp_path, address, f"http://{dead}"):
-            path = citing(
-                sample,
-                tmp_path,
-                (CLAIM, f"{address}/light"),
-                ("Its light was seen for fourteen miles.", f"http://{dead}/"),
-            )
-            command = ("fetch", "--edition", "sample", "--warehouse", path)
-            first = evergreen(*command)
-            asked = dict(server.asked)
-            second = evergreen(*command)
-            status = evergreen("status", "--edition", "sample", "--format", "json",
-                               "--warehouse", path)  # fmt: skip
-    for code, _, said in (first, second):
-        assert code == 1
-        told = " ".join(said.split())
-        assert f"1 page of 1 host is open, not gone: {dead}. Hosts that did not answer" in told
-        assert "run the same command again after 20" in told
-    assert dict(server.asked) == asked
-    assert rows(path, f"SELECT outcome FROM fetches WHERE url LIKE '%{dead}%'") == [("unreached",)]
-    assert rows(path, f"SELECT * FROM pages WHERE url LIKE '%{dead}%'") == []
-    [pages] = [row for row in json.loads(status[1]) if row["stage"] == "pages"]
-    assert pages["pending"] == 1
-
-
 def test_the_commands_show_and_export_what_is_archived(
     sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
@@ -156,6 +124,9 @@ def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name
             assert code == 1, said
             assert f"1 page of 1 host is open, not gone: {urlsplit(nobody).netloc}." in told
             assert "run the same command again after 20" in told
+        code, said, _ = evergreen("status", "--format", "json", *where)
+        pages = [row["pending"] for row in json.loads(said) if row["stage"] == "pages"]
+        assert (code, pages) == (0, [1])
     assert rows(path, "SELECT outcome FROM fetches WHERE url LIKE '%nobody%'") == [("unreached",)]
     assert rows(path, "SELECT status FROM pages WHERE url LIKE '%nobody%'") == []
 
