@@ -1,6 +1,6 @@
 """Print leaderboards as tables, JSON or CSV."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -38,7 +38,9 @@ ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "
          "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
          "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
          "unranked")  # fmt: skip
-FEW_NOTE = "(n): based on only n reports, fewer than half of those with a text."
+FEW, PROVISIONAL = "†", "*"
+"""Marks after a figure."""
+FEW_NOTE = f"{FEW}: based on fewer than half of the agent's reports."
 PROVISIONAL_NOTE = "provisional: figures with a star may still change"
 STYLE_TITLE = "Style (diagnostics, not scores)"
 STYLE_COLUMNS = {
@@ -127,7 +129,7 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
     said = (
         board.note,
-        FEW_NOTE if any(_rests_on_few(figures, agent, metric) for agent, metric in figures) else "",
+        FEW_NOTE if any(map(_rests_on_few, figures.values())) else "",
         describe_reports(rows, board.last),
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
@@ -152,8 +154,7 @@ def _build_columns(
     by = choose_ranking_metric(rows, board)
     columns = []
     for metric, heading in select_columns(rows, board).items():
-        cells = [_format_cell(board, figures, agent, metric) for agent in agents]
-        columns.append(WideColumn(heading, cells))
+        columns.append(WideColumn(heading, _format_cells(board, figures, agents, metric)))
         for name, extra in _extra_columns(board, figures, agents, metric, by).items():
             columns.append(WideColumn(name, extra, style="dim"))
     return columns
@@ -177,17 +178,20 @@ def _extra_columns(
     return columns
 
 
-def _format_cell(board: Board, figures: Figures, agent: str, metric: str) -> str:
-    row = figures.get((agent, metric))
-    if row is None or row["value"] is None:
-        return "–*" if row and row["provisional"] else "–"
-    few = f" ({row['n_reports']})" if _rests_on_few(figures, agent, metric) else ""
-    return f"{_format_value(board, metric, row['value'])}{few}{'*' if row['provisional'] else ' '}"
+def _format_cells(board: Board, figures: Figures, agents: Sequence[str], metric: str) -> list[str]:
+    """Format a metric's figures with their marks, so that the figures align."""
+    cells = []
+    for agent in agents:
+        row = figures.get((agent, metric), {})
+        value = row.get("value")
+        marks = f"{FEW * _rests_on_few(row)}{PROVISIONAL * bool(row.get('provisional'))}"
+        cells.append(("–" if value is None else _format_value(board, metric, value), marks))
+    width = max(len(marks) for _, marks in cells)
+    return [f"{figure}{marks:<{width}}" for figure, marks in cells]
 
 
-def _rests_on_few(figures: Figures, agent: str, metric: str) -> bool:
-    row = figures[agent, metric]
-    return row["value"] is not None and rests_on_few(row["n_reports"], row.get("n_delivered"))
+def _rests_on_few(row: Mapping[str, Any]) -> bool:
+    return row.get("value") is not None and rests_on_few(row["n_reports"], row.get("n_delivered"))
 
 
 def _format_interval(board: Board, row: dict[str, Any] | None, metric: str) -> str:

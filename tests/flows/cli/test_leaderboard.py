@@ -51,10 +51,10 @@ def test_a_column_without_any_figure_is_named_in_the_note_and_stays_in_json(
     assert {row["metric"] for row in json.loads(out)} == {metric for _, metric in FIGURES}
 
 
-def test_a_figure_of_few_reports_shows_how_many(path: Path, evergreen: Evergreen) -> None:
+def test_a_figure_of_few_reports_is_marked(path: Path, evergreen: Evergreen) -> None:
     _, out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", path)
-    assert "25.0 (1)" in out
-    assert "(n): based on only n reports, fewer than half of those with a text." in out
+    assert "25.0†" in out
+    assert "†: based on fewer than half of the agent's reports." in " ".join(out.split())
     with open_warehouse(path) as warehouse:
         frame = load_leaderboard(warehouse, "e")
-    assert [row["Leak"] for row in leaderboard_rows(frame)] == ["25.0 (1)", "12.5"]
+    assert [row["Leak"] for row in leaderboard_rows(frame)] == ["25.0†", "12.5"]
