@@ -64,8 +64,8 @@ async def fetch(
         warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
-        `Completed` when every cited page has a status, whichever; `Partial` when pages are still
-        open: pending, or of hosts that did not answer and get a second look hours later.
+        `Completed` when every page has a status; `Partial` while pages are open: not requested yet,
+        or due for a second look because their host did not answer.
     """
     with (
         await hold_warehouse(warehouse, "pages") as store,

@@ -79,7 +79,8 @@ def fetch(
 ) -> None:
     """Fetch every page that an edition's reports cite, once, into the archive.
 
-    After an interruption, run the same command again. `evergreen evaluate` judges by these pages.
+    Run the same command again after an interruption, or when it says that pages are open (exit code
+    1). `evergreen evaluate` judges by these pages.
     """
     ways = None if fallback is None else _parse_fallbacks(fallback)
     with open_existing_warehouse(warehouse, edition) as store:

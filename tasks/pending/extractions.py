@@ -98,10 +98,10 @@ def find_pending_extractions(
     """
     found = []
     for item, made, ours in _list_texts(warehouse, edition, agents, extractor):
-        fate = _decide_fate(made, ours)
-        if fate == "extract" or (again and fate in ("update", "keep")):
+        action = _choose_action(made, ours)
+        if action == "extract" or (again and action in ("update", "keep")):
             found.append(item)
-        elif fate == "update":
+        elif action == "update":
             found.append(item.model_copy(update={"stays_offline": True}))
     return found
 
@@ -116,7 +116,7 @@ def find_kept_extractions(
     return [
         KeptExtraction(item, made["source"], made["extractor_version"])
         for item, made, ours in _list_texts(warehouse, edition, agents, extractor)
-        if _decide_fate(made, ours) in ("update", "keep")
+        if _choose_action(made, ours) in ("update", "keep")
     ]
 
 
@@ -140,7 +140,7 @@ def _list_texts(
             )  # fmt: skip
 
 
-def _decide_fate(made: dict[str, Any], ours: str) -> Literal["extract", "update", "keep", "done"]:
+def _choose_action(made: dict[str, Any], ours: str) -> Literal["extract", "update", "keep", "done"]:
     """Decide about a text: `update` has the offline extractor replace what an earlier version of it
     made, whoever extracts other texts. ours: the version of the run's extractor."""
     if not made["is_current"]:

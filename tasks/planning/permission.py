@@ -1,7 +1,7 @@
 """Check that a model may be paid for extracting facts and claims.
 
-A model judge extracts unless somebody says otherwise, so nobody may have thought of the cost: it
-does so within a budget, or after somebody has named it.
+A judge that is a model extracts by default, so its user may not expect the cost: without a budget,
+somebody has to name the extractor.
 """
 
 from collections.abc import Sequence

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from tasks.warehouse.rows import Extraction
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.fetched_runs import fetch
@@ -119,6 +122,24 @@ def test_another_judge_judges_the_same_claims_again_and_extracts_none(path: Path
         state: Any = asyncio.run(again("sample", **chosen, return_state=True))
     assert state.name == "Completed", state.message
     assert rows(path, "SELECT * FROM extractions ORDER BY ALL") == before
+    assert value(path, EXTRACTIONS) == N_TEXTS
+
+
+def test_a_judge_that_judges_again_extracts_nothing_that_nobody_has_extracted(path: Path) -> None:
+    from flows.rejudge import rejudge
+
+    again: Any = rejudge
+
+    with at_hand(GeminiServer(), "gemini"):
+        assert evaluate(path, "gemini", budget_usd=100.0, **FACT).name == "Completed"
+    with open_warehouse(path) as store:
+        gone = store.rows(Extraction, "source = 'judge' AND agent <> ''")[0]
+        key = {"edition": "sample", "agent": gone.agent, "assignment": gone.assignment}
+        store.write(Change(Extraction, [], replacing=key))
+    with at_hand(GeminiServer(), "gemini"):
+        chosen: Any = {"judge": "pinned", "against": "gemini", "warehouse": str(path)}
+        state: Any = asyncio.run(again("sample", **chosen, return_state=True))
+    assert state.name == "Completed", state.message
     assert value(path, EXTRACTIONS) == N_TEXTS
 
 

@@ -16,7 +16,7 @@ from tests.long.flows.test_publish_decisions import artifacts
 from tests.long.flows.test_refresh_refusals import BOTH, STEPS, collected, path, renewed
 from tests.rigs.kill_and_resume import contents
 from tests.rigs.month_places import SINCE, UNTIL
-from tests.rigs.month_world import AGENTS, BASELINE, World
+from tests.rigs.month_world import AGENTS, BASELINE, JUDGE, World
 from tests.servers.jobs import JobScript
 
 __all__ = ["collected", "path", "renewed"]
@@ -55,6 +55,31 @@ def test_a_month_goes_through_all_its_steps_to_the_site(
     reports = rows(path, "SELECT agent, count(*) FROM reports GROUP BY ALL ORDER BY agent")
     assert reports == [(agent, ARTICLES) for agent in sorted([*AGENTS, BASELINE])]
     assert "no LLM used" in (site_of(outside) / "index.html").read_text("utf-8")
+
+
+def test_the_months_judge_extracts_facts_and_claims_once_a_budget_permits_it(
+    outside: World, path: Path
+) -> None:
+    renew(outside)
+    outside.configure(extractor=None)
+    chosen: dict[str, Any] = {"agents": [AGENTS[0]], "judge": JUDGE}
+    try:
+        refused = refresh(path, **chosen)
+        assert "would extract the facts and claims of" in refused.message
+        assert (outside.agents[AGENTS[0]].n_made, outside.model.log.entries) == (0, [])
+        state = refresh(path, budget_usd=100.0, **chosen)
+        assert state.name == "Completed", state.message
+        asked = len(outside.model.log.entries)
+        assert refresh(path, **chosen).name == "Completed", "nothing is left to permit"
+        assert len(outside.model.log.entries) == asked
+    finally:
+        outside.configure(extractor="offline")
+    by = "SELECT source, agent = '' AS of_article, count(*) FROM extractions GROUP BY ALL"
+    assert rows(path, f"{by} ORDER BY ALL") == [
+        ("judge", False, ARTICLES),
+        ("judge", True, ARTICLES),
+    ]
+    assert value(path, "SELECT count(*) FROM calls WHERE protocol = 'extraction'") == 2 * ARTICLES
 
 
 def test_the_agent_that_searches_archived_pages_is_asked_when_there_are_some(
