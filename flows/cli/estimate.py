@@ -42,7 +42,7 @@ def estimate(
     with open_existing_warehouse(warehouse) as store:
         chosen = choose_protocols(store, edition, protocols or ())
         check_selection(store, edition, chosen, agents or [], judge)
-        warn_about_idle_protocols(store, edition, chosen)
+        warn_about_idle_protocols(store, edition, chosen, named=bool(protocols))
         run = Evaluation(
             store.url, edition, chosen, tuple(agents or ()), judge, extractor, extract_again
         )

@@ -99,7 +99,7 @@ def evaluate(
         protocols = choose_protocols(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
         check_judges(list_judges(judge_name, extractor), budget, batch=batch)
-        warn_about_idle_protocols(store, edition, protocols)
+        warn_about_idle_protocols(store, edition, protocols, named=bool(protocol))
         run = Evaluation(
             store.url, edition, protocols, tuple(agents), judge_name, extractor, extract_again
         )

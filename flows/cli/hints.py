@@ -40,10 +40,16 @@ def print_unchosen(
             )
 
 
-def warn_about_idle_protocols(source: Readable, edition: str, protocols: Sequence[str]) -> None:
-    """Print the protocols that can judge no report of the edition, with the reason."""
-    for name in protocols:
-        if reason := explain_idle(source, edition, name):
+def warn_about_idle_protocols(
+    source: Readable, edition: str, protocols: Sequence[str], *, named: bool
+) -> None:
+    """Print the protocols that can judge no report of the edition, with the reason. Unless a
+    person named them, only if none of them can."""
+    reasons = {name: explain_idle(source, edition, name) for name in protocols}
+    if not named and None in reasons.values():
+        return
+    for name, reason in reasons.items():
+        if reason:
             print_message(f"{name} does not apply to {edition}: {reason}.", "yellow")
 
 

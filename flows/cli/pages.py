@@ -106,7 +106,7 @@ def fetch(
         counted = source.frame(PAGE_COUNTS, [edition])
         if form is not Format.JSON:
             print_frame(counted, form)
-        _print_failed_pages(source, edition)
+        _print_failed_pages(source, edition, again=again)
     print_outcome(complete, outcome, form, pages=counted)
     print_message(f"Next: evergreen evaluate --edition {edition}")
 
@@ -213,7 +213,7 @@ def walls(
     print_message(f"New status: {format_count(n, 'page')}. {next_step}")
 
 
-def _print_failed_pages(source: Readable, edition: str) -> None:
+def _print_failed_pages(source: Readable, edition: str, *, again: bool) -> None:
     """Print why pages failed, where a person may change that."""
     refused = source.frame(REFUSED_PAGES, [edition]).to_dicts()
     if refused:
@@ -227,7 +227,7 @@ def _print_failed_pages(source: Readable, edition: str) -> None:
     if failed:
         print_message(
             f"Pages that failed: {failed:,}; `evergreen pages show URL --edition {edition}` says "
-            "why, `fetch --again` retries them.",
+            f"why{'' if again else ', `fetch --again` retries them'}."
         )
 
 

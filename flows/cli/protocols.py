@@ -4,8 +4,11 @@ from typing import Annotated
 
 import polars as pl
 import typer
+from rich.padding import Padding
+from rich.text import Text
 
 from flows.cli.options import FormatOption
+from flows.display.console import STDOUT, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry, load_protocol
@@ -22,14 +25,37 @@ def list_protocols(
 ) -> None:
     """Describe the protocols, or how one defines its metrics and differs from its paper."""
     if name is None:
-        entries = [load_protocol(each) for each in PROTOCOLS]
-        print_frame(pl.DataFrame([_describe(entry) for entry in entries]), form)
+        frame = pl.DataFrame([_describe(load_protocol(each)) for each in PROTOCOLS])
+        print_frame(frame.drop("pairs") if form is Format.TABLE else frame, form)
         return
     if name not in PROTOCOLS:
         raise UnknownName(f"There is no protocol {name!r}; known: {', '.join(PROTOCOLS)}.")
     entry = load_protocol(name)
+    if form is Format.TABLE:  # in words: its cells would be too narrow to read
+        _print_protocol(entry)
+        return
     rows = [_describe_metric(metric, entry.missing) for metric in entry.metrics]
     print_frame(pl.DataFrame(rows), form)
+
+
+def _print_protocol(entry: ProtocolEntry) -> None:
+    print_result(f"{entry.title} ({entry.name}), version {entry.version}", style="bold")
+    print_result(f"Source: {entry.source}.")
+    if entry.pairs:
+        print_result(f"Pairs of claim and URL: {entry.pairs}")
+    for metric in entry.metrics:
+        print_result(f"\n{metric.title} ({metric.name})", style="bold")
+        differs = [f"- {each}" for each in metric.differs] or ["- none known"]
+        lines = (
+            metric.description,
+            f"Equation: {metric.equation}",
+            f"Denominator: {metric.denominator}",
+            f"Missing report: {describe_missing(metric, entry.missing)}",
+            f"Failed items: {metric.undecided}",
+            "Differences from the paper and its code:",
+            *differs,
+        )
+        STDOUT.print(Padding(Text("\n".join(lines)), (0, 0, 0, 2), expand=False))
 
 
 def _describe(entry: ProtocolEntry) -> dict[str, object]:

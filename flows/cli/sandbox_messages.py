@@ -47,15 +47,17 @@ def check_served(sandbox: "Sandbox") -> None:
             f"{undated:,} of {n:,} pages have neither a date of publication nor one of fetching; "
             f"they {treatment} (`undated` in configs/sandbox.yaml)."
         )
-    rules = [f"as of {as_of}"] if as_of else []
-    rules += ["without those that an assignment bans"] if served.ban else []
-    message = f"{sandbox.n_served:,} of {n:,} pages are served {', '.join(rules)}"
+    left_out = [f"pages from after {as_of}"] if as_of else []
+    left_out += ["pages that an assignment bans"] if served.ban else []
+    message = f"{sandbox.n_served:,} of {n:,} pages are served"
+    if left_out:
+        message += f"; {' and '.join(left_out)} are left out"
     if not sandbox.n_served:
         raise SandboxError(
             f"{message}: there is nothing to search. Choose a later --as-of, keep pages without a "
             "date (`undated: keep` in configs/sandbox.yaml), or name more pages with --corpus."
         )
-    if rules:
+    if left_out:
         print_message(f"{message}.")
 
 

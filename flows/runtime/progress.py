@@ -74,9 +74,9 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
 
     total: the stage's items; None if unknown beforehand.
     """
-    to_do = "not counted beforehand" if total is None else f"{total} to do"
+    described = stage if total is None else f"{stage}: {total} to do"
     artifact = await acreate_progress_artifact(
-        progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=f"{stage}: {to_do}"
+        progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=described
     )
     columns = (
         TextColumn("{task.description:<12}", markup=False),
@@ -87,7 +87,7 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
         TimeRemainingColumn(),
     )
     if not STDERR.is_terminal:  # a log gets a line per stage instead of bars
-        print_message(f"stage {stage}: {to_do}")
+        print_message(f"stage {described}")
     with Progress(*columns, console=STDERR) as bars:
         progress = StageProgress(bars, stage, total, artifact)
         try:

@@ -140,7 +140,7 @@ def _interval(
     if np.isnan(point) or len(defined) < (1 - MAX_UNDEFINED_SHARE) * len(drawn):
         return Interval(None, None, "not defined for many of the resamples")
     if np.ptp(defined) <= 10.0**-DIGITS * max(1.0, abs(point)):
-        return Interval(None, None, f"the same whichever {unit} are drawn")
+        return Interval(None, None, f"every resample of the {unit} gives the same figure")
     if np.isnan(low) or np.isnan(high):  # BCa fails if a draw or jackknife value is undefined
         tail = (1 - widened_level(n_clusters)) / 2
         low, high = map(float, np.quantile(defined, (tail, 1 - tail)))

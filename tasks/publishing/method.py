@@ -1,14 +1,15 @@
 """The method page: protocols, prompts, judges, prices, statistics, dates."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from tasks.configuration.loading import CONFIGS
-from tasks.configuration.models import LlmJudgeEntry, load_judges, load_protocol
+from tasks.configuration.models import LlmJudgeEntry, ProtocolEntry, load_judges, load_protocol
 from tasks.judges.llm.prompts import Prompt
 from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.models.prices import ModelPrice, load_prices
-from tasks.protocols.registry import PROTOCOLS
+from tasks.protocols.registry import PROTOCOLS, get_protocol_title
 from tasks.publishing.agreement import make_agreement_tables
 from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import describe_completeness, describe_missing
@@ -61,15 +62,23 @@ def _describe_protocol(material: SiteMaterial, name: str) -> dict[str, Any]:
     built_in = load_protocol(name) if name in PROTOCOLS else None
     return {
         "name": name,
-        "title": built_in.title if built_in else name,
+        "title": get_protocol_title(name),
         "source": built_in.source if built_in else "a rubric by the site's maintainer",
         "version": protocol.version,
-        "parameters": sorted(built_in.parameters.items()) if built_in else [],
+        "parameters": list_settings(built_in) if built_in else [],
         "pairs": built_in.pairs if built_in else "",
         "metrics": [
             (metric, describe_missing(metric, protocol.missing)) for metric in protocol.metrics
         ],
     }
+
+
+def list_settings(built_in: ProtocolEntry) -> list[tuple[str, str]]:
+    """Return the settings, with values as the protocol's file has them: `false`, `null`."""
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in sorted(built_in.parameters.items())
+    ]
 
 
 def _list_prompts(material: SiteMaterial) -> Iterator[dict[str, str]]:

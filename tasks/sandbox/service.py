@@ -72,10 +72,10 @@ def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
         k: Annotated[int, Query(ge=1, le=results.most)] = results.usual,
         form: Annotated[
             Literal["gym", "json"],
-            Query(alias="format", description="`gym`: as DeepResearchGym answers."),
+            Query(alias="format", description="gym: as DeepResearchGym answers."),
         ] = "gym",
         shape: Annotated[
-            responses.GymShape, Query(description="Of `gym`: how the parts of a result are spelt.")
+            responses.GymShape, Query(description="For gym: the names of a result's fields.")
         ] = "fineweb",
         assignment: AssignmentParameter = None,
     ) -> Response:

@@ -8,6 +8,7 @@ import polars as pl
 
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
+from tasks.protocols.registry import available_protocols
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
 
 LEAKAGE = "leakage_rate"
@@ -101,19 +102,20 @@ def choose_other_figure(rows: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
-    """Explain rank ranges and intervals and how many articles they rest on, with a leading space;
-    empty if there are none."""
+    """Explain rank ranges and intervals, and how many articles or questions they rest on, with a
+    leading space; empty if there are none."""
     by = choose_ranking_metric(rows, board)
     ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
     if ranked.is_empty():
         return ""
+    kinds = {k for p in available_protocols(sorted(board.protocols)).values() for k in p.kinds}
+    items = "articles" if kinds == {"write_article"} else "articles or questions"
     counted = ranked["n_articles"].sort().to_list()
     over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
     note = (
         " #: the places that an agent may have, by its significant differences from others on the "
-        f"articles that both have (evergreen differences). Based on {over} articles "
-        "(questions, if they have none)."
+        f"{items} that both have (evergreen differences). Based on {over} {items}."
     )
     if ranked["low"].is_not_null().any():
-        note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over articles."
+        note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over {items}."
     return note

@@ -133,7 +133,7 @@ BOARDS = (
         "Rep.",
         f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Open: pages never "
         "fetched, cells failed. All cl.: coverage by all claims, also those that cite the article. "
-        "Rank: by coverage, by soft coverage if the judge gives it.",
+        "Rank: by soft coverage if the judge gives probabilities, else by coverage.",
     ),
     Board(
         frozenset({"claim_discovery"}),

@@ -9,7 +9,7 @@ from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import rows
+from tests.flows.llm_runs import SAMPLE, rows
 from tests.rigs.research_editions import write_research_editions
 
 POINTS = [{"point_number": 1, "point_content": "By day.", "original_point_number": [1]}]
@@ -79,6 +79,18 @@ def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
     assert (
         "it judges answers to questions, but the edition has answers to research queries" in remarks
     )
+
+
+def test_a_protocol_that_applies_to_nothing_is_mentioned_only_to_who_named_it(
+    tmp_path: Path, evergreen: Evergreen
+) -> None:
+    given = ("--edition", "sample", "--warehouse", tmp_path / "w.duckdb")
+    assert evergreen("import", "wlc", SAMPLE, *given)[0] == 0
+    said = "claim_discovery does not apply to sample: it judges answers to questions"
+    estimate = ("estimate", *given, "--judge", "offline")
+    assert said not in evergreen(*estimate)[2]
+    assert said in evergreen(*estimate, "--protocol", "wiki_fact", "--protocol",
+                             "claim_discovery")[2]  # fmt: skip
 
 
 def test_a_leaderboard_without_figures_says_what_there_is(

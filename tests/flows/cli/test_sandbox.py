@@ -87,7 +87,7 @@ def test_an_edition_that_is_not_there_is_told_with_those_that_are(sample: Path) 
     [
         ("[1]\n", (), "no page can be served"),
         ('{"url": "https://a.example", "text": "x", "date": "2025"}', ("--as-of", "2024-01-01"),
-         "0 of 1 pages are served as of 2024-01-01: there is nothing to search"),
+         "0 of 1 pages are served; pages from after 2024-01-01 are left out: there is nothing"),
     ],
 )  # fmt: skip
 def test_nothing_to_serve_is_an_error(

@@ -43,7 +43,7 @@ def test_no_interval_is_made_where_there_is_nothing_to_say_and_the_reason_is() -
     assert bootstrap_intervals(mean_of(np.arange(5.0)[:, None]), 5)[0].low is not None
     [found] = bootstrap_intervals(mean_of(same), 9, "assignments")
     assert (found.low, found.high) == (None, None)
-    assert found.reason == "the same whichever assignments are drawn"
+    assert found.reason == "every resample of the assignments gives the same figure"
 
 
 def test_a_figure_that_most_draws_leave_undefined_has_no_interval() -> None:

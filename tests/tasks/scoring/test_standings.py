@@ -159,7 +159,10 @@ def test_assignments_of_one_article_are_one_cluster() -> None:
     assert row(found, "ann").n_articles == found.pairs[0].n_articles == 3
     assert row(found, "ann").interval_reason == "fewer than 5 articles"
     assert row(stand(frame, article_of={"x0": None}), "ann").n_articles == 6
-    assert row(stand(frame), "bob").interval_reason == "the same whichever articles are drawn"
+    assert (
+        row(stand(frame), "bob").interval_reason
+        == "every resample of the articles gives the same figure"
+    )
 
 
 def test_the_order_of_rows_changes_nothing() -> None:

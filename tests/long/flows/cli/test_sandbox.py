@@ -96,7 +96,7 @@ def test_it_builds_says_what_there_is_serves_and_ends_with_ctrl_c(warehouse: Pat
 def test_what_any_assignment_bans_is_left_out_for_all(
     warehouse: Path, named: dict[str, str]
 ) -> None:
-    said = "\n3 of 7 pages are served without those that an assignment bans.\n"
+    said = "\n3 of 7 pages are served; pages that an assignment bans are left out.\n"
     with running(warehouse, "--edition", "e", remarked=said) as (address, _):
         for url in (WIKI, COPY, MOVED, PAGES[3].url):
             answer = patient.get(f"{address}/fetch", params={"url": url} | named)
@@ -130,7 +130,8 @@ def test_without_an_edition_nothing_is_banned_and_the_start_says_so(
 
 
 def test_how_many_pages_are_served_as_of_a_day_is_said(warehouse: Path) -> None:
-    said = "\n1 of 7 pages are served as of 2025-03-01, without those that an assignment bans.\n"
+    said = "\n1 of 7 pages are served; pages from after 2025-03-01 and pages that an "
+    said += "assignment bans are left out.\n"
     options = ("--edition", "e", "--as-of", "2025-03-01")
     with running(warehouse, *options, remarked=said) as (address, _):
         assert patient.get(f"{address}/health", trust_env=False).json()["pages"] == 1

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from lxml import html
 
+from tasks.configuration.models import load_protocol
 from tasks.editions.names import UnknownName
 from tasks.protocols.registry import get_protocol
 from tasks.publishing import site as publishing
@@ -69,6 +70,15 @@ def test_boards_and_method_page_name_the_extractors(warehouse: Path, tmp_path: P
         [found] = (tmp_path / "site").rglob(page)
         shown = html.fromstring(found.read_text("utf-8")).text_content()
         assert said in " ".join(shown.split())
+
+
+def test_the_method_page_names_each_metric_and_setting(
+    pages: dict[str, Any],
+) -> None:
+    [section] = pages["method.html"].xpath("//section[@id='wiki_fact']")
+    assert "top_k: 10" in section.xpath("p/code/text()")
+    names = [metric.name for metric in load_protocol("wiki_fact").metrics]
+    assert section.xpath("dl/dt/code/text()") == names
 
 
 @pytest.fixture(scope="module")
