@@ -1,6 +1,5 @@
 """Evaluate an edition from its reports to the leaderboard, doing only what is pending."""
 
-import asyncio
 from datetime import datetime
 
 from prefect import flow, tags
@@ -16,8 +15,8 @@ from flows.runtime.artifacts import (
 from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import (
-    claims_stage,
     diagnostics_stage,
+    extract_pending,
     key_points_stage,
     leaderboard_stage,
     list_open_items,
@@ -25,7 +24,7 @@ from flows.stages import (
     verdicts_stage,
 )
 from tasks.configuration.models import load_judges
-from tasks.costs.budget import get_budget, open_budget
+from tasks.costs.budget import open_budget
 from tasks.editions.names import check_selection
 from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
@@ -39,11 +38,9 @@ from tasks.pending.evaluation import (
     find_pending_scores,
     plan_run_cells,
     select_cells,
-    select_extractions,
     select_key_points,
 )
 from tasks.planning.parameters import ExtractorName, JudgeName, ProtocolName, Usd
-from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.processes.pool import HELPERS
 from tasks.scoring.rows import is_current
 from tasks.warehouse.locks import hold_lock
@@ -121,12 +118,8 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
         What could not be done, and the run's cells as they are now.
     """
     store = run.store
-    failures: list[Failure] = []
-    async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
-        if texts := select_extractions(run):
-            usd = get_budget(store).usd
-            check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
-            failures += await claims_stage(run, texts)
+    failures = await extract_pending(run)
+    async with hold_lock(store.locks, f"preparation of {run.edition}", print_message):
         if unmeasured := find_pending_diagnostics(store, run.edition, run.agents):
             failures += await diagnostics_stage(run, unmeasured)
         if without_points := select_key_points(run):

@@ -1,6 +1,5 @@
 """Fetch the pages that an edition's reports cite, each once, and extract their texts."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,11 +20,11 @@ from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
-from flows.stages import claims_stage
-from tasks.costs.budget import get_budget, open_budget
+from flows.stages import extract_pending
+from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
-from tasks.pending.evaluation import plan_extraction, select_extractions
+from tasks.pending.evaluation import plan_extraction
 from tasks.pending.pages import (
     describe_archived,
     describe_open_pages,
@@ -34,7 +33,6 @@ from tasks.pending.pages import (
     list_fetch_sources,
 )
 from tasks.planning.parameters import ExtractorName
-from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
@@ -74,7 +72,8 @@ async def fetch(
     ):
         began = utc_now()
         check_edition(store, edition)
-        failures = await _extract_claims(store, edition, agents or [], extractor)
+        # Claims tell which pages reports cite.
+        failures = await extract_pending(plan_extraction(store, edition, agents or [], extractor))
         for fetch_source in list_fetch_sources(fallbacks):
             failures += await _fetch_pending_pages(
                 store, edition, fetch_source, agents or [], again
@@ -118,18 +117,6 @@ async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[
     if failures:
         return Completed(name="Partial", message=format_failures(failures))
     return Completed(message=f"{edition}: {n:,} pages were read again.")
-
-
-async def _extract_claims(
-    store: Warehouse, edition: str, agents: Sequence[str], extractor: str | None
-) -> list[Failure]:
-    """Extract missing claims: they tell which pages reports cite."""
-    run = plan_extraction(store, edition, agents, extractor)
-    if not (todo := select_extractions(run)):
-        return []
-    usd = get_budget(store).usd
-    check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
-    return await claims_stage(run, todo)
 
 
 async def _fetch_pending_pages(

@@ -4,6 +4,7 @@ A failed item never stops the others; a warehouse that cannot be written stops e
 result could be kept.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from flows.runtime.fan_out import Failure, Later, run_items
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from tasks.claims import extract_statements
+from tasks.costs.budget import get_budget
 from tasks.diagnostics import diagnose_agent
 from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import CellPlan
@@ -25,12 +27,14 @@ from tasks.judging.session import judge_session
 from tasks.key_points import make_key_points
 from tasks.leaderboard import write_leaderboard
 from tasks.models.errors import StopStage
-from tasks.pending.evaluation import Evaluation, PendingScores
+from tasks.pending.evaluation import Evaluation, PendingScores, select_extractions
 from tasks.pending.extractions import PendingExtraction
 from tasks.pending.key_points import PendingKeyPoints
+from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent
 from tasks.verdicts import judge_cell, lock_cell, write_failure
+from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.rows import OPEN_STATUSES
 
@@ -71,6 +75,21 @@ def stage_flow(name: str) -> Callable[[Work[ItemT, ResultT]], Work[ItemT, Result
         return start
 
     return make
+
+
+async def extract_pending(run: Evaluation) -> list[Failure]:
+    """Extract what is pending of an edition, in one process at a time.
+
+    Raises:
+        Misconfigured: a model would be paid for it, and nobody has permitted that.
+    """
+    store = run.store
+    async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
+        if not (todo := select_extractions(run)):
+            return []
+        usd = get_budget(store).usd
+        check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
+        return await claims_stage(run, todo)
 
 
 @stage_flow("claims")

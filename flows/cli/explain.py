@@ -124,7 +124,8 @@ def _select_open(report: ExplainedReport) -> ExplainedReport:
             if OPEN_OUTCOMES & {*c.outcomes.values()} or undecided(c.conflicts)
         ),
         facts=tuple(
-            f for f in report.facts if undecided(f.decisions) or (waiting and not f.decisions)
+            f for f in report.facts
+            if undecided((*f.decisions, *f.by_all_claims)) or (waiting and not f.decisions)
         ),
         others=tuple(d for d in report.others if undecided([d])),
     )  # fmt: skip

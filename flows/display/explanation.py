@@ -55,7 +55,7 @@ def print_report(report: ExplainedReport, *, whole: bool, brief: bool) -> None:
     for claim in report.claims:
         _print_claim(claim, report, whole)
     if report.facts and any(fact.decisions for fact in report.facts):
-        _print_heading("Facts of the reference", _count_marks(_iterate_marks(report.facts)))
+        _print_heading("Facts of the reference", _summarize_facts(report.facts))
     for fact in report.facts:
         _print_fact(fact, whole)
     _print_other_decisions(report.others, brief)
@@ -116,7 +116,7 @@ def _iterate_decisions(report: ExplainedReport) -> Iterator[ExplainedVerdict]:
         for citation in claim.citations:
             yield from citation.decisions
     for fact in report.facts:
-        yield from fact.decisions
+        yield from (*fact.decisions, *fact.by_all_claims)
     yield from report.others
 
 
@@ -168,8 +168,10 @@ def _summarize_outcomes(report: ExplainedReport) -> str:
                      for judge, counts in by_judge.items()) or "not judged"  # fmt: skip
 
 
-def _iterate_marks(facts: Iterable[ExplainedFact]) -> Iterator[OutcomeMark]:
-    return (_mark_of(decision) for fact in facts for decision in fact.decisions)
+def _summarize_facts(facts: Sequence[ExplainedFact]) -> str:
+    found = _count_marks(_mark_of(decision) for fact in facts for decision in fact.decisions)
+    by_all = _count_marks(_mark_of(decision) for fact in facts for decision in fact.by_all_claims)
+    return f"{found}; by all claims: {by_all}" if by_all else found
 
 
 def _count_marks(marks: Iterable[OutcomeMark]) -> str:
@@ -211,10 +213,15 @@ def _print_citation(citation: ExplainedCitation) -> None:
 def _print_fact(fact: ExplainedFact, whole: bool) -> None:
     _print_item(fact.number, [(d.judge, _mark_of(d)) for d in fact.decisions], fact.text)
     if whole:
-        _print_full_decisions(fact.decisions, 6)
-    for decision in () if whole else fact.decisions:
+        _print_full_decisions((*fact.decisions, *fact.by_all_claims), 6)
+        return
+    for decision in fact.decisions:
         if decision.evidence and decision.label != "not_support":
             _print_line(Text(f"“{_join_lines(decision.evidence)}”", style="dim"), 8, one_line=True)
+    told = {(decision.judge, decision.label) for decision in fact.decisions}
+    for decision in fact.by_all_claims:
+        if (decision.judge, decision.label) not in told:
+            _print_short_decision(decision, "by all claims: ")
 
 
 def _print_other_decisions(others: Iterable[ExplainedVerdict], brief: bool) -> None:

@@ -161,10 +161,7 @@ class _ReportIndex:
         claims = tuple(
             self._claim(record, row, by_item, marking) for row in self.claims[assignment]
         )
-        facts = tuple(
-            ExplainedFact(number, text, section, position, _pop_verdicts(by_item, f"fact:{number}"))
-            for number, text, section, position in self.facts[record["article"]]
-        )
+        facts = tuple(_make_fact(row, by_item) for row in self.facts[record["article"]])
         left = [decision for of_item in by_item.values() for decision in of_item]
         return ExplainedReport(
             **record,
@@ -229,13 +226,26 @@ def _group_by_item(
     verdicts: Iterable[ExplainedVerdict],
 ) -> tuple[GroupedRows, list[ExplainedVerdict]]:
     """Group by item the verdicts of protocols that judge facts, claims and citations; return the
-    other verdicts, too; coverage by all claims is one of these, beside the headline's."""
+    other verdicts, too."""
     by_item: GroupedRows = defaultdict(list)
     others: list[ExplainedVerdict] = []
     for decision in verdicts:
-        by_fact = decision.protocol in MARKING_PROTOCOLS and decision.step != COVERAGE_ALL
-        (by_item[decision.item] if by_fact else others).append(decision)
+        marks = decision.protocol in MARKING_PROTOCOLS
+        (by_item[decision.item] if marks else others).append(decision)
     return by_item, others
+
+
+def _make_fact(row: tuple[Any, ...], by_item: GroupedRows) -> ExplainedFact:
+    number, text, section, position = row
+    found = _pop_verdicts(by_item, f"fact:{number}")
+    return ExplainedFact(
+        number,
+        text,
+        section,
+        position,
+        decisions=tuple(d for d in found if d.step != COVERAGE_ALL),
+        by_all_claims=tuple(d for d in found if d.step == COVERAGE_ALL),
+    )
 
 
 def _is_conflict(decision: ExplainedVerdict) -> bool:

@@ -30,11 +30,16 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
         rows = material.leaderboard.filter(pl.col("judge") == judge)
         for board in select_boards(rows):
             of_board = rows.filter(pl.col("protocol").is_in(list(board.protocols)))
-            columns = _find_columns(material, board, of_board)
+            metrics = {
+                metric: material.metric(protocol, metric)
+                for metric, protocol in of_board.select("metric", "protocol").unique().iter_rows()
+            }
+            columns = _find_columns(metrics, board, of_board)
             if not columns:
                 continue
             entries = _make_entries(material, board, columns, of_board, judge, price)
             lead = columns[0].entry
+            titles = {name: metrics[name].title for name in board.columns if name in metrics}
             # Equal for all judges, whichever of the board's protocols they have judged.
             names = sorted(map(get_protocol_title, board.protocols))
             views.append(
@@ -52,7 +57,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                                 board.note,
                                 describe_reports(of_board, "Reports", material.agents),
                                 extractors if _uses_statements(board) else "",
-                                _describe_columns_left_out(material, board, of_board),
+                                describe_columns_left_out(of_board, titles),
                             ),
                         )
                     ),
@@ -70,29 +75,12 @@ def _uses_statements(board: Board) -> bool:
 
 
 def _find_columns(
-    material: SiteMaterial, board: Board, rows: pl.DataFrame
+    metrics: Mapping[str, MetricEntry], board: Board, rows: pl.DataFrame
 ) -> tuple[MetricColumn, ...]:
     """Return the columns of the board's metrics with any value, the ranking metric first."""
-    entries, shown = _load_entries(material, rows), select_columns(rows, board)
+    shown = select_columns(rows, board)
     order = dict.fromkeys((choose_ranking_metric(rows, board), *shown))
-    return tuple(
-        MetricColumn(shown[metric], entries[metric]) for metric in order if metric in shown
-    )
-
-
-def _describe_columns_left_out(
-    material: SiteMaterial, board: Board, rows: pl.DataFrame
-) -> str | None:
-    entries = _load_entries(material, rows)
-    titles = {metric: entries[metric].title for metric in board.columns if metric in entries}
-    return describe_columns_left_out(rows, titles)
-
-
-def _load_entries(material: SiteMaterial, rows: pl.DataFrame) -> dict[str, MetricEntry]:
-    return {
-        metric: material.metric(protocol, metric)
-        for metric, protocol in rows.select("metric", "protocol").unique().iter_rows()
-    }
+    return tuple(MetricColumn(shown[name], metrics[name]) for name in order if name in shown)
 
 
 def _make_entries(

@@ -101,7 +101,9 @@ def _measure_claim(claim: ExplainedClaim) -> int:
 
 def _measure_fact(fact: ExplainedFact) -> int:
     return (
-        _FACT + _count_bytes(fact.text, fact.section) + _measure_decisions(fact.decisions, _FOUND)
+        _FACT
+        + _count_bytes(fact.text, fact.section)
+        + _measure_decisions(fact.decisions + fact.by_all_claims, _FOUND)
     )
 
 

@@ -102,6 +102,9 @@ class ExplainedFact:
     section: str | None
     position: int | None
     decisions: tuple[ExplainedVerdict, ...]
+    by_all_claims: tuple[ExplainedVerdict, ...] = ()
+    """Verdicts by all claims; only of reports with claims that cite the article itself, which
+    `decisions` leave out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,17 @@ def test_one_fact_is_told_whole(evergreen: Evergreen, warehouse: Path) -> None:
     assert "Claims" not in out
 
 
+def test_a_fact_says_what_was_decided_by_all_claims_only_where_that_differs(
+    evergreen: Evergreen, warehouse: Path
+) -> None:
+    facts = as_object(evergreen, warehouse)["facts"]
+    labels = [[f[by][0]["label"] for by in ("decisions", "by_all_claims")] for f in facts]
+    out = printed(evergreen, warehouse)
+    assert out.count("by all claims: ") == 1 + sum(a != b for a, b in labels)  # 1: the heading's
+    assert "coverage_all" not in out
+    assert "wiki_fact · coverage_all" in printed(evergreen, warehouse, "--fact", "0")
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

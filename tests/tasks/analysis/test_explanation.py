@@ -57,7 +57,8 @@ def decisions_of(report: ExplainedReport) -> list[ExplainedVerdict]:
             *claim.conflicts, *claim.decisions, *(d for c in claim.citations for d in c.decisions)
         )
     ]  # fmt: skip
-    return [*of_claims, *(d for fact in report.facts for d in fact.decisions), *report.others]
+    of_facts = [d for fact in report.facts for d in (*fact.decisions, *fact.by_all_claims)]
+    return [*of_claims, *of_facts, *report.others]
 
 
 def test_every_current_verdict_is_in_one_place(warehouse: Warehouse) -> None:
@@ -81,7 +82,11 @@ def test_a_report_says_of_each_claim_what_became_of_it(warehouse: Warehouse) -> 
     assert never.page is None
     assert [d.label for d in report.claims[1].conflicts] == ["inconsistent"]
     assert [fact.text for fact in report.facts] == ["old mill"]
-    assert report.facts[0].decisions[0].step == "coverage"
+    (fact,) = report.facts
+    assert [d.step for d in fact.decisions] == ["coverage"]
+    assert [d.step for d in fact.by_all_claims] == ["coverage_all"]
+    assert only(warehouse, "two").facts[0].by_all_claims == ()  # no claim cites the article
+    assert report.others == ()
     led = report.claims[4].citations[0].page
     assert led is not None
     assert led.fetched_at == FETCHED
