@@ -62,7 +62,7 @@ def test_the_months_judge_extracts_facts_and_claims_once_a_budget_permits_it(
 ) -> None:
     renew(outside)
     outside.configure(extractor=None)
-    chosen: dict[str, Any] = {"agents": [AGENTS[0]], "judge": JUDGE}
+    chosen: dict[str, Any] = {"agents": [AGENTS[0]], "judge": JUDGE, "to_publish": False}
     try:
         refused = refresh(path, **chosen)
         assert "would extract the facts and claims of" in refused.message
