@@ -163,7 +163,7 @@ class OfflineJudge:
             status=Status.OK,
             label=labels[0] if probability >= threshold else labels[1],
             score=round(probability, 6),
-            reason=f"{DISCLAIMER}: {_format_reason(found)}",
+            reason=f"{DISCLAIMER}: {_format_reason(found, pool)}",
             evidence=None if found.best is None else pool[found.best][:MAX_EVIDENCE_CHARS],
             model_version=self.model_version,
         )
@@ -207,8 +207,10 @@ def _add_remark(answer: JudgeAnswer, remark: str) -> JudgeAnswer:
     return answer.model_copy(update={"reason": f"{answer.reason}{remark}"})
 
 
-def _format_reason(found: ClaimComparison) -> str:
+def _format_reason(found: ClaimComparison, pool: SentencePool) -> str:
     if found.best is None:
         return "no sentence shares a word with the claim"
     said = f"containment {found.features.passage:.2f} in one passage"
+    if found.other is not None:
+        said += f"; a number is in another sentence: “{pool[found.other][:MAX_EVIDENCE_CHARS]}”"
     return said if found.veto is None else f"{said}; {found.veto}: veto"

@@ -60,6 +60,9 @@ class ClaimComparison:
     features: Features
     best: int | None
     """Index of the sentence with most of the claim's terms; None if no sentence has any."""
+    other: int | None
+    """Index of another sentence, with a number of the claim that the best one lacks; None if there
+    is none."""
     veto: str | None
     """Why the evidence does not say the claim, although it shares its words; None if it may."""
 
@@ -97,6 +100,7 @@ class SentencePool:
         return ClaimComparison(
             Features(self._best_passage(wanted, idf), **self._closeness(claim, best)),
             best=best,
+            other=None if best is None else self._find_other(claim, best, ten),
             veto=None if best is None else self._find_veto(claim, best, ten),
         )
 
@@ -123,6 +127,13 @@ class SentencePool:
             places = np.array(self._places[term], dtype=np.intp)
             self._windows[term] = np.unique(places[:, np.newaxis] + np.arange(PASSAGE))
         return self._windows[term]
+
+    def _find_other(self, claim: str, best: int, ten: Sequence[int]) -> int | None:
+        """Return the sentence with most of the numbers that the best one lacks."""
+        lacking = extract_numbers(claim) - find_all_numbers(self._sentences[best])
+        held = [len(lacking & find_all_numbers(self._sentences[index])) for index in ten]
+        most = max(held)
+        return ten[held.index(most)] if most else None
 
     def _find_veto(self, claim: str, best: int, ten: Sequence[int]) -> str | None:
         claimed, sentence = extract_numbers(claim), self._sentences[best]

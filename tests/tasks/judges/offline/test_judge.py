@@ -123,6 +123,14 @@ def test_a_wrong_number_forbids_support() -> None:
     assert page_verified(POOL[0].replace("1875", "1906"), page).label == NOT_SUPPORT
 
 
+def test_a_number_that_another_sentence_holds_is_shown_with_it() -> None:
+    page = "The wheel lifts boats in Falkirk. They come out 24 metres higher than they went in."
+    answer = page_verified("The wheel raises boats by 24 metres in Falkirk.", page)
+    assert answer.evidence == "The wheel lifts boats in Falkirk."
+    assert "“They come out 24 metres higher than they went in.”" in str(answer.reason)
+    assert "another sentence" not in str(page_verified(POOL[0], " ".join(POOL)).reason)
+
+
 def test_a_number_in_a_link_target_is_no_evidence() -> None:
     page = "[The Northern Line](https://x.org/1875) between Fall River and New Bedford opened."
     assert "1875 missing" in str(page_verified(POOL[0], page).reason)
