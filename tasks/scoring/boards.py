@@ -77,10 +77,12 @@ GYM_COLUMNS = {
     "citation_precision": "Cit. prec.",
     "citation_evaluated_share": "Eval.",
     "citation_recall": "Cit. recall",
+    "citation_recall_own": "Own mark.",
     "clarity": "Clarity",
     "insight": "Insight",
 }
-"""The figures of DeepResearchGym's paper; other formats also show those of the published code."""
+"""The figures of DeepResearchGym's paper, and recall by the claims' own markers; other formats also
+show those of the published code."""
 COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims", "rubric_score": "Items"}
 """Metrics shown with their number of items, by its heading."""
 
