@@ -50,7 +50,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                     judge_title=material.judge_title(judge),
                     columns=columns,
                     entries=entries,
-                    note=" ".join(
+                    notes=tuple(
                         filter(
                             None,
                             (

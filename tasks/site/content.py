@@ -97,7 +97,7 @@ class BoardView:
     judge_title: str
     columns: tuple[MetricColumn, ...]
     entries: tuple[BoardEntry, ...]
-    note: str
+    notes: tuple[str, ...]
     chart: Markup | None
     has_parts: bool
     """Whether a file has its figures by category and quarter."""

@@ -43,7 +43,7 @@ def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figure
     ).with_columns(
         metric=pl.lit(METRIC.name), numerator="value", n_items=1, n_open=0, state=pl.lit("done")
     )  # fmt: skip
-    view = BoardView("board-0", "T", "j", "J", COLUMNS, entries(), "", None, True)
+    view = BoardView("board-0", "T", "j", "J", COLUMNS, entries(), (), None, True)
     parts = BoardParts(
         view=view, scores=scores, chosen=(("all", "", ["x", "y", "z"]),), category_of={},
         article_of={}, unsettled=frozenset(), unranked=frozenset({"apart"}),
