@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
-from tasks.pending.pages import PageToRead, find_reachable_url
+from tasks.pending.pages import PageToRead, find_reachable_urls
 from tasks.warehouse.contents import pages_folder
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.pages import Fetch, FetchOutcome, Page, PageStatus
@@ -79,7 +79,7 @@ async def archive_pages(
             await warehouse.write_async(Change(Fetch, [row]))
         on_progress(1)
 
-    await fetcher.fetch_all(wanted, keep, find_reachable_url(warehouse, edition))
+    await fetcher.fetch_all(wanted, keep, find_reachable_urls(warehouse, edition))
 
 
 def _note_look(row: Fetch, first_look: datetime | None, wait: timedelta) -> Fetch:

@@ -78,6 +78,14 @@ SHOWN_HOSTS = 5
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
 
+REACHABLE = """
+(SELECT final_url AS url FROM fetches WHERE source = 'direct' AND outcome = 'fetched'
+    ORDER BY fetched_at DESC, url LIMIT 1)
+UNION ALL
+(SELECT url FROM articles WHERE edition = $1 ORDER BY url LIMIT 1)
+"""
+
+
 class PageToRead(Frozen):
     """A page with its fetches, successful or failed, in the order of their sources."""
 
@@ -179,19 +187,10 @@ def find_unread_pages(
     ]
 
 
-def find_reachable_url(source: Readable, edition: str) -> str | None:
-    """Return the last URL that answered in an earlier run, or else the URL of one of the edition's
-    articles. When no page answers, requesting it tells dead pages from a dead network."""
-    found = (
-        source.frame(
-            "SELECT final_url FROM fetches WHERE source = 'direct' AND outcome = 'fetched' "
-            "ORDER BY fetched_at DESC, url LIMIT 1"
-        )["final_url"].to_list()
-        or source.frame(
-            "SELECT url FROM articles WHERE edition = $1 ORDER BY url LIMIT 1", [edition]
-        )["url"].to_list()
-    )
-    return found[0] if found else None
+def find_reachable_urls(source: Readable, edition: str) -> list[str]:
+    """Return the last URL that answered in an earlier run, and the URL of one of the edition's
+    articles. When no page answers, requesting them tells dead pages from a dead network."""
+    return source.frame(REACHABLE, [edition])["url"].to_list()
 
 
 def _source_order(fetch: Fetch) -> int:

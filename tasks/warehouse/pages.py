@@ -11,10 +11,10 @@ FetchSource = Literal["direct", "jina", "wayback"]
 """The page's own server, Jina Reader, or the Wayback Machine's nearest copy."""
 
 FetchOutcome = Literal["fetched", "unreached", "failed", "refused", "robots", "too_large"]
-"""`fetched`: a complete answer, with any HTTP status. `unreached`: the host did not answer, while
-others did; the page is open until a second look, hours later. `failed`: no answer at the second
-look either, or none that is complete. `refused`: the URL, or a redirect's target, is not allowed.
-`robots`: the site's robots.txt forbids it. `too_large`: more bytes than the limit."""
+"""`fetched`: a complete answer, with any HTTP status. `unreached`: no complete answer came, while
+other hosts answered; the page is open until a second look, hours later. `failed`: none came at the
+second look either, or none that can be used. `refused`: the URL, or a redirect's target, is not
+allowed. `robots`: the site's robots.txt forbids it. `too_large`: more bytes than the limit."""
 
 
 class Fetch(Row):

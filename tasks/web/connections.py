@@ -122,7 +122,8 @@ class GuardedClient:
                     continue  # the server had closed the connection before this request
                 raise convert_error(error, target.host, "waiting") from None
         try:
-            _check_proxy(response.status, proxy, target.host)
+            # Through a proxy's tunnel only the host itself answers.
+            _check_proxy(response.status, proxy if target.scheme == "http" else None, target.host)
             if response.status < 200:
                 raise FetchFailed(
                     f"{target.host} answered HTTP {response.status}", host=target.host

@@ -1,5 +1,6 @@
 """Fetch pages from their own servers, by the URLs that reports wrote, with retries."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from tasks.configuration.web import RequestPolicy
@@ -11,6 +12,7 @@ from tasks.web.errors import (
     FetchError,
     FetchFailed,
     NoNetwork,
+    NonPublicAddress,
     PageDeferred,
     RobotsDisallowed,
 )
@@ -82,9 +84,12 @@ class DirectSource(WebSource):
         first.tries, first.seconds = result.tries, result.seconds
         return first
 
-    async def is_up(self, answered: str | None) -> bool:
+    async def is_up(self, answered: Sequence[str]) -> bool:
         """Return whether a server that answered before answers now."""
-        return answered is not None and await self._follower.is_reachable(answered)
+        for url in answered:
+            if await self._follower.is_reachable(url):
+                return True
+        return False
 
     def make_outage_error(self, seen: str) -> NoNetwork:
         """Return the error for this machine being offline."""
@@ -118,5 +123,9 @@ class DirectSource(WebSource):
 
 def _was_reached(error: FetchError) -> bool | None:
     if isinstance(error, FetchFailed):
-        return {"connecting": False, "waiting": None, "answering": True}[error.phase]
+        # Either side may have cut an answer off.
+        answered = None if error.retryable else True
+        return {"connecting": False, "waiting": None, "answering": answered}[error.phase]
+    if isinstance(error, NonPublicAddress):
+        return False
     return None if isinstance(error, AddressRefused | RobotsDisallowed) else True

@@ -41,6 +41,10 @@ class AddressRefused(FetchError):
     outcome = "refused"
 
 
+class NonPublicAddress(AddressRefused):
+    """The host's name resolves to such an address: there, or by the DNS of our own network."""
+
+
 class RobotsDisallowed(FetchError):
     """The site's robots.txt forbids it."""
 

@@ -9,7 +9,7 @@ disk; calls may overlap. A cancelled run leaves nothing behind of pages under wa
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Literal
 from urllib.parse import urlsplit
@@ -59,13 +59,13 @@ class Fetcher:
         self,
         wanted: Iterable[PageRequest],
         on_fetched: OnFetched,
-        answered_before: str | None = None,
+        answered_before: Sequence[str] = (),
     ) -> None:
         """Fetch all pages, and call `on_fetched` with each page and its result.
 
         Args:
-            answered_before: a URL whose server answered in an earlier run; if no page can be
-                reached, probing it tells dead pages from a dead network.
+            answered_before: URLs whose servers are known to answer; if no page can be reached,
+                probing them tells dead pages from a dead network.
 
         Raises:
             FetchingStopped: no page can be fetched from this source now, or (HostsBusy) some

@@ -17,7 +17,7 @@ import idna
 from tasks.configuration.web import AllowedAddresses
 from tasks.extraction.urls import MAX_LENGTH
 from tasks.web.addresses import describe_non_public
-from tasks.web.errors import AddressRefused, printable
+from tasks.web.errors import AddressRefused, NonPublicAddress, printable
 
 PORTS = {"http": 80, "https": 443}
 MAX_HOST_LENGTH = 253
@@ -101,13 +101,13 @@ class Guard:
         proxied: whether a proxy connects to it; the proxy's own address is no exception then.
 
         Raises:
-            AddressRefused: we do not connect to this address.
+            NonPublicAddress: we do not connect to this address.
         """
         if self.is_exempt(host, port) if not proxied else self._is_exception(host, port):
             return
         why = describe_non_public(address)
         if why:
-            raise AddressRefused(f"{host} is {address}, {why}")
+            raise NonPublicAddress(f"{host} is {address}, {why}")
 
     def is_exempt(self, host: str, port: int) -> bool:
         """Return whether connections to this host and port are allowed whatever the address."""

@@ -7,7 +7,7 @@ fails as well, fetching stops.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from math import inf
 from time import monotonic
 
@@ -24,7 +24,7 @@ class OutageDetector:
     Args:
         on_fetched: receives the results.
         source: where the pages are from; it decides when to stop instead.
-        answered: a URL whose server answered in an earlier run, if any.
+        answered: URLs whose servers are known to answer.
         patience_seconds: how long to wait before probing; missing hosts fail faster than others
             answer.
     """
@@ -33,12 +33,13 @@ class OutageDetector:
         self,
         on_fetched: OnFetched,
         source: WebSource,
-        answered: str | None,
+        answered: Sequence[str],
         patience_seconds: float,
     ) -> None:
         self._on_fetched = on_fetched
         self._source = source
         self._answered = answered
+        self._last_answered: list[str] = []
         self._patience = patience_seconds
         self._held: list[tuple[PageRequest, FetchResult, str]] = []
         self._lock = asyncio.Lock()
@@ -49,14 +50,14 @@ class OutageDetector:
         Raises:
             FetchingStopped: nothing can be reached; the held results are not passed on.
         """
-        if found.is_unreached:
+        if found.is_unreached or found.reached is False:
             self._held.append((wanted, found, host))
             async with self._lock:
                 if self._held and monotonic() - self._held[0][1].known_at >= self._patience:
                     await self._raise_if_down()
             return
         if found.reached:
-            self._answered = found.final_url or self._answered
+            self._last_answered = [found.final_url] if found.final_url else []
             await self._release(found.known_at)
         await self._on_fetched(wanted, found)
 
@@ -80,7 +81,7 @@ class OutageDetector:
         """Probe the network if pages are held; raise if it is down."""
         if not self._held:
             return
-        if not await self._source.is_up(self._answered):
+        if not await self._source.is_up([*self._last_answered, *self._answered]):
             hosts = format_count(len({host for *_, host in self._held}), "host")
             last = self._held[-1][1].error
             raise self._source.make_outage_error(f"{hosts} tried; the last: {last}")

@@ -63,7 +63,7 @@ class FetchResult(BaseModel):
 
     @property
     def is_unreached(self) -> bool:
-        """Whether no host answered: page, host, network or service may be at fault."""
+        """Whether no complete answer came: page, host, network or service may be at fault."""
         return self.outcome == "failed" and not self.reached
 
     def begin_try(self) -> None:

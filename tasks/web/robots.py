@@ -81,4 +81,4 @@ class RobotsRules:
 
 
 def _is_unreachable(error: FetchError) -> bool:
-    return isinstance(error, FetchFailed) and error.phase == "connecting"
+    return isinstance(error, FetchFailed) and error.phase != "answering"

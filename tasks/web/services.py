@@ -6,6 +6,7 @@ blame: the run stops and they stay pending.
 
 import os
 from abc import abstractmethod
+from collections.abc import Sequence
 from datetime import date
 from typing import ClassVar
 
@@ -61,7 +62,7 @@ class ServiceSource(WebSource):
         until it is set to where the copy is.
         """
 
-    async def is_up(self, answered: str | None) -> bool:
+    async def is_up(self, answered: Sequence[str]) -> bool:
         """Probe the service with a page that it can fetch."""
         return (await self.fetch(PROBE)).outcome == "fetched"
 

@@ -1,7 +1,7 @@
 """The base of page sources: pages' own servers, or a service that has the pages."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from tasks.configuration.web import RequestPolicy
@@ -36,8 +36,8 @@ class WebSource(ABC):
         """
 
     @abstractmethod
-    async def is_up(self, answered: str | None) -> bool:
-        """Probe the network, given the last URL whose server answered, if any."""
+    async def is_up(self, answered: Sequence[str]) -> bool:
+        """Probe the network, given URLs whose servers are known to answer."""
 
     @abstractmethod
     def make_outage_error(self, seen: str) -> FetchingStopped:

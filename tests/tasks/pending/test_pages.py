@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from tasks.pending.pages import find_pending_pages, find_reachable_url, find_unread_pages
+from tasks.pending.pages import find_pending_pages, find_reachable_urls, find_unread_pages
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import Article
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -77,7 +77,7 @@ def test_snapshots_are_looked_for_around_when_the_edition_was_begun(tmp_path: Pa
 
 def test_the_server_that_answered_last_is_remembered(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        assert find_reachable_url(warehouse, EDITION) is None
+        assert find_reachable_urls(warehouse, EDITION) == []
         warehouse.write(
             Change(Fetch, [
                 a_fetch(ONE, final_url=ONE, fetched_at=EARLY),
@@ -85,10 +85,10 @@ def test_the_server_that_answered_last_is_remembered(tmp_path: Path) -> None:
                 a_fetch("https://c.org/x", outcome="failed"),
             ])
         )  # fmt: skip
-        assert find_reachable_url(warehouse, EDITION) == TWO
+        assert find_reachable_urls(warehouse, EDITION) == [TWO]
 
 
-def test_before_any_server_has_answered_that_of_an_article_is_thought_to_be_there(
+def test_the_server_of_the_articles_is_thought_to_be_there_even_before_any_has_answered(
     tmp_path: Path,
 ) -> None:
     article = "https://en.wikipedia.org/wiki/An_article"
@@ -96,8 +96,10 @@ def test_before_any_server_has_answered_that_of_an_article_is_thought_to_be_ther
         row = Article(edition=EDITION, article="An_article", title="An article", url=article,
                       text="", text_sha="")  # fmt: skip
         warehouse.write(Change(Article, [row]))
-        assert find_reachable_url(warehouse, EDITION) == article
-        assert find_reachable_url(warehouse, "another") is None
+        assert find_reachable_urls(warehouse, EDITION) == [article]
+        assert find_reachable_urls(warehouse, "another") == []
+        warehouse.write(Change(Fetch, [a_fetch(ONE, final_url=ONE)]))
+        assert find_reachable_urls(warehouse, EDITION) == [ONE, article]
 
 
 def test_pages_are_read_once_and_again_when_another_way_was_tried_since(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ def fetch_beside_an_answer(
             update={"hosts": (*settings.allowed.hosts, site.place)}
         )
         settings = settings.model_copy(update={"allowed": allowed})
-        return fetch(pages, settings, answered_before=site.url(), **more)
+        return fetch(pages, settings, answered_before=[site.url()], **more)
 
 
 def fetch(
@@ -97,7 +97,7 @@ def fetch(
     *,
     source: FetchSource = "direct",
     lookup: Any = loopback,
-    answered_before: str | None = None,
+    answered_before: Sequence[str] = (),
     most_seconds: float = 30.0,
 ) -> Outcome:
     """Fetch all pages; an address stands for a page that is cited by it. What the run raises is

@@ -1,9 +1,12 @@
 """A connection leads to an address that was checked, or nowhere."""
 
 import asyncio
+import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Thread
 
 import pytest
 
@@ -68,7 +71,8 @@ def test_a_name_with_one_address_that_is_not_public_is_refused(
 ) -> None:
     url = f"http://inside.example.org:{site.port}/"
     settings = web_settings(allowed={"ports": (site.port,)})
-    fetched = fetch([url], settings, lookup=Rebinding(addresses)).fetched[url]
+    lookup = Rebinding(addresses)
+    fetched = fetch_beside_an_answer([url], settings, lookup=lookup).fetched[url]
     assert (fetched.outcome, fetched.http_status) == ("refused", None)
     assert "inside.example.org is " in (fetched.error or "")
     assert site.n_connections == 0
@@ -204,18 +208,58 @@ def test_what_a_proxy_says_of_itself_is_no_page_and_stops_the_run(
         assert outcome.fetched == {}
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_a_proxy_that_cannot_reach_anybody_is_no_answer_of_the_page(
-    status: int, monkeypatch: pytest.MonkeyPatch
+    status: int, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving_pages(lambda asked: [answer(b"No route.", status)]) as proxy:
-        monkeypatch.setenv("http_proxy", f"http://{proxy.place}")
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://{proxy.place}")
         monkeypatch.delenv("no_proxy", raising=False)
         settings = web_settings(["page.example.org"], allowed={"environment_proxies": True})
-        outcome = fetch(["http://page.example.org/"], settings)
+        outcome = fetch([f"{scheme}://page.example.org/"], settings)
         assert isinstance(outcome.error, NoNetwork)
         assert f"the proxy answered HTTP {status} for page.example.org" in str(outcome.error)
         assert outcome.fetched == {}
+
+
+class Tunnel(StreamRequestHandler):
+    """An HTTP proxy that leads every CONNECT to the same port of this machine."""
+
+    def handle(self) -> None:
+        place = self.rfile.readline().split()[1]
+        while self.rfile.readline().strip():
+            pass
+        with socket.create_connection((LOOPBACK, int(place.rpartition(b":")[2]))) as inside:
+            self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            ends = {inside: self.connection, self.connection: inside}
+            while True:
+                for end in select.select(list(ends), [], [])[0]:
+                    if not (data := end.recv(65536)):
+                        return
+                    ends[end].sendall(data)
+
+
+def test_what_a_host_says_through_a_tunnel_is_its_own_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = make_certificate(tmp_path, "DNS:page.example.org")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+    with (
+        serving_pages(lambda asked: [answer(b"Out of order.", 503)], context) as site,
+        ThreadingTCPServer((LOOPBACK, 0), Tunnel) as proxy,
+    ):
+        proxy.daemon_threads = True
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        monkeypatch.setenv("https_proxy", f"http://{LOOPBACK}:{proxy.server_address[1]}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        place = f"page.example.org:{site.port}"
+        settings = web_settings([place], allowed={"environment_proxies": True})
+        outcome = fetch([f"https://{place}/"], settings)
+        proxy.shutdown()
+    assert outcome.error is None
+    [fetched] = outcome.fetched.values()
+    assert (fetched.outcome, fetched.http_status) == ("fetched", 503)
 
 
 def test_a_proxy_that_is_none_is_said_before_anything_is_asked(

@@ -84,15 +84,45 @@ def test_a_network_that_dies_in_the_middle_stops_the_run() -> None:
         assert len(outcome.fetched) == 3
 
 
+def test_a_server_that_answered_before_may_be_dead_itself() -> None:
+    with serving_pages(lambda asked: [answer(b"page"), KEEP]) as site:
+        settings = web_settings([site.place])
+        before = ["http://gone.example.org/", site.url()]
+        outcome = fetch(gone(1), settings, lookup=names(), answered_before=before)
+        assert outcome.error is None
+        assert [fetched.is_unreached for fetched in outcome.fetched.values()] == [True]
+
+
+def test_a_network_whose_dns_leads_every_name_to_itself_refuses_no_page() -> None:
+    async def own_page(host: str, port: int) -> list[str]:
+        return ["192.168.1.1"]
+
+    outcome = fetch(gone(3), web_settings(), lookup=own_page)
+    assert isinstance(outcome.error, NoNetwork)
+    assert ".example.org is 192.168.1.1" in str(outcome.error)
+    assert outcome.fetched == {}
+    outcome = fetch_beside_an_answer(gone(3), web_settings(), lookup=own_page)
+    assert {fetched.outcome for fetched in outcome.fetched.values()} == {"refused"}
+
+
+def test_a_body_that_is_cut_off_is_no_proof_of_a_network() -> None:
+    with serving_pages(lambda asked: [answer(b"page")[:-2]]) as site:
+        outcome = fetch([site.url(), *gone(1)], web_settings([site.place]), lookup=names())
+        assert isinstance(outcome.error, NoNetwork)
+        assert outcome.fetched == {}
+        outcome = fetch_beside_an_answer([site.url()], web_settings([site.place]))
+        assert [fetched.is_unreached for fetched in outcome.fetched.values()] == [True]
+
+
 def test_the_dead_rest_of_a_run_is_told_from_a_dead_network_by_who_answered_before() -> None:
     with serving_pages(lambda asked: [answer(b"page"), KEEP]) as site:
         place = f"alive.example.org:{site.port}"
         before = f"http://{place}/earlier"
         settings = web_settings([place])
         known = names("alive.example.org")
-        outcome = fetch(gone(25), settings, lookup=known, answered_before=before)
+        outcome = fetch(gone(25), settings, lookup=known, answered_before=[before])
         assert outcome.error is None
         assert len(outcome.fetched) == 25
-        outcome = fetch(gone(25), settings, lookup=names(), answered_before=before)
+        outcome = fetch(gone(25), settings, lookup=names(), answered_before=[before])
         assert isinstance(outcome.error, NoNetwork)
         assert outcome.fetched == {}

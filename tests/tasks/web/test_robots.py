@@ -37,13 +37,13 @@ def test_what_robots_txt_forbids_us_is_not_asked_for_and_it_is_read_once() -> No
         ([answer(b"\xff\x00<html>not a robots.txt" * 99)], "fetched"),
         ([answer(b"later", 503)], "robots"),
         ([answer(b"", 302, location="/robots.txt")], "robots"),
-        ([CUT], "robots"),
+        ([CUT], "failed"),
         ([answer(b"no gzip", content_encoding="gzip")], "robots"),
-        ([3.0], "robots"),
+        ([3.0], "failed"),
         ([answer(b"#" * 600_000)], "robots"),
     ],
 )
-def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_fails_forbids_all(
+def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_is_answered_badly_forbids_all(
     robots: Steps, outcome: str
 ) -> None:
     def handler(asked: Asked) -> Steps:
@@ -51,7 +51,9 @@ def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_fails_forbids_al
 
     with serving_pages(handler) as site:
         settings = web_settings([site.place], manners={"robots": "obey"})
-        assert fetch([site.url("/a")], settings).fetched[site.url("/a")].outcome == outcome
+        fetched = fetch_beside_an_answer([site.url("/a")], settings).fetched[site.url("/a")]
+        assert fetched.outcome == outcome
+        assert ("/a" in site.targets()) == (outcome == "fetched")
 
 
 @pytest.mark.parametrize(
