@@ -3,9 +3,9 @@ ban."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from tasks.extraction.bans import BanList, parse_bans
+from tasks.extraction.bans import BanList
 from tasks.warehouse.rows import content_sha
 
 _WORD = re.compile(r"[^\W_]+")
@@ -16,22 +16,6 @@ class Ban(BanList):
 
     articles: tuple[str, ...] = ()
     """Articles whose copies are banned."""
-
-
-def make_ban(articles: Iterable[str], banned: Iterable[str]) -> Ban:
-    """Make a ban of articles and of pages and hosts.
-
-    banned: URLs of pages and hosts, as in a ground truth.
-
-    Raises:
-        InvalidBan: an entry is neither.
-    """
-    named = parse_bans(banned)
-    return Ban(
-        articles=tuple(sorted(set(articles))),
-        pages=tuple(sorted(set(named.pages))),
-        hosts=tuple(sorted(set(named.hosts))),
-    )
 
 
 class CopyDetector:

@@ -6,7 +6,7 @@ edition share one copy, which later runs use again while the edition's pages and
 
 import os
 import shutil
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,7 +31,6 @@ VERSION = "1"
 PAGES_FILE = "pages.parquet"
 KEPT_COPIES = 4
 """The newest and those before it, which programs that are still running may read."""
-READ_BYTES = 1 << 20
 
 
 def make_program_archive(
@@ -138,7 +137,4 @@ def _remove(folder: Path) -> None:
 
 def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
-        content = sha256()
-        while part := file.read(READ_BYTES):
-            content.update(part)
-    return content.hexdigest()
+        return file_digest(file, "sha256").hexdigest()

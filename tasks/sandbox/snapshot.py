@@ -1,7 +1,6 @@
 """Reading an edition from its exported snapshot, which works while a flow holds the warehouse."""
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from pydantic import ValidationError
 
 from tasks.base import Frozen
 from tasks.extraction.bans import InvalidBan, parse_bans
-from tasks.sandbox.bans import Ban, make_ban
+from tasks.sandbox.bans import Ban
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.page import MAX_TEXT_CHARS, ServedPage, clean_title
 from tasks.warehouse.truths import TruthSettings
@@ -53,14 +52,9 @@ class SeedUrls(Frozen):
 
 
 def read_seeds(snapshot: Path) -> SeedUrls:
-    """Return the edition's seed pages; none in a snapshot that is older than their table."""
-    file = snapshot / "seed_pages.parquet"
-    if not file.exists():
-        return SeedUrls()
-    seeds = list(read_rows(file, ("agent", "url")))
+    """Return the edition's seed pages."""
+    seeds = list(_read_later_table(snapshot, "seed_pages", ("agent", "url")))
     given = frozenset(row["url"] for row in seeds)
-    if not given:
-        return SeedUrls()
     agents = {row["agent"] for row in seeds}
     cited = {
         row["url"]
@@ -105,21 +99,16 @@ def read_ban(snapshot: Path) -> Ban:
     for row in read_rows(snapshot / "ground_truths.parquet", ("assignment", "settings")):
         settings = _parse_settings(snapshot, row["settings"])
         banned[f"assignment {row['assignment']!r}"] = list(settings.banned)
+    pages = {row["url"] for row in _read_later_table(snapshot, "clicked_documents", ("url",))}
+    hosts: set[str] = set()
     for place, entries in banned.items():
         try:
-            parse_bans(entries)
+            named = parse_bans(entries)
         except InvalidBan as error:
             raise SandboxError(f"{snapshot}, {place}: {error}") from None
-    ban = make_ban(urls, chain.from_iterable(banned.values()))
-    # Key points are made of what people clicked.
-    return ban.model_copy(update={"pages": tuple(sorted({*ban.pages, *_read_clicked(snapshot)}))})
-
-
-def _read_clicked(snapshot: Path) -> Iterator[str]:
-    """Yield the clicked documents of queries; earlier snapshots have none."""
-    path = snapshot / "clicked_documents.parquet"
-    if path.exists():
-        yield from (row["url"] for row in read_rows(path, ("url",)))
+        pages.update(named.pages)
+        hosts.update(named.hosts)
+    return Ban(articles=tuple(sorted(urls)), pages=tuple(sorted(pages)), hosts=tuple(sorted(hosts)))
 
 
 def _parse_settings(snapshot: Path, text: str) -> TruthSettings:
@@ -146,6 +135,14 @@ def read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
                 yield from batch.to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise _unreadable_error(path, str(error)) from None
+
+
+def _read_later_table(
+    snapshot: Path, table: str, columns: tuple[str, ...]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table that earlier snapshots lack."""
+    path = snapshot / f"{table}.parquet"
+    return read_rows(path, columns) if path.exists() else iter(())
 
 
 def open_file(path: Path) -> Any:

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 from fastapi import FastAPI
 
 from tasks.configuration.sandbox import SandboxSettings
+from tasks.extraction.bans import parse_bans
 from tasks.sandbox.access import AccessRules, Sandbox
-from tasks.sandbox.bans import CopyDetector
+from tasks.sandbox.bans import Ban, CopyDetector
 from tasks.sandbox.index import BuildResult, IndexBuilder
 from tasks.sandbox.page import ServedPage, iterate_async
 from tasks.sandbox.search import SearchIndex, open_index
@@ -45,6 +46,12 @@ PAGES = (
     page(COPY, f"Welcome to our blog. {ARTICLE}", "A lighthouse we love"),
     page(MOVED, "An old address of the lighthouse at Harrow Point.", final_url=WIKI),
 )
+
+
+def make_ban(articles: Sequence[str], banned: Sequence[str]) -> Ban:
+    """A ban of articles, and of pages and hosts as people write them."""
+    named = parse_bans(banned)
+    return Ban(articles=tuple(articles), pages=named.pages, hosts=named.hosts)
 
 
 def settings(**changed: Any) -> SandboxSettings:
@@ -103,6 +110,8 @@ def write_snapshot(
     pq.write_table(_table(assignments), folder / "assignments.parquet")
     truth = {"assignment": "bread", "settings": json.dumps({"banned": [banned]})}
     pq.write_table(_table([truth]), folder / "ground_truths.parquet")
+    citation = {"agent": "a", "url": "https://gone.example/"}
+    pq.write_table(_table([citation]), folder / "citations.parquet")
     return folder
 
 

@@ -7,19 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.extraction.bans import InvalidBan
-from tasks.sandbox.bans import CopyDetector, make_ban
+from tasks.sandbox.bans import CopyDetector
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.snapshot import read_assignments, read_ban
-from tests.tasks.sandbox.archives import ARTICLE, WIKI, write_snapshot
-
-
-def test_addresses_with_a_path_are_pages_and_others_hosts() -> None:
-    ban = make_ban(["a"], ["https://www.x.example/p?b=1", "z.example", "https://y.example/"])
-    assert (ban.pages, ban.hosts) == (("https://x.example/p?b=1",), ("y.example", "z.example"))
-    assert ban.articles == ("a",)
-    with pytest.raises(InvalidBan, match="'no such' is to be banned"):
-        make_ban(["a"], ["y.example", "no such"])
+from tests.tasks.sandbox.archives import ARTICLE, WIKI, make_ban, write_snapshot
 
 
 def test_an_edition_bans_what_any_of_its_assignments_does(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.sandbox import search as searching
-from tasks.sandbox.bans import Ban, make_ban
+from tasks.sandbox.bans import Ban
 from tasks.sandbox.catalogue import NotServed, PageFilter
 from tasks.sandbox.lance import CURRENT_FILE, PASSAGES, connect, read_index_version
 from tasks.sandbox.search import SearchIndex, open_index
@@ -25,6 +25,7 @@ from tests.tasks.sandbox.archives import (
     WIKI,
     WRECKS,
     build,
+    make_ban,
     opened,
     page,
     settings,

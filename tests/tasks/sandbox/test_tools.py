@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from tasks.sandbox.access import AccessRules
-from tasks.sandbox.bans import make_ban
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     BAKERY,
@@ -20,6 +19,7 @@ from tests.tasks.sandbox.archives import (
     TOWERS,
     WIKI,
     WRECKS,
+    make_ban,
     page,
     served_from,
 )
