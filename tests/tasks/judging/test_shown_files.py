@@ -18,10 +18,12 @@ from tasks.imports.matching import match_reports
 from tasks.imports.queries import import_queries
 from tasks.imports.reports import import_reports
 from tasks.judges.decisions import Judge
+from tasks.judges.llm.attachments import load_wording
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.judging.files import MAX_SHOWN_PICTURES
+from tasks.models.attachments import MAX_ATTACHMENT_BYTES
 from tasks.planning.estimate import estimate_cells
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.rubric_bench import CUT, FOUND, SHOWN, WHOLE, RubricBench
@@ -116,6 +118,34 @@ def test_only_cells_that_are_shown_something_new_get_another_id(warehouse: Wareh
     assert changed(warehouse, pdfs=True, pictures=True) == {PDFS, DOCX}
     both_ways = planned(warehouse, pdfs=True), planned(warehouse, pictures=True)
     assert both_ways[0][PDFS].cell_id != both_ways[1][PDFS].cell_id
+
+
+@pytest.mark.parametrize(("number", "settings"), [(0, {"pdfs": True}), (1, {"pictures": True})])
+def test_another_file_is_judged_anew(
+    number: int, settings: dict[str, Any], warehouse: Warehouse
+) -> None:
+    [file] = warehouse.rows(ReportFile, f"assignment = $1 AND number = {number}", [PDFS])
+    before = planned(warehouse, **settings)[PDFS].cell_id
+    try:
+        warehouse.write(Change(ReportFile, [file.model_copy(update={"sha": "f" * 64})]))
+        assert planned(warehouse, **settings)[PDFS].cell_id != before
+        assert changed(warehouse) == set()
+    finally:
+        warehouse.write(Change(ReportFile, [file]))
+
+
+@pytest.mark.parametrize(
+    ("settings", "wording"), [({"pdfs": True}, "report"), ({"pictures": True}, "pictures")]
+)
+def test_another_wording_has_files_judged_anew(
+    settings: dict[str, Any], wording: str, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = planned(warehouse, **settings)
+    known = load_wording(wording)
+    monkeypatch.setattr(known, "sha", "f" * 64)
+    after = planned(warehouse, **settings)
+    assert before[PDFS].cell_id != after[PDFS].cell_id
+    assert before[PLAIN].cell_id == after[PLAIN].cell_id
 
 
 @pytest.mark.parametrize(
@@ -222,6 +252,17 @@ def test_what_is_too_large_stays_a_text_and_pictures_have_a_limit(warehouse: War
         kept = warehouse.rows(ReportFile, "assignment = $1 AND number < 3", [DOCX])
         key = {"edition": "e", "agent": first.agent, "assignment": DOCX}
         warehouse.write(Change(ReportFile, kept, replacing=key))
+
+
+def test_pictures_stay_below_the_bytes_of_a_request(warehouse: Warehouse) -> None:
+    pictures = warehouse.rows(ReportFile, "assignment = $1 AND number > 0", [DOCX])
+    pictures.sort(key=lambda file: file.number)
+    large = [file.model_copy(update={"n_bytes": MAX_ATTACHMENT_BYTES - 1}) for file in pictures]
+    try:
+        warehouse.write(Change(ReportFile, large))
+        assert planned(warehouse, pictures=True)[DOCX].shown.beside == (large[0],)
+    finally:
+        warehouse.write(Change(ReportFile, pictures))
 
 
 def test_files_of_an_earlier_report_are_not_shown(warehouse: Warehouse) -> None:
