@@ -176,6 +176,7 @@ def test_without_points_recall_is_open_while_documents_may_give_some(
         warehouse.write(
             Change(Page, [page(C).model_copy(update={"url": url}) for url in (A, B, C)])
         )
+        assert find_pending_key_points(warehouse, "gym") == []
     protocol = get_protocol("research_gym")
     (plan,) = plan_cells(warehouse, "gym", protocol, ScriptedJudge())
     case = load_case(warehouse, plan)
