@@ -23,7 +23,11 @@ from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
 from tasks.judging.session import judge_session
 from tasks.key_points import make_key_points
-from tasks.pending.key_points import find_pending_key_points, load_documents
+from tasks.pending.key_points import (
+    DOCUMENT_CHARS,
+    find_pending_key_points,
+    load_documents,
+)
 from tasks.pending.pages import describe_open_pages, find_pending_pages
 from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points
@@ -47,6 +51,7 @@ QUERY = {
     "DocStream": [
         {"Url": "http://a.org/why#top", "Click_Cnt": 7, "Title": "Why"},
         {"Url": B, "Click_Cnt": 2}, {"Url": C}, {"Url": A}, {"Title": "no address"}, "nothing",
+        {"Url": "javascript:alert(1)"},
     ],
 }  # fmt: skip
 TEXTS = {
@@ -152,6 +157,10 @@ def test_points_are_made_of_each_document_and_merged_once_all_were_tried(
     fetched(warehouse, C)
     (item,) = find_pending_key_points(warehouse, "gym")
     assert load_documents(warehouse, item) == (TEXTS[A], TEXTS[B])
+    long = page(B).model_copy(update={"text": "x" * (DOCUMENT_CHARS + 1)})
+    warehouse.write(Change(Page, [long]))
+    assert load_documents(warehouse, item)[1] == "x" * DOCUMENT_CHARS
+    fetched(warehouse, B)
     _, entry = load_judge_entry(JUDGE)
     estimated = estimate_key_points(warehouse, JUDGE, entry, [item])  # type: ignore[arg-type]
     made(warehouse)
