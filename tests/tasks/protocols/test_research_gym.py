@@ -57,7 +57,8 @@ def test_key_points_that_the_judge_can_still_make_leave_the_figures_open(able: b
     judge = ScriptedJudge()
     if able:
         judge.decides |= {ExtractKeyPoints}
-    for of, to_come in ((case(None, article=True), able), (case(None), False)):
+    clicked = case(None).model_copy(update={"clicked_documents": True})
+    for of, to_come in ((case(None, article=True), able), (clicked, able), (case(None), False)):
         found = rows(of, judge)
         for metric in ("kpr", "kpc", "kpr_published", "kpc_published"):
             row = found[metric]
