@@ -21,6 +21,7 @@ from flows.runtime.progress import stage_progress
 from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import extract_pending
+from tasks.archive.fetch import reopen_pages
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
@@ -74,11 +75,17 @@ async def fetch(
         check_edition(store, edition)
         # Claims tell which pages reports cite.
         failures = await extract_pending(plan_extraction(store, edition, agents or [], extractor))
-        for fetch_source in list_fetch_sources(fallbacks):
+        fetch_sources = list_fetch_sources(fallbacks)
+        for fetch_source in fetch_sources:
             failures += await _fetch_pending_pages(
                 store, edition, fetch_source, agents or [], again
             )
             failures += await _read_pages(store, edition)
+        await reopen_pages(store, edition, [
+            page.url
+            for fallback in fetch_sources[1:]
+            for page in find_pending_pages(store, edition, fallback, agents or [])
+        ])  # fmt: skip
         export_edition(store, edition)
         await add_table_artifact(
             "pages",

@@ -92,6 +92,22 @@ def _note_look(row: Fetch, first_look: datetime | None, wait: timedelta) -> Fetc
     return row.model_copy(update={"outcome": "unreached", "fetched_at": first_look})
 
 
+async def reopen_pages(warehouse: Warehouse, edition: str, urls: Sequence[str]) -> None:
+    """Take back the statuses of pages that a source could not be asked for: they are open.
+
+    The next run reads the answers that are there again, and asks it; published pages stay.
+    """
+    failed = warehouse.rows(
+        Page,
+        "edition = $1 AND url IN (SELECT unnest($2)) AND status <> 'ok' AND text IS NULL "
+        "AND source <> 'published'",
+        [edition, list(urls)],
+    )
+    keys = [page.model_dump(include=set(Page.key)) for page in failed]
+    if keys:
+        await warehouse.write_async(*(Change(Page, [], replacing=key) for key in keys))
+
+
 async def read_archived_pages(
     warehouse: Warehouse,
     edition: str,

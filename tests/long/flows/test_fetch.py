@@ -131,6 +131,25 @@ def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name
     assert rows(path, "SELECT status FROM pages WHERE url LIKE '%nobody%'") == []
 
 
+def test_pages_that_a_fallback_could_not_be_asked_for_are_open_not_gone(
+    sample: Path, tmp_path: Path, server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(PageServer()) as nobody:
+        pass  # the archive of the web is away
+    monkeypatch.setenv("EVERGREEN_WAYBACK_URL", f"{nobody}/available")
+    with serving(server) as address, allowing(tmp_path, address, nobody):
+        path = citing(sample, tmp_path, (CLAIM, f"{address}/light"), ("It is red.", f"{address}/x"))
+        for _ in range(2):
+            state = fetch(path, fallbacks=["wayback"])
+            assert state.name == "Partial"
+            assert "1 page of 1 host is open, not gone" in state.message
+            assert "the Wayback Machine: " in state.message
+            assert rows(path, PAGES) == [("light", "ok", "direct")]
+        assert fetch(path).name == "Completed"
+        assert ("x", "unfetchable", "direct") in rows(path, PAGES)
+    assert server.asked["/x"] == 1
+
+
 def test_texts_are_read_again_without_asking_anybody(
     sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
