@@ -1,16 +1,20 @@
 """Parts that the answers of several providers share."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tasks.agents.agent import Annotation, ReportSource
 from tasks.agents.json_values import amount, child, objects, string
+from tasks.warehouse.traces import SearchStep
 
 MAX_SOURCES = 10_000
 """The highest number of a source: with larger ones the list would be nearly empty."""
 UNKNOWN_SOURCE = ReportSource(url="")
 """A placeholder for an unreadable entry, so that the numbers after it stay right."""
+
+SearchAction = tuple[list[str], list[str], list[str]]
+"""What an agent did at once: queries made, addresses that they found, addresses opened."""
 
 _THOUGHTS = re.compile(r"\s*<think>(.*?)(</think>\s*|\Z)", re.DOTALL)
 
@@ -62,6 +66,25 @@ def parse_sources(results: Any, citations: Any) -> tuple[ReportSource, ...]:
     return tuple(
         ReportSource(url=url, title=titles.get(url)) if url else UNKNOWN_SOURCE for url in urls
     )
+
+
+def list_urls(entries: Any) -> list[str]:
+    """Return the addresses of a list of objects, such as search results."""
+    return [url for entry in objects(entries) if (url := string(entry.get("url")))]
+
+
+def build_trace(actions: Iterable[SearchAction]) -> tuple[SearchStep, ...]:
+    """Return the trace of these actions. A page follows from the first search that found it, or
+    from nothing if none is known to have; what several queries found together follows from the
+    last of them."""
+    steps: list[SearchStep] = []
+    found_by: dict[str, int] = {}
+    for queries, found, opened in actions:
+        steps += [SearchStep(query=query) for query in queries]
+        for url in found if queries else ():
+            found_by.setdefault(url, len(steps) - 1)
+        steps += [SearchStep(opened=(url,), parent=found_by.get(url)) for url in opened]
+    return tuple(steps)
 
 
 def parse_cost(cost: Any) -> float | None:

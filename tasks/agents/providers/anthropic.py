@@ -9,6 +9,7 @@ sources support. Text between searches does not belong to the report if the text
 search is at least half of all text.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -17,11 +18,15 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.json_values import child, count, objects, parse_object, string, unexpected_object
-from tasks.agents.providers.answers import subtract_reasoning
+from tasks.agents.providers.answers import (
+    SearchAction,
+    build_trace,
+    list_urls,
+    subtract_reasoning,
+)
 from tasks.agents.synchronous_api import SynchronousClient
 from tasks.configuration.agents import ApiAsk
 from tasks.models.errors import ModelError, TransientError
-from tasks.warehouse.traces import SearchStep
 
 API_VERSION = "2026-10-21"
 SEARCH_TOOL = "web_search_20260318"
@@ -121,7 +126,7 @@ def read(raw: str) -> JobAnswer:
         silent=not body.get("problem") and _is_silent(parts[-1], report.text),
         text=report.text,
         annotations=report.annotations,
-        trace=_parse_trace(blocks),
+        trace=build_trace(_list_actions(blocks)),
         n_reasoning_steps=len(thoughts) or None,
         model_version=string(parts[-1].get("model")),
         usage=_parse_usage([part.get("usage") for part in parts]),
@@ -185,25 +190,20 @@ def _is_silent(last: dict[str, Any], text: str) -> bool:
     return reason == "refusal" or (reason in END_REASONS and not text.strip())
 
 
-def _parse_trace(blocks: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Return the searches and the pages fetched; a page follows from the search that found it."""
-    steps: list[SearchStep] = []
-    searches: dict[str, int] = {}  # the call's id → its step
-    found_by: dict[str, int] = {}
+def _list_actions(blocks: list[dict[str, Any]]) -> Iterator[SearchAction]:
+    """Yield the searches, each with what it found, and the pages fetched."""
+    found = {
+        str(block.get("tool_use_id")): list_urls(block.get("content"))
+        for block in blocks
+        if block.get("type") == "web_search_tool_result"
+    }
     for block in blocks:
-        if block.get("type") == "web_search_tool_result":
-            call = str(block.get("tool_use_id"))
-            for result in objects(block.get("content")) if call in searches else ():
-                if url := string(result.get("url")):
-                    found_by.setdefault(url, searches[call])
         if block.get("type") != "server_tool_use":
             continue
         if block.get("name") == "web_search" and (query := string(child(block, "input", "query"))):
-            searches[str(block.get("id"))] = len(steps)
-            steps.append(SearchStep(query=query))
+            yield [query], found.get(str(block.get("id")), []), []
         elif block.get("name") == "web_fetch" and (url := string(child(block, "input", "url"))):
-            steps.append(SearchStep(opened=(url,), parent=found_by.get(url)))
-    return tuple(steps)
+            yield [], [], [url]
 
 
 def _parse_usage(parts: list[Any]) -> AgentUsage:

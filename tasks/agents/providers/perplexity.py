@@ -6,13 +6,21 @@ model with instructions and tools that Perplexity changes without notice; `model
 the model that answered.
 """
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from tasks.agents.agent import AgentUsage, JobAnswer, JobRequest, ReportSource
 from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.json_values import child, count, objects, string, strings
 from tasks.agents.polled_jobs import PolledClient
-from tasks.agents.providers.answers import MAX_SOURCES, list_numbered, parse_cost
+from tasks.agents.providers.answers import (
+    MAX_SOURCES,
+    SearchAction,
+    build_trace,
+    list_numbered,
+    list_urls,
+    parse_cost,
+)
 from tasks.agents.providers.responses_output import (
     ResponsesOutput,
     describe_problem,
@@ -21,7 +29,6 @@ from tasks.agents.providers.responses_output import (
 )
 from tasks.configuration.agents import ApiAsk
 from tasks.models.errors import Misconfigured
-from tasks.warehouse.traces import SearchStep
 
 Outcome = Literal["report", "question", "failed"]
 MODEL_PARAMETERS = ("model", "models", "preset")
@@ -75,7 +82,7 @@ def read(raw: str) -> JobAnswer:
         text=output.text,
         annotations=output.annotations,
         sources=list_sources(items),
-        trace=_parse_trace(items),
+        trace=build_trace(_list_actions(items)),
         n_reasoning_steps=output.n_reasoning_steps or None,  # usually none are listed
         model_version=string(body.get("model")),
         usage=_parse_usage(body.get("usage"), items),
@@ -112,22 +119,13 @@ def _parse_outcome(body: dict[str, Any], output: ResponsesOutput) -> tuple[Outco
     return ("failed", problem) if problem else ("report", None)
 
 
-def _parse_trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Return the searches and the pages read; a page's parent is the search that found it."""
-    steps: list[SearchStep] = []
-    found_by: dict[str, int] = {}
+def _list_actions(items: list[dict[str, Any]]) -> Iterator[SearchAction]:
+    """Yield the searches and the pages read."""
     for item in items:
         if item.get("type") == "search_results":
-            queries = strings(item.get("queries"))
-            steps += [SearchStep(query=query) for query in queries]
-            for result in objects(item.get("results")) if queries else ():
-                if url := string(result.get("url")):
-                    found_by.setdefault(url, len(steps) - 1)
+            yield strings(item.get("queries")), list_urls(item.get("results")), []
         elif item.get("type") == "fetch_url_results":
-            for page in objects(item.get("contents")):
-                if url := string(page.get("url")):
-                    steps.append(SearchStep(opened=(url,), parent=found_by.get(url)))
-    return tuple(steps)
+            yield [], [], list_urls(item.get("contents"))
 
 
 def _parse_usage(usage: Any, items: list[dict[str, Any]]) -> AgentUsage:

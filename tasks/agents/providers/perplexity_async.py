@@ -17,14 +17,16 @@ from tasks.agents.json_values import (
 )
 from tasks.agents.polled_jobs import PolledClient
 from tasks.agents.providers.answers import (
+    SearchAction,
+    build_trace,
     join_content,
+    list_urls,
     parse_cost,
     parse_sources,
     split_thoughts,
 )
 from tasks.agents.providers.chat import parse_chat_usage
 from tasks.configuration.agents import ApiAsk
-from tasks.warehouse.traces import SearchStep
 
 NO_TEXT = "COMPLETED, but without text"
 
@@ -61,7 +63,7 @@ def read(raw: str) -> JobAnswer:
         silent=problem == NO_TEXT and response is not None,
         text=text,
         sources=parse_sources(child(response, "search_results"), child(response, "citations")),
-        trace=_parse_trace(steps),
+        trace=build_trace(map(_list_action, steps)),
         n_reasoning_steps=(len(steps) + bool(thoughts)) or None,
         model_version=string(child(response, "model")) or string(body.get("model")),
         usage=parse_chat_usage(usage),
@@ -80,19 +82,8 @@ def _describe_problem(body: dict[str, Any], choice: dict[str, Any], text: str) -
     return None if text.strip() else NO_TEXT
 
 
-def _parse_trace(steps: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Return the searches and the pages read in its reasoning steps. A page follows from the search
-    that found it, if that made a single query: of several nobody says which one found it."""
-    trace: list[SearchStep] = []
-    found_by: dict[str, int] = {}
-    for step in steps:
-        words = strings(child(step, "web_search", "search_keywords"))
-        trace += [SearchStep(query=query) for query in words]
-        if len(words) == 1:
-            for result in objects(child(step, "web_search", "search_results")):
-                if url := string(result.get("url")):
-                    found_by.setdefault(url, len(trace) - 1)
-        pages = objects(child(step, "fetch_url_content", "contents"))
-        for url in filter(None, (string(page.get("url")) for page in pages)):
-            trace.append(SearchStep(opened=(url,), parent=found_by.get(url)))
-    return tuple(trace)
+def _list_action(step: dict[str, Any]) -> SearchAction:
+    """Return the searches and the pages read in a step of its reasoning."""
+    queries = strings(child(step, "web_search", "search_keywords"))
+    found = list_urls(child(step, "web_search", "search_results"))
+    return queries, found, list_urls(child(step, "fetch_url_content", "contents"))

@@ -5,7 +5,7 @@ Citation offsets within one part are converted to offsets in the whole text. Ope
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,13 @@ from tasks.agents.json_values import (
     strings,
     unexpected_object,
 )
-from tasks.agents.providers.answers import parse_annotation, subtract_reasoning
+from tasks.agents.providers.answers import (
+    SearchAction,
+    build_trace,
+    list_urls,
+    parse_annotation,
+    subtract_reasoning,
+)
 from tasks.warehouse.traces import SearchStep
 
 MESSAGE_SEPARATOR = "\n\n"
@@ -64,7 +70,7 @@ def parse_output(output: Any) -> ResponsesOutput:
     return ResponsesOutput(
         text=text,
         annotations=annotations,
-        trace=_parse_trace(items),
+        trace=build_trace(_list_actions(items)),
         n_reasoning_steps=_count_items(items, _is_reasoning) if has_list else None,
         n_searches=_count_items(items, _is_completed_search) if has_list else None,
         refusal="\n".join(refusals) or None,
@@ -151,11 +157,8 @@ def _parse_annotations(part: dict[str, Any], written: str, offset: int) -> list[
     ]
 
 
-def _parse_trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
-    """Return the searches and opened pages in order; a page's parent is the search that found it,
-    if the interface lists what each search found."""
-    steps: list[SearchStep] = []
-    found_by: dict[str, int] = {}
+def _list_actions(items: list[dict[str, Any]]) -> Iterator[SearchAction]:
+    """Yield the searches, with what each found if the interface says so, and the pages opened."""
     opened: set[str] = set()
     for item in items:
         if item.get("type") != "web_search_call":
@@ -163,17 +166,13 @@ def _parse_trace(items: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
         action = item.get("action")
         if _is_search(item):
             queries = strings(child(action, "queries")) or strings([child(action, "query")])
-            steps += [SearchStep(query=query) for query in queries]
-            for source in objects(child(action, "sources")) if queries else ():
-                if url := string(source.get("url")):
-                    found_by.setdefault(clean_url(url), len(steps) - 1)
+            yield queries, list(map(clean_url, list_urls(child(action, "sources")))), []
         elif url := string(child(action, "url")):
             address = clean_url(url)
             # Searching within a page that is already open does not open it again.
             if child(action, "type") == "open_page" or address not in opened:
-                steps.append(SearchStep(opened=(address,), parent=found_by.get(address)))
+                yield [], [], [address]
                 opened.add(address)
-    return tuple(steps)
 
 
 def _count_items(items: list[dict[str, Any]], which: Callable[[dict[str, Any]], bool]) -> int:

@@ -55,7 +55,8 @@ def test_a_fetched_page_follows_from_the_search_that_found_it() -> None:
         {"type": "server_tool_use", "id": f"f{url}", "name": "web_fetch", "input": {"url": url}}
         for url in (B, A, "https://elsewhere.org")
     ]
-    blocks = [*search("one", A), *search("another", B, A), *fetches, text("Report.", A)]
+    calls, results = zip(search("one", A), search("another", B, A), strict=True)
+    blocks = [*calls, *results, *fetches, text("Report.", A)]
     answer = bought("anthropic", AnthropicServer(blocks))
     assert [step.parent for step in answer.trace] == [None, None, 1, 0, None]
 

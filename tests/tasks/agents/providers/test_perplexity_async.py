@@ -136,7 +136,7 @@ def test_reasoning_steps_tell_what_was_searched_and_read() -> None:
     assert answer.n_reasoning_steps == 2
 
 
-def test_a_read_page_follows_from_the_search_that_found_it_where_that_is_said() -> None:
+def test_a_read_page_follows_from_the_last_query_of_the_search_that_found_it() -> None:
     def searched(words: list[str], *urls: str) -> dict[str, Any]:
         results = [{"url": url} for url in urls]
         return {"web_search": {"search_keywords": words, "search_results": results}}
@@ -149,7 +149,7 @@ def test_a_read_page_follows_from_the_search_that_found_it_where_that_is_said() 
     ]
     answer = read_of({"choices": [{"message": {"content": "Text", "reasoning_steps": steps}}]})
     assert [(step.query, step.parent) for step in answer.trace] == [
-        ("one", None), ("two", None), ("three", None), ("", 0), ("", None), ("", None)
+        ("one", None), ("two", None), ("three", None), ("", 0), ("", 2), ("", None)
     ]  # fmt: skip
 
 
