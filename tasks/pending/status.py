@@ -40,7 +40,9 @@ SELECT 'reports', count(*) FILTER (status <> 'empty'),
         AND state IN ('sending', 'running', 'overdue', 'answered', 'refused')),
     (SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = 'unreadable'
         AND scope <> '')
-    + (SELECT count(*) FROM jobs WHERE edition = $1 AND state IN ('lost', 'failed')),
+    + (SELECT count(*) FROM jobs WHERE edition = $1 AND state IN ('lost', 'failed')
+        AND (agent, assignment) NOT IN (
+            SELECT (agent, assignment) FROM reports WHERE edition = $1)),
     count(*) FILTER (status = 'empty')
 FROM reports WHERE edition = $1
 UNION ALL
