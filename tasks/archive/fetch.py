@@ -57,7 +57,9 @@ async def archive_pages(
 
     there = set(
         warehouse.frame(
-            "SELECT url, source FROM fetches WHERE edition = $1 AND sha IS NOT NULL", [edition]
+            "SELECT url, source FROM fetches WHERE edition = $1 AND sha IS NOT NULL "
+            "AND outcome = 'fetched'",
+            [edition],
         ).iter_rows()
     )
 
@@ -74,7 +76,7 @@ async def archive_pages(
         # What came once stays evidence, so a later failure does not replace it.
         if fetched.sha or (page.url, fetched.source) not in there:
             row = build_fetch_row(edition, page, fetched)
-            if fetched.is_unreached and fetched.source == "direct":
+            if fetched.source == "direct" and (fetched.is_unreached or fetched.is_passing):
                 row = _note_look(row, first_looks.get(page.url), wait)
             await warehouse.write_async(Change(Fetch, [row]))
         on_progress(1)
@@ -83,7 +85,8 @@ async def archive_pages(
 
 
 def _note_look(row: Fetch, first_look: datetime | None, wait: timedelta) -> Fetch:
-    """Keep a page open whose host did not answer, until a look that is late enough fails too."""
+    """Keep a page open whose host did not answer, or with an error that may pass, until a look that
+    is late enough fails too."""
     if first_look is None:
         return row.model_copy(update={"outcome": "unreached"})
     first_look = first_look.replace(tzinfo=UTC)

@@ -149,8 +149,8 @@ def find_pending_pages(
 
 
 def describe_open_pages(source: Readable, edition: str, agents: Sequence[str] = ()) -> str | None:
-    """Say which cited and seed pages are open, of which hosts, and when those whose host did not
-    answer are due for a second look; None if all have a status."""
+    """Say which cited and seed pages are open, of which hosts, and when those not reached are due
+    for a second look; None if all have a status."""
     found = source.frame(OPEN, [edition, list(agents)])
     if found.is_empty():
         return None
@@ -164,8 +164,8 @@ def describe_open_pages(source: Readable, edition: str, agents: Sequence[str] = 
         return f"{said} Run the same command again."
     due = max(looks) + timedelta(hours=load_web().second_look_hours)
     return (
-        f"{said} Hosts that did not answer get a second look: run the same command again after "
-        f"{due:%Y-%m-%d %H:%M} UTC."
+        f"{said} Hosts that did not answer, or were busy, get a second look: run the same command "
+        f"again after {due:%Y-%m-%d %H:%M} UTC."
     )
 
 

@@ -10,6 +10,7 @@ from tasks.base import Frozen
 from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
 from tasks.warehouse.rows import replace_surrogates
 from tasks.web.errors import printable
+from tasks.web.retries import is_retryable
 
 MAX_HEADER_CHARACTERS, MAX_ERROR_CHARACTERS = 500, 500
 """Longest header value and error that are kept."""
@@ -65,6 +66,11 @@ class FetchResult(BaseModel):
     def is_unreached(self) -> bool:
         """Whether no complete answer came: page, host, network or service may be at fault."""
         return self.outcome == "failed" and not self.reached
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the host's answer is an error that may pass: it is busy, or broken."""
+        return self.outcome == "fetched" and is_retryable(self.http_status or 0)
 
     def begin_try(self) -> None:
         """Forget the last answer before another try."""

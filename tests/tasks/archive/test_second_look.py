@@ -124,6 +124,46 @@ def test_a_host_that_is_back_at_the_second_look_is_fetched(warehouse: Warehouse)
         assert state(warehouse, dead) == ("fetched", "ok")
 
 
+@pytest.mark.parametrize(
+    ("second", "ends"),
+    [("back", ("fetched", "ok")), ("still", ("fetched", "unfetchable")),
+     ("away", ("failed", "unfetchable"))],
+)  # fmt: skip
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_or_broken_host_gets_a_second_look_too(
+    status: int, second: str, ends: tuple[str, str], warehouse: Warehouse
+) -> None:
+    site, now = Site(), {"dead": status}
+
+    def handle(asked: Asked) -> Steps:
+        status = now.get(asked.headers["host"].partition(".")[0], 200)
+        return [answer(TEXT, status, content_type="text/html", retry_after="9999"), KEEP]
+
+    with serving_pages(handle) as server:
+        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
+        settings = web_settings([url[7:-1] for url in (alive, dead)])
+        write_edition(warehouse, {"a": [("old mill", [alive]), ("old mill", [dead])]}, [])
+        site.back = True
+        look(warehouse, settings, site)
+        assert state(warehouse, dead) == ("unreached", None)
+        assert "1 page of 1 host is open, not gone" in str(describe_open_pages(warehouse, EDITION))
+        pass_hours(warehouse, 7)
+        site.back = second != "away"
+        now["dead"] = 200 if second == "back" else status
+        look(warehouse, settings, site)
+    assert state(warehouse, dead) == ends
+    assert describe_open_pages(warehouse, EDITION) is None
+
+
+def test_a_page_that_its_host_does_not_have_is_gone_at_once(warehouse: Warehouse) -> None:
+    site = Site()
+    with serving_pages(lambda asked: [answer(TEXT, 404, content_type="text/html"), KEEP]) as server:
+        page = f"http://alive.example.org:{server.port}/"
+        write_edition(warehouse, {"a": [("old mill", [page])]}, [])
+        look(warehouse, web_settings([page[7:-1]]), site)
+    assert state(warehouse, page) == ("fetched", "unfetchable")
+
+
 def test_a_poor_copy_of_a_fallback_does_not_settle_a_page_before_the_second_look(
     warehouse: Warehouse,
 ) -> None:
