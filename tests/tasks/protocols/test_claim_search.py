@@ -41,6 +41,19 @@ def test_searches_pages_repeated_queries_and_returns_are_counted() -> None:
     assert [found[f"search_{name}"][0] for name in names] == [3, 2, 1, 2]
 
 
+def test_a_search_without_repeats_and_returns_has_0_of_them() -> None:
+    trace = '[{"query": "peers"}, {"opened": ["https://a.org"], "parent": 0}]'
+    _, found = judged_by(ScriptedJudge(), case(published("entities"), ["A"], trace))
+    assert found["search_repeated"] == found["search_returns"] == (0, 0, None)
+
+
+def test_a_trace_without_queries_made_none_of_those_needed() -> None:
+    truth = published("entities", needed_queries=("a", "b"))
+    judge = ScriptedJudge()
+    _, found = judged_by(judge, case(truth, ["A"], '[{"opened": ["https://a.org"]}]'))
+    assert found["query_coverage"] == (0, 0, None)
+
+
 @pytest.mark.parametrize(
     ("trace", "needed", "metric", "says"),
     [

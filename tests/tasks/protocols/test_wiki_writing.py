@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import CompareArticles
-from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.registry import load_judge as judge_named
+from tasks.protocols import wiki_writing
 from tasks.protocols.case import Case, JudgedReports
 from tasks.protocols.wiki_writing import WikiWriting
 from tasks.warehouse.rows import Article, Report
 from tests.scripted_judge import ScriptedJudge
+from tests.tasks.judges.recording import Recorder, recorded
 
 PROTOCOL = WikiWriting(load_protocol("wiki_writing"))
 ARTICLE = Article(edition="e", article="x", title="X", url="u", text="Short.", text_sha="0")
@@ -164,15 +167,36 @@ def test_the_full_criteria_are_other_questions_of_another_version() -> None:
     assert "bird in the hand" not in short.criteria[17].text
 
 
-def test_the_prompt_names_nothing_that_the_papers_has_not() -> None:
-    [request, *_] = asked_of(ARTICLE.model_copy(update={"category": "Music"}))
-    prompt = load_prompt("wiki_writing", "compare_articles")
-    shown = prompt.render(
-        first=request.first, second=request.second, allow_tie=False, category=request.title,
-        criteria=[c.model_dump() for c in request.criteria], description="",
-        topic=request.topic, subject_area=request.subject_area,
-        area_description=request.area_description,
-    )  # fmt: skip
+def prompt_of(article: Article, protocol: WikiWriting = PROTOCOL) -> str:
+    """The first prompt that a model gets, with its system prompt."""
+    recorder = Recorder()
+    asyncio.run(protocol.judge(Case(article=article, report=REPORT), recorded(recorder)))
+    return f"{recorder.asked[0].system}\n{recorder.asked[0].prompt}"
+
+
+def test_the_prompt_names_what_the_papers_names_and_nothing_else() -> None:
+    shown = prompt_of(ARTICLE.model_copy(update={"title": "Ærø", "category": "Music"}))
+    assert "\nÆrø\n<<<END topic " in shown
     assert 'belongs to the category "Music" (songs, albums' in shown
     assert 'in the category "Well written" by these 21 criteria' in shown
-    assert "length" not in (shown + prompt.system).lower()
+    assert "length" not in shown.lower()
+
+
+def test_a_file_s_category_is_shown_with_its_description_and_by_its_id_without_a_name(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "criteria.yaml"
+    path.write_text(
+        "name: Own\nversion: 1\nsource: a test\ncategories:\n  - id: plain_words\n"
+        "    description: No jargon.\n    criteria: [{id: a, index: 0, text: It is plain.}]\n",
+        "utf-8",
+    )
+    shown = prompt_of(ARTICLE, with_policy(criteria=str(path)))
+    assert 'in the category "plain_words" (No jargon.) by this criterion' in shown
+
+
+def test_another_description_of_a_category_is_another_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wiki_writing, "load_descriptions", lambda: {"Music": "tunes"})
+    assert WikiWriting(load_protocol("wiki_writing")).version != PROTOCOL.version

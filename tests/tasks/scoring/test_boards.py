@@ -38,6 +38,7 @@ def test_how_agents_searched_stands_beside_their_f1_where_a_trace_says_it() -> N
     [claims, search] = [board for board in BOARDS if board.protocols == {"claim_discovery"}]
     assert titles(claim_f1=0.5, search_count=None) == [claims.title]
     assert titles(claim_f1=0.5, search_count=3, search_depth=None) == [claims.title, search.title]
+    assert {"claim_f1", "claim_f1_printed"} <= claims.columns.keys()
     assert "claim_f1" in search.columns
     shown_as_numbers = {
         m.name for m in get_protocol("claim_discovery").metrics if m.unit == "number"
