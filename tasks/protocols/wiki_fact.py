@@ -88,13 +88,13 @@ class WikiFact:
             case.reference.url, case.citations, collect_redirects(case.pages)
         )
         pool = [claim.text for claim in case.claims if claim.number not in leaked]
-        evidence = await self._retrieve(facts, pool)
+        evidence = await self._retrieve(facts, pool, other_language)
         title = case.reference.title
         asking = self._verify(_ask(title, facts, pool, evidence), judge, other_language)
         if not leaked:
             return name_answers(COVERAGE, items, await asking)
         everything = [claim.text for claim in case.claims]
-        evidence_of_all = await self._retrieve(facts, everything)
+        evidence_of_all = await self._retrieve(facts, everything, other_language)
         others = [
             index
             for index, (kept, found) in enumerate(zip(evidence, evidence_of_all, strict=True))
@@ -126,15 +126,18 @@ class WikiFact:
     ) -> list[ItemAnswer]:
         pool = [fact.text for fact in case.facts]
         claims = [claim.text for claim in case.claims]
-        evidence = await self._retrieve(claims, pool)
+        evidence = await self._retrieve(claims, pool, other_language)
         request = _ask(case.reference.title, claims, pool, evidence)
         answers = await self._verify(request, judge, other_language)
         return name_answers(CONFLICT, (f"claim:{claim.number}" for claim in case.claims), answers)
 
     async def _retrieve(
-        self, statements: Sequence[str], pool: Sequence[str]
+        self, statements: Sequence[str], pool: Sequence[str], other_language: str | None
     ) -> Sequence[tuple[int, ...]]:
-        """Return the indices of the evidence for each statement, best first: `top_k`, or all."""
+        """Return the indices of the evidence for each statement, best first: `top_k`; of a text in
+        another language all, in its order."""
+        if other_language:
+            return [tuple(range(len(pool)))] * len(statements)
         if self.parameters.retriever == "fused":
             return await asyncio.to_thread(self._retrieve_fused, statements, pool)
         return EvidenceRetriever(pool).top_many(statements, self.parameters.top_k)
@@ -149,15 +152,11 @@ class WikiFact:
     ) -> Sequence[JudgeAnswer]:
         if not request.claims:
             return []
-        if other_language:
-            # Words find no evidence across languages, nor does the extra's MiniLM, trained on
-            # English: only a model that is shown everything can compare.
-            if judge.lexical or not self._fits_whole(request.pool):
-                unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
-                return [unread] * request.n_items
-            whole = tuple(range(len(request.pool)))
-            shown = (whole,) * request.n_items
-            request = request.model_copy(update={"retrieved": shown})
+        # Words find no evidence across languages, nor does the extra's MiniLM, trained on English:
+        # only a model that is shown everything can compare.
+        if other_language and (judge.lexical or not self._fits_whole(request.pool)):
+            unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
+            return [unread] * request.n_items
         return await judge.decide(request)
 
     def _fits_whole(self, pool: Sequence[str]) -> bool:

@@ -385,6 +385,18 @@ def test_a_model_is_shown_a_short_report_in_another_language_whole() -> None:
     assert {d.answer.status for d in decided if d.step == "coverage"} == {Status.NOT_ASSESSED}
 
 
+def test_the_leaked_claims_of_a_report_in_another_language_are_shown_for_all_claims() -> None:
+    claims = [(f"{text} {n}", list[str]()) for n in range(6) for text in CLAIMS_IN_FRENCH]
+    leaked = "Une phrase qui ne partage rien avec les faits."
+    judge = ScriptedJudge()
+    asyncio.run(PROTOCOL.judge(case(FACTS_IN_ENGLISH, [*claims, (leaked, [URL])]), judge))
+    filtered, everything = (asked for asked in asked_about(judge) if asked.n_items == 2)
+    assert filtered.retrieved == (tuple(range(12)),) * 2
+    assert everything.retrieved == (tuple(range(13)),) * 2
+    assert leaked in everything.pool
+    assert leaked not in filtered.pool
+
+
 def test_a_report_whose_language_cannot_be_told_is_judged() -> None:
     judge = ScriptedJudge()
     of = case(FACTS_IN_ENGLISH, [("Le phare, 1882", []), ("Douglass", [])])
