@@ -99,6 +99,12 @@ def extract_entities(text: str) -> frozenset[str]:
     return frozenset(term for term in found if term is not None)
 
 
+def split_into_grams(text: str) -> list[str]:
+    """Return the character 4-grams of a text, ignoring case and repeated white space."""
+    text = f" {' '.join(text.lower().split())} "
+    return [text[start : start + 4] for start in range(len(text) - 3)]
+
+
 def strip_markdown(markdown: str) -> str:
     """Return the text without images, link targets, URLs, citation numbers and markup."""
     text = _LINK_TARGET.sub("]", markdown)

@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 
 from tasks.judges.offline.background import load_background
 from tasks.judges.offline.vetoes import denies, exchanges_numbers, find_all_numbers
-from tasks.judges.text import extract_entities, extract_numbers, extract_terms
+from tasks.judges.text import (
+    extract_entities,
+    extract_numbers,
+    extract_terms,
+    split_into_grams,
+)
 
 T = TypeVar("T")
 
@@ -171,21 +176,14 @@ def _share_held(wanted: Set[T], found: Set[T], if_none: float = 0.0) -> float:
 
 def _character_cosine(left: str, right: str) -> float:
     """Return the cosine of the counts of character 4-grams, ignoring case."""
-    (few, few_norm), (many, many_norm) = sorted(
-        (_count_grams(left), _count_grams(right)), key=_n_grams
-    )
-    dot = sum(count * many.get(gram, 0) for gram, count in few.items())
+    (few, few_norm), (many, many_norm) = _count_grams(left), _count_grams(right)
+    dot = sum(few[gram] * many[gram] for gram in few.keys() & many.keys())
     norms = few_norm * many_norm
     return dot / sqrt(norms) if norms else 0.0
-
-
-def _n_grams(grams: tuple[dict[str, int], int]) -> int:
-    return len(grams[0])
 
 
 @lru_cache(maxsize=4_096)
 def _count_grams(text: str) -> tuple[dict[str, int], int]:
     """Return the counts of the 4-grams and their squared norm."""
-    text = f" {' '.join(text.lower().split())} "
-    counts = Counter(text[start : start + 4] for start in range(len(text) - 3))
+    counts = Counter(split_into_grams(text))
     return counts, sum(count * count for count in counts.values())

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.judges.text import extract_terms
-
-GRAM_LENGTH = 4
+from tasks.judges.text import extract_terms, split_into_grams
 
 
 class Bm25:
@@ -81,12 +79,7 @@ class EvidenceRetriever:
 
     @cached_property
     def _by_parts(self) -> Bm25:
-        return Bm25(self._sentences, _split_into_grams)
-
-
-def _split_into_grams(text: str) -> list[str]:
-    text = f" {' '.join(text.lower().split())} "
-    return [text[start : start + GRAM_LENGTH] for start in range(len(text) - GRAM_LENGTH + 1)]
+        return Bm25(self._sentences, split_into_grams)
 
 
 @cache
