@@ -25,3 +25,15 @@ def test_a_text_of_some_sentences_has_a_language(text: str, code: str) -> None:
 @pytest.mark.parametrize("text", ["", "1882", "James Douglass", "Le phare. " * 3])
 def test_a_few_words_have_none(text: str) -> None:
     assert identify_language(text) is None
+
+
+def test_a_list_of_places_and_a_text_in_two_languages_have_none() -> None:
+    places = (
+        "Oslo, Bergen, Trondheim, Stavanger, Drammen, Fredrikstad, Kristiansand, Sandnes, Ålesund, "
+        "Bodø, Arendal, Hamar, Larvik, Halden, Moss, Harstad"
+    )
+    both = (
+        "The keeper lived there. Le gardien habitait dans la tour. The tower is red. La tour est "
+        "rouge et le phare est blanc. The light is seen from afar."
+    )
+    assert identify_language(places) is identify_language(both) is None

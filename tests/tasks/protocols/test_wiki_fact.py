@@ -469,3 +469,14 @@ def test_published_claims_count_in_leakage_though_their_pairs_cannot_be_told() -
     published = [claim.model_copy(update={"source": "published"}) for claim in uncited.claims]
     found = figures(uncited.model_copy(update={"claims": tuple(published)}))
     assert found["leakage_rate_by_article"] == (0.0, 1)
+
+
+def test_a_lexical_judge_is_asked_again_with_the_same_evidence_since_it_reads_passages() -> None:
+    many = [(f"red tower {n}", list[str]()) for n in range(12)]
+    leaky = case(["red tower", "blue door"], [*many, ("blue door", [URL])])
+    judge = ScriptedJudge()
+    judge.lexical = True
+    asyncio.run(PROTOCOL.judge(leaky, judge))
+    of_facts = [request for request in asked_about(judge) if request.n_items == 2]
+    assert [len(request.pool) for request in of_facts] == [12, 13]
+    assert of_facts[0].retrieved[0] == of_facts[1].retrieved[0]
