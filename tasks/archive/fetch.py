@@ -76,7 +76,7 @@ async def archive_pages(
         # What came once stays evidence, so a later failure does not replace it.
         if fetched.sha or (page.url, fetched.source) not in there:
             row = build_fetch_row(edition, page, fetched)
-            if fetched.source == "direct" and (fetched.is_unreached or fetched.is_passing):
+            if fetched.source == "direct" and (fetched.is_unreached or fetched.is_temporary_error):
                 row = _note_look(row, first_looks.get(page.url), wait)
             await warehouse.write_async(Change(Fetch, [row]))
         on_progress(1)

@@ -68,8 +68,8 @@ class FetchResult(BaseModel):
         return self.outcome == "failed" and not self.reached
 
     @property
-    def is_passing(self) -> bool:
-        """Whether the host's answer is an error that may pass: it is busy, or broken."""
+    def is_temporary_error(self) -> bool:
+        """Whether the host answered that it is busy, or with an error of its own."""
         return self.outcome == "fetched" and is_retryable(self.http_status or 0)
 
     def begin_try(self) -> None:

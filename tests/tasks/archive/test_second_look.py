@@ -21,6 +21,7 @@ from tasks.web.errors import NoNetwork
 from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders
 from tests.servers.web_pages import KEEP, Asked, Steps, answer, serving_pages
+from tests.servers.web_pages import Site as Pages
 from tests.tasks.citing import EDITION, judge_all, write_edition
 from tests.tasks.web.fetched import LOOPBACK, web_settings
 
@@ -61,6 +62,20 @@ def look(warehouse: Warehouse, settings: WebSettings, site: Site, *, again: bool
     asyncio.run(run())
 
 
+def cited(
+    warehouse: Warehouse,
+    server: Pages,
+    claims: tuple[str, str] = ("old mill", "old mill"),
+    *,
+    without_alive: bool = False,
+) -> tuple[str, str, WebSettings]:
+    """Have a report's claims cite a page of either host; return both and the settings."""
+    alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
+    pages = [(claims[0], [alive]), (claims[1], [dead])]
+    write_edition(warehouse, {"a": pages[without_alive:]}, [])
+    return alive, dead, web_settings([url[7:-1] for url in (alive, dead)])
+
+
 def pass_hours(warehouse: Warehouse, hours: float) -> None:
     """Let the first looks have been earlier."""
     rows = warehouse.rows(Fetch, "outcome = 'unreached'")
@@ -87,9 +102,7 @@ def test_a_host_that_does_not_answer_is_open_until_a_second_look_hours_later(
 ) -> None:
     site = Site()
     with serving_pages(handler) as server:
-        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
-        settings = web_settings([url[7:-1] for url in (alive, dead)])
-        write_edition(warehouse, {"a": [("old mill", [alive]), ("old mill", [dead])]}, [])
+        alive, dead, settings = cited(warehouse, server)
         look(warehouse, settings, site)
         assert state(warehouse, alive) == ("fetched", "ok")
         assert state(warehouse, dead) == ("unreached", None)
@@ -114,9 +127,7 @@ def test_a_host_that_does_not_answer_is_open_until_a_second_look_hours_later(
 def test_a_host_that_is_back_at_the_second_look_is_fetched(warehouse: Warehouse) -> None:
     site = Site()
     with serving_pages(handler) as server:
-        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
-        settings = web_settings([url[7:-1] for url in (alive, dead)])
-        write_edition(warehouse, {"a": [("old mill", [alive]), ("old mill", [dead])]}, [])
+        _, dead, settings = cited(warehouse, server)
         look(warehouse, settings, site)
         pass_hours(warehouse, 7)
         site.back = True
@@ -140,9 +151,7 @@ def test_a_busy_or_broken_host_gets_a_second_look_too(
         return [answer(TEXT, status, content_type="text/html", retry_after="9999"), KEEP]
 
     with serving_pages(handle) as server:
-        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
-        settings = web_settings([url[7:-1] for url in (alive, dead)])
-        write_edition(warehouse, {"a": [("old mill", [alive]), ("old mill", [dead])]}, [])
+        _, dead, settings = cited(warehouse, server)
         site.back = True
         look(warehouse, settings, site)
         assert state(warehouse, dead) == ("unreached", None)
@@ -169,9 +178,7 @@ def test_a_poor_copy_of_a_fallback_does_not_settle_a_page_before_the_second_look
 ) -> None:
     site = Site()
     with serving_pages(handler) as server:
-        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
-        settings = web_settings([url[7:-1] for url in (alive, dead)])
-        write_edition(warehouse, {"a": [("old mill", [alive]), ("old mill", [dead])]}, [])
+        _, dead, settings = cited(warehouse, server)
         look(warehouse, settings, site)
         sha = PageStore(pages_folder(warehouse.location)).put(b"<title>Nothing</title>")
         copy = Fetch(edition=EDITION, url=dead, source="wayback", asked_url=dead,
@@ -189,9 +196,7 @@ def test_a_poor_copy_of_a_fallback_does_not_settle_a_page_before_the_second_look
 def test_without_a_network_nothing_is_known_of_a_page_at_either_look(warehouse: Warehouse) -> None:
     site = Site()
     with serving_pages(handler) as server:
-        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
-        settings = web_settings([url[7:-1] for url in (alive, dead)])
-        write_edition(warehouse, {"a": [("old mill", [dead])]}, [])
+        _, dead, settings = cited(warehouse, server, without_alive=True)
         site.network = False
         for _ in range(2):
             with pytest.raises(NoNetwork):
@@ -209,10 +214,8 @@ def test_without_a_network_nothing_is_known_of_a_page_at_either_look(warehouse: 
 def test_an_open_page_is_no_score_and_makes_the_figure_provisional(warehouse: Warehouse) -> None:
     site = Site()
     with serving_pages(handler) as server:
-        alive, dead = (f"http://{name}.example.org:{server.port}/" for name in ("alive", "dead"))
-        settings = web_settings([url[7:-1] for url in (alive, dead)])
         mill = "The old mill stands by the river and was built in 1820."
-        write_edition(warehouse, {"a": [(mill, [alive]), ("The miller lived there.", [dead])]}, [])
+        *_, settings = cited(warehouse, server, (mill, "The miller lived there."))
         look(warehouse, settings, site)
         before = strict(warehouse)
         pass_hours(warehouse, 7)

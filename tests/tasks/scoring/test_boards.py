@@ -46,6 +46,12 @@ def test_how_agents_searched_stands_beside_their_f1_where_a_trace_says_it() -> N
     assert search.numbers == shown_as_numbers
 
 
+def test_recall_by_own_markers_stands_beside_recall() -> None:
+    [gym] = [board for board in BOARDS if board.protocols == {"research_gym"}]
+    shown = list(gym.columns)
+    assert shown[shown.index("citation_recall") + 1] == "citation_recall_own"
+
+
 def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None:
     known = {metric.name for name in PROTOCOLS for metric in get_protocol(name).metrics}
     for board in BOARDS:
