@@ -136,11 +136,10 @@ def test_a_host_that_is_back_at_the_second_look_is_fetched(warehouse: Warehouse)
 
 
 @pytest.mark.parametrize(
-    ("second", "ends"),
-    [("back", ("fetched", "ok")), ("still", ("fetched", "unfetchable")),
-     ("away", ("failed", "unfetchable"))],
+    ("status", "second", "ends"),
+    [(429, "back", ("fetched", "ok")), (500, "still", ("fetched", "unfetchable")),
+     (503, "away", ("failed", "unfetchable"))],
 )  # fmt: skip
-@pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_busy_or_broken_host_gets_a_second_look_too(
     status: int, second: str, ends: tuple[str, str], warehouse: Warehouse
 ) -> None:

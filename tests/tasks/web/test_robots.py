@@ -39,7 +39,7 @@ def test_what_robots_txt_forbids_us_is_not_asked_for_and_it_is_read_once() -> No
         ([answer(b"", 302, location="/robots.txt")], "robots"),
         ([CUT], "failed"),
         ([answer(b"no gzip", content_encoding="gzip")], "robots"),
-        ([3.0], "failed"),
+        ([0.3], "failed"),
         ([answer(b"#" * 600_000)], "robots"),
     ],
 )
