@@ -1,6 +1,7 @@
 """Runs of deployments, by the Prefect server's API."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,12 +11,17 @@ from tests import patient
 DEADLINE_SECONDS = 300
 
 
-def until(what: str, found: Any, seconds: float = DEADLINE_SECONDS) -> Any:
-    """What `found` gives, once it gives anything."""
+def until(
+    what: str,
+    found: Any,
+    seconds: float = DEADLINE_SECONDS,
+    detail: Callable[[], str] = lambda: "",
+) -> Any:
+    """What `found` gives, once it gives anything; at the deadline, `detail` says what there is."""
     deadline = time.monotonic() + seconds
     while not (value := found()):
         if time.monotonic() > deadline:
-            pytest.fail(f"there is still no {what}")
+            pytest.fail(f"there is still no {what}\n{detail()}")
         time.sleep(0.5)
     return value
 

@@ -149,6 +149,20 @@ def pooled(where: str, configs: Path, folder: Path) -> Iterator[list[Worker]]:
             worker.process.wait()
 
 
+def has_stopped(api: str, runs: Sequence[str], hosts: Sequence[Worker]) -> bool:
+    """Whether a run has ended, or a host."""
+    return any(ended_state(api, run) for run in runs) or any(
+        host.process.poll() is not None for host in hosts
+    )
+
+
+def describe(api: str, runs: Sequence[str], hosts: Sequence[Worker]) -> str:
+    """What the runs' states are, and what their hosts printed."""
+    states = [str(state_of(api, run)) for run in runs]
+    logs = [f"exit {host.process.poll()}: {host.log.read_text('utf-8')}" for host in hosts]
+    return "\n".join(states + logs)
+
+
 def ended_state(api: str, run: str) -> Any:
     state = state_of(api, run)
     return state if state["type"] in ("COMPLETED", "FAILED", "CRASHED") else None
@@ -193,7 +207,12 @@ def test_two_workers_of_a_pool_make_the_tables_of_one_and_buy_no_answer_twice(
         [deployment] = patient.post(f"{api}/deployments/filter", json=asked).json()
         assert deployment["work_pool_name"] == tmp_path.name
         runs = [run_of(api, deployment["id"], edition="sample", judge="openai") for _ in both]
-        until("cell that each judges", lambda: len(shares(api, runs)) == 2)
+        until(
+            "cell that each judges",
+            lambda: len(shares(api, runs)) == 2 or has_stopped(api, runs, both),
+            detail=partial(describe, api, runs, both),
+        )
+        assert len(shares(api, runs)) == 2, describe(api, runs, both)
         server.delay_seconds = 0
         states = [until("end of a run", partial(ended_state, api, run), 300) for run in runs]
     assert [state["name"] for state in states] == ["Completed"] * 2, states
