@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
@@ -101,8 +103,25 @@ async def serve_pool(
         each.work_pool_name = pool
         ids.append(await each.aapply())
     on_ready()
-    worker = ProcessWorker(work_pool_name=pool, limit=at_once)
+    worker = PoolWorker(work_pool_name=pool, limit=at_once)
     await _run_with_recovery(worker.start(), ids, resumes, on_message)
+
+
+class PoolWorker(ProcessWorker):
+    """A worker that outlives a server which does not answer while it takes a run.
+
+    Prefect's own ends then, and with it every run that it has started (3.8.8).
+    """
+
+    async def _submit_run(self, flow_run: FlowRun) -> None:
+        try:
+            await super()._submit_run(flow_run)
+        except httpx.HTTPError as error:
+            self.get_flow_run_logger(flow_run).warning(
+                "The server did not answer (%r). The next poll takes the run.", error
+            )
+            self._release_limit_slot(flow_run.id)
+            self._submitting_flow_run_ids.discard(flow_run.id)
 
 
 async def check_names(served: Sequence[RunnerDeployment]) -> None:

@@ -1,5 +1,6 @@
 """A deployment can be run from outside."""
 
+import asyncio
 import os
 import re
 import signal
@@ -8,6 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
+import pytest
+from prefect.client.orchestration import PrefectClient
+
+from tasks.warehouse.location import parse_location
 from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
@@ -47,3 +53,36 @@ def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it(
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
+
+
+def test_a_host_of_a_pool_outlives_a_server_that_does_not_answer(
+    api: str, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flows.deployments import build_deployments, serve_pool
+
+    warehouse = tmp_path / f"{tmp_path.name}.duckdb"
+    warehouse.write_bytes(sample.read_bytes())
+    served = build_deployments(parse_location(warehouse), ["evaluate"])
+    read, unanswered = PrefectClient.read_deployment, [httpx.ReadTimeout("no answer")]
+
+    async def read_later(client: PrefectClient, *given: Any) -> Any:
+        if unanswered:
+            raise unanswered.pop()
+        return await read(client, *given)
+
+    async def serve_one_run() -> Any:
+        known = asyncio.Event()
+        host = asyncio.create_task(serve_pool(served, tmp_path.name, at_once=1, on_ready=known.set))
+        await known.wait()
+        monkeypatch.setattr(PrefectClient, "read_deployment", read_later)
+        asked = {"deployments": {"name": {"any_": [warehouse.stem]}}}
+        [deployment] = patient.post(f"{api}/deployments/filter", json=asked).json()
+        run = run_of(api, deployment["id"], edition="sample", protocols=["wiki_fact"])
+        while (state := state_of(api, run))["type"] not in ("COMPLETED", "FAILED", "CRASHED"):
+            assert not host.done(), host.exception()
+            await asyncio.sleep(0.5)
+        host.cancel()
+        return state
+
+    state = asyncio.run(asyncio.wait_for(serve_one_run(), 120))
+    assert (state["name"], unanswered) == ("Completed", []), state
