@@ -113,6 +113,10 @@ class PoolWorker(ProcessWorker):
     Prefect's own ends then, and with it every run that it has started (3.8.8).
     """
 
+    @classmethod
+    def __dispatch_key__(cls) -> str:
+        return "evergreen"  # by its own key Prefect's worker stays known beside this one
+
     async def _submit_run(self, flow_run: FlowRun) -> None:
         try:
             await super()._submit_run(flow_run)
