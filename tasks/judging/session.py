@@ -19,6 +19,9 @@ from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
+ITEMS_PER_CALL = 2
+"""Items to begin for each call that the model may get at a time: one asks, one is prepared."""
+
 
 @dataclass(frozen=True)
 class JudgeSession:
@@ -29,11 +32,18 @@ class JudgeSession:
     """None if the judge calls no model."""
     batch: BatchSender | None = None
     """The sender of batches; None for live calls."""
+    max_calls: int | None = None
+    """How many calls the model may get at a time; None if the judge calls no model."""
 
     def limit_concurrency(self, most: int) -> int | None:
         """Return how many items to ask about at a time; None: all, since a batch takes hours
-        whatever its size."""
-        return None if self.batch else most
+        whatever its size.
+
+        No more than keep the model busy: other processes wait for items that this one has begun.
+        """
+        if self.batch:
+            return None
+        return most if self.max_calls is None else min(most, ITEMS_PER_CALL * self.max_calls)
 
     async def wait_for_capacity(self) -> None:
         """Wait until the model needs more work, so that another cell should start."""
@@ -121,7 +131,7 @@ async def _open_model_session(
         budget=budget,
         batch=batches is not None,
     )
-    return JudgeSession(load_judge(name, gateway), gateway, batches)
+    return JudgeSession(load_judge(name, gateway), gateway, batches, entry.limits.concurrency)
 
 
 async def _open_batch_sender(
