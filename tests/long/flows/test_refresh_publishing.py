@@ -169,12 +169,21 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
 ) -> None:
     path, to = Path(shutil.copy(finished, tmp_path / "asked.duckdb")), tmp_path / "site"
     outside.configure(publish={"to": str(to), "approve": True})
-    serving = subprocess.Popen(
-        [sys.executable, "-m", "flows", "serve", "--only", "refresh", "--only", "publish",
-         "--warehouse", str(path)],
-        cwd=ROOT, env=environment_of(outside, PREFECT_HOME), stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        serving = subprocess.Popen(
+            [sys.executable, "-m", "flows", "serve", "--only", "refresh", "--only", "publish",
+             "--warehouse", str(path)],
+            cwd=ROOT, env=environment_of(outside, PREFECT_HOME), stdout=output, stderr=output,
+        )  # fmt: skip
+
+    def until_named(run: str, name: str) -> None:
+        until(
+            f"run that is {name}",
+            lambda: state_of(api, run)["name"] == name,
+            detail=lambda: f"{_states(api, run)}\n{log.read_text('utf-8')}",
+        )
+
     try:
         ids = until("pair of deployments", lambda: _deployments(api, "asked"))
 
@@ -186,18 +195,18 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
         assert "is waiting for approval to be published" in said
         [asking] = _runs_of(api, ids["publish"])
         assert asking["id"] in said
-        until("question", lambda: state_of(api, asking["id"])["name"] == "Suspended")
+        until_named(asking["id"], "Suspended")
         assert asking["id"] in refreshed()  # the same figures: the same question
         assert len(_runs_of(api, ids["publish"])) == 1
         answer = {"run_input": {"publish": False, "note": "no"}}
         until("answer taken", lambda: _is_taken(api, asking["id"], answer))
-        until("refusal", lambda: state_of(api, asking["id"])["name"] == "Declined")
+        until_named(asking["id"], "Declined")
         assert asking["id"] not in refreshed()  # what was declined is asked about anew
         [again] = [run for run in _runs_of(api, ids["publish"]) if run["id"] != asking["id"]]
-        until("question", lambda: state_of(api, again["id"])["name"] == "Suspended")
+        until_named(again["id"], "Suspended")
         answer = {"run_input": {"publish": True}}
         until("answer taken", lambda: _is_taken(api, again["id"], answer))
-        until("site", lambda: state_of(api, again["id"])["name"] == "Completed")
+        until_named(again["id"], "Completed")
         assert (to / "index.html").exists()
         assert "up to date" in refreshed()
         assert len(_runs_of(api, ids["publish"])) == 2
@@ -218,6 +227,12 @@ def _is_taken(api: str, run: str, answer: dict[str, Any]) -> bool:
     said = patient.post(f"{api}/flow_runs/{run}/resume", json=answer)
     assert said.status_code < 500 or said.status_code == 503, said.text
     return said.is_success
+
+
+def _states(api: str, run: str) -> str:
+    """The states that a run has been in, a line each."""
+    states = patient.get(f"{api}/flow_run_states/", params={"flow_run_id": run}).json()
+    return "\n".join(f"{at['timestamp']} {at['name']}: {at['message']}" for at in states)
 
 
 def _ended(api: str, run: str) -> Any:
