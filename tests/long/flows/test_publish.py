@@ -17,7 +17,7 @@ from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
-from tests.long.flows.deployed_runs import run_of, state_of, until
+from tests.long.flows.deployed_runs import answer_run, run_of, state_of, until
 from tests.long.flows.test_publish_decisions import decide, rank, warehouse, worsen
 
 __all__ = ["warehouse"]
@@ -97,8 +97,7 @@ def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
         until("question", lambda: named(publishing, "Suspended"))
         evaluating = start("evaluate", edition="sample", protocols=["wiki_fact"])
         until("end of the other run", lambda: named(evaluating, "Completed"))
-        answer = {"run_input": {"publish": True, "note": "go"}}
-        patient.post(f"{api}/flow_runs/{publishing}/resume", json=answer).raise_for_status()
+        answer_run(api, publishing, publish=True, note="go")
         until("end", lambda: named(publishing, "Completed"))
         assert (to / "index.html").exists()
     finally:

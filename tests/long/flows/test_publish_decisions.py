@@ -15,7 +15,7 @@ from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests import patient
-from tests.long.flows.deployed_runs import DEADLINE_SECONDS
+from tests.long.flows.deployed_runs import DEADLINE_SECONDS, is_taken
 
 
 @pytest.fixture
@@ -72,17 +72,7 @@ async def cancelled(client: httpx.AsyncClient, run_id: str) -> None:
 
 
 async def resumed(client: httpx.AsyncClient, run_id: str, given: dict[str, Any]) -> None:
-    """The run is shown as paused a moment before Prefect keeps the form of its input; and a server
-    that is busy with another test's runs says 503."""
-    while True:
-        answer = await client.post(f"/flow_runs/{run_id}/resume", json=given)
-        if answer.is_success:
-            said = answer.json()
-            if said["status"] == "ACCEPT":
-                return
-            assert said["details"]["reason"] == "Run input schema not found.", said
-        else:
-            assert answer.status_code >= 500, answer.text
+    while not is_taken(await client.post(f"/flow_runs/{run_id}/resume", json=given)):
         await asyncio.sleep(0.1)
 
 

@@ -31,7 +31,7 @@ from tests.flows.months import (
     site_of,
     steps_of,
 )
-from tests.long.flows.deployed_runs import DEADLINE_SECONDS, run_of, state_of, until
+from tests.long.flows.deployed_runs import DEADLINE_SECONDS, answer_run, run_of, state_of, until
 from tests.long.flows.test_publish_decisions import resumed
 from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
 from tests.servers.jobs import JobScript
@@ -198,14 +198,12 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
         until_named(asking["id"], "Suspended")
         assert asking["id"] in refreshed()  # the same figures: the same question
         assert len(_runs_of(api, ids["publish"])) == 1
-        answer = {"run_input": {"publish": False, "note": "no"}}
-        until("answer taken", lambda: _is_taken(api, asking["id"], answer))
+        answer_run(api, asking["id"], publish=False, note="no")
         until_named(asking["id"], "Declined")
         assert asking["id"] not in refreshed()  # what was declined is asked about anew
         [again] = [run for run in _runs_of(api, ids["publish"]) if run["id"] != asking["id"]]
         until_named(again["id"], "Suspended")
-        answer = {"run_input": {"publish": True}}
-        until("answer taken", lambda: _is_taken(api, again["id"], answer))
+        answer_run(api, again["id"], publish=True)
         until_named(again["id"], "Completed")
         assert (to / "index.html").exists()
         assert "up to date" in refreshed()
@@ -220,13 +218,6 @@ def _deployments(api: str, name: str) -> dict[str, str] | None:
     found = patient.post(f"{api}/deployments/filter", json=asked).json()
     ids = {each["entrypoint"].split(".")[-1]: each["id"] for each in found}
     return ids if {"refresh", "publish"} <= ids.keys() else None
-
-
-def _is_taken(api: str, run: str, answer: dict[str, Any]) -> bool:
-    """Resume a run with a person's answer; False where the server is too busy."""
-    said = patient.post(f"{api}/flow_runs/{run}/resume", json=answer)
-    assert said.status_code < 500 or said.status_code == 503, said.text
-    return said.is_success
 
 
 def _states(api: str, run: str) -> str:
