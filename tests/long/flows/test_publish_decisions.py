@@ -72,7 +72,8 @@ async def cancelled(client: httpx.AsyncClient, run_id: str) -> None:
 
 
 async def resumed(client: httpx.AsyncClient, run_id: str, given: dict[str, Any]) -> None:
-    while not is_taken(await client.post(f"/flow_runs/{run_id}/resume", json=given)):
+    address = f"/flow_runs/{run_id}/resume"
+    while not is_taken(await client.post(address, json=given)):  # noqa: ASYNC110 (no event)
         await asyncio.sleep(0.1)
 
 
