@@ -108,24 +108,27 @@ async def serve_pool(
 
 
 class PoolWorker(ProcessWorker):
-    """A worker that outlives a server which does not answer while it takes a run.
+    """A worker that survives a server error while it takes a run.
 
-    Prefect's own ends then, and with it every run that it has started (3.8.8).
+    Prefect's own worker (3.8.8) ends then, and its runs with it.
     """
 
     @classmethod
     def __dispatch_key__(cls) -> str:
-        return "evergreen"  # by its own key Prefect's worker stays known beside this one
+        return "evergreen"  # Prefect's worker keeps its own key, "process"
 
     async def _submit_run(self, flow_run: FlowRun) -> None:
         try:
             await super()._submit_run(flow_run)
         except httpx.HTTPError as error:
             self.get_flow_run_logger(flow_run).warning(
-                "The server did not answer (%r). The next poll takes the run.", error
+                "The Prefect server did not answer (%r). The run is tried again at the next poll.",
+                error,
             )
             self._release_limit_slot(flow_run.id)
             self._submitting_flow_run_ids.discard(flow_run.id)
+            if self._cancelling_observer is not None:  # another host may take and cancel it
+                self._cancelling_observer.remove_in_flight_flow_run_id(flow_run.id)
 
 
 async def check_names(served: Sequence[RunnerDeployment]) -> None:

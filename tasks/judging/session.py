@@ -20,7 +20,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 ITEMS_PER_CALL = 2
-"""Items to begin for each call that the model may get at a time: one asks, one is prepared."""
+"""Items that a process begins per concurrent call: one is asked about, the next is prepared."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class JudgeSession:
     batch: BatchSender | None = None
     """The sender of batches; None for live calls."""
     max_calls: int | None = None
-    """How many calls the model may get at a time; None if the judge calls no model."""
+    """The limit on concurrent calls; None if the judge calls no model."""
 
     def limit_concurrency(self, most: int) -> int | None:
         """Return how many items to ask about at a time; None: all, since a batch takes hours
         whatever its size.
 
-        No more than keep the model busy: other processes wait for items that this one has begun.
+        A process begins only as many as keep its model busy: the others wait for what it has begun.
         """
         if self.batch:
             return None
