@@ -43,7 +43,7 @@ def draft_rubrics(
     get_drafter(judge)
     check_judges([judge], budget, batch=batch)
     if to.exists() and not to.is_dir():
-        raise typer.BadParameter(f"{to} is not a folder.", param_hint="to")
+        raise typer.BadParameter(f"{to} is not a folder.", param_hint="--to")
     with open_existing_warehouse(warehouse, edition) as store:
         todo = find_pending_drafts(store, edition, to, assignment or [])
         complete, outcome = run_flow(

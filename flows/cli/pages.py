@@ -181,7 +181,9 @@ def export(
 ) -> None:
     """Write an edition's archive as one file: WARC with bytes and texts, or texts alone."""
     if not to.name.endswith((".warc.gz", ".jsonl.gz")):
-        raise typer.BadParameter("give a name that ends in .warc.gz or .jsonl.gz", param_hint="to")
+        raise typer.BadParameter(
+            "give a name that ends in .warc.gz or .jsonl.gz", param_hint="--to"
+        )
     with open_to_read(warehouse, edition) as source, refuse_unwritable(to):
         n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
     print_message(f"{to}: {format_count(n, 'page')}, {to.stat().st_size / 1e6:,.1f} MB.")

@@ -67,7 +67,7 @@ def serve(
     for each in only or ():
         if each not in SERVED_FLOWS:
             raise typer.BadParameter(
-                f"{each!r} is none of {', '.join(SERVED_FLOWS)}.", param_hint="only"
+                f"{each!r} is none of {', '.join(SERVED_FLOWS)}.", param_hint="--only"
             )
     load_refresh()  # report its errors before starting a server
     names = only or SERVED_FLOWS
