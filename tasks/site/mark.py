@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 
 from tasks.errors import ExpectedError
 
@@ -113,4 +114,9 @@ def _is_within(path: str) -> bool:
 
 
 def _is_writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK | os.X_OK)
+    """Try it: what the system says of a folder's rights is not true of every file system."""
+    try:
+        with TemporaryFile(prefix=WORK_PREFIX, dir=folder):
+            return True
+    except OSError:
+        return False
