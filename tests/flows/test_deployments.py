@@ -1,10 +1,14 @@
 """Deployments: what they work on, and what their forms say."""
 
+import asyncio
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
+from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
 
@@ -87,3 +91,27 @@ def test_a_refresh_is_asked_for_alike_by_its_form_and_its_command() -> None:
     assert {form[name]["description"] for name in fields} == {
         field.description for field in fields.values()
     }
+
+
+def test_a_run_that_a_pool_s_worker_could_not_take_is_left_to_other_hosts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from prefect._internal.observers import FlowRunCancellingObserver
+    from prefect.workers.process import ProcessWorker
+
+    from flows.deployments import PoolWorker
+
+    async def unanswered(worker: ProcessWorker, run: FlowRun) -> None:
+        raise httpx.ReadTimeout("no answer")
+
+    async def submit() -> None:
+        await worker._submit_run(run)
+
+    monkeypatch.setattr(ProcessWorker, "_submit_run", unanswered)
+    worker, run = PoolWorker(work_pool_name="pool"), FlowRun(id=uuid4(), flow_id=uuid4())
+    observer = FlowRunCancellingObserver(on_cancelling=lambda flow_run_id: None)
+    worker._cancelling_observer = observer
+    worker._submitting_flow_run_ids.add(run.id)
+    observer.add_in_flight_flow_run_id(run.id)
+    asyncio.run(submit())
+    assert worker._submitting_flow_run_ids == observer._in_flight_flow_run_ids == set()
