@@ -12,9 +12,11 @@ from rich.table import Table
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.display.console import STDERR, STDOUT
+from flows.runtime.login import read_password
 from flows.runtime.server import is_healthy, read_record
 from flows.runtime.settings import prefect_home
 from tasks.doctor.finding import Finding, count_by_status
+from tasks.doctor.server import AUTH
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 STATUS_LABELS = {"ok": "ok", "warn": "to look at", "fail": "failed", "skipped": "skipped"}
@@ -72,11 +74,18 @@ def doctor(
 
 
 def _find_api_url() -> str | None:
-    """Return the API's URL: that of the configured server, else of ours if it runs."""
+    """Return the API's URL: that of the configured server, else of ours if it runs.
+
+    The checks find the password of ours where that of a configured one would be.
+    """
     if configured := os.environ.get("PREFECT_API_URL"):
         return configured
-    record = read_record(prefect_home())
-    return record.api_url if record and is_healthy(record.api_url) else None
+    home = prefect_home()
+    record = read_record(home)
+    if record is None or not is_healthy(record.api_url):
+        return None
+    os.environ[AUTH] = read_password(home)
+    return record.api_url
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -68,6 +68,10 @@ def sandbox(
     as_of: AsOfOption = None,
     ranking: RankingOption = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="A name by which other machines call it; may be repeated."),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
     api_key_env: KeysOption = None,
     per_minute: Annotated[
@@ -89,9 +93,9 @@ def sandbox(
     """
     # Imported here because the server takes a second to load.
     from tasks.sandbox.access import AccessRules
-    from tasks.sandbox.middleware import is_loopback
     from tasks.sandbox.server import open_socket
     from tasks.sandbox.source import PageSource
+    from tasks.serving.gate import is_loopback
 
     if edition is None and corpus is None:
         raise typer.BadParameter("give --edition, --corpus, or both.")
@@ -115,7 +119,7 @@ def sandbox(
         warn_about_open_access(host)
     on_query = print_log_line if log_queries else None
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve_index(folder, served, settings, listening, host, on_query))
+        asyncio.run(_serve_index(folder, served, settings, listening, (host, name or ()), on_query))
     print_message("Stopped.")
 
 
@@ -124,10 +128,14 @@ async def _serve_index(
     served: "AccessRules",
     settings: SandboxSettings,
     listening: socket,
-    host: str,
+    called: tuple[str, Sequence[str]],
     on_query: Callable[[str], None] | None,
 ) -> None:
-    """Serve until Ctrl-C. on_query: called with every query."""
+    """Serve until Ctrl-C.
+
+    called: the address to listen on, and names by which other machines call it. on_query: called
+    with every query.
+    """
     from tasks.sandbox.access import Sandbox
     from tasks.sandbox.search import open_index
     from tasks.sandbox.server import serve, server_url
@@ -136,7 +144,7 @@ async def _serve_index(
     sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query)
     check_served(sandbox)
     address = server_url(listening)
-    await serve(create_app(sandbox, host), listening, lambda: print_addresses(address, served))
+    await serve(create_app(sandbox, *called), listening, lambda: print_addresses(address, served))
 
 
 def _build_or_exit(source: "PageSource", settings: SandboxSettings, warehouse: Location) -> Path:

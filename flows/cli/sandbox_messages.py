@@ -74,7 +74,7 @@ def print_addresses(address: str, served: "AccessRules") -> None:
 def warn_about_open_access(host: str) -> None:
     _print_warning(
         f"Anybody who can reach {host} can read these texts, which belong to others: set a key "
-        "with --api-key-env. Other machines have to use this one's name or address."
+        "with --api-key-env. Other machines use its address, its host name, or a --name."
     )
 
 

@@ -8,8 +8,8 @@ Prefect reads its settings on its first import, so set them before and import it
         ...
 
 `home` is Prefect's folder (data/prefect): the history (prefect.db, SQLite in WAL mode, which
-survives a killed server), results (storage/), the record of the running server (server.json) and
-its log (server.log). server_process.py is the server.
+survives a killed server), results (storage/), the record of the running server (server.json), its
+password and its log (server.log). server_process.py is the server.
 """
 
 import fcntl
@@ -28,6 +28,7 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from flows.runtime.history import flush_history
+from flows.runtime.login import login_address, password_file, read_password
 from flows.runtime.settings import prefect_environment
 from tasks.base import Frozen
 from tasks.errors import ExpectedError
@@ -65,10 +66,11 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
 
     A configured PREFECT_API_URL is used unchanged. Otherwise this joins the running server of
     `home`, or starts one on the loopback `port` (0: any free one); it ends with its last user, even
-    a killed one. Prefect is imported while the server starts.
+    a killed one. Prefect is imported while the server starts, and knows the home's password.
 
     Raises:
         ServerError: the configured server does not answer, or ours does not start.
+        PasswordError: others can read the home's password.
     """
     if configured := os.environ.get("PREFECT_API_URL"):
         check_configured_server(configured)
@@ -79,14 +81,17 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
         server: subprocess.Popen[bytes] | None = None
         try:
             with hold_start_lock(home):
-                server = None if is_served(home) else start_server(home, port)
+                password = read_password(home)
+                server = None if is_served(home) else start_server(home, port, password)
+                os.environ["PREFECT_API_AUTH_STRING"] = password
                 record = wait_until_healthy(home, server)
             try:
                 yield record.api_url
             finally:
                 flush_history()
         finally:
-            os.environ.pop("PREFECT_API_URL", None)
+            for name in ("PREFECT_API_URL", "PREFECT_API_AUTH_STRING"):
+                os.environ.pop(name, None)
             if server is not None and is_last_user(users):
                 stop_server(server)
 
@@ -99,10 +104,15 @@ def serve_ui(home: Path, port: int) -> None:
     """
     configured = bool(os.environ.get("PREFECT_API_URL"))
     with local_server(home, port) as api_url:
-        print(f"Prefect UI: {api_url.removesuffix('/api')}")
+        address = api_url.removesuffix("/api")
         if configured:
+            print(f"Prefect UI: {address}")
             return
-        print("Press Ctrl-C to stop.")
+        if sys.stdout.isatty():
+            print(f"Prefect UI: {login_address(address, read_password(home))}")
+        else:  # a log is no place for a password
+            print(f"Prefect UI: {address} (the password is in {password_file(home)})")
+        print("Press Ctrl-C to stop.", flush=True)
         try:
             while is_served(home):  # not is_healthy: a busy server may answer late
                 time.sleep(2)
@@ -140,7 +150,7 @@ def hold_users_lock(home: Path) -> Iterator[IO[str]]:
     Wait for a server that is ending.
     """
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         users = (home / "users.lock").open("a")
     except OSError as error:
         raise ServerError(
@@ -184,7 +194,7 @@ def is_served(home: Path) -> bool:
         return True
 
 
-def start_server(home: Path, port: int) -> subprocess.Popen[bytes]:
+def start_server(home: Path, port: int, password: str) -> subprocess.Popen[bytes]:
     """Start the server in its own session, so that Ctrl-C in the terminal does not stop it."""
     with (home / "server.log").open("wb") as log:
         return subprocess.Popen(
@@ -197,7 +207,11 @@ def start_server(home: Path, port: int) -> subprocess.Popen[bytes]:
                 str(home.absolute()),
                 str(port),
             ],
-            env={**os.environ, **prefect_environment(home)},
+            env={
+                **os.environ,
+                **prefect_environment(home),
+                "PREFECT_SERVER_API_AUTH_STRING": password,
+            },
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

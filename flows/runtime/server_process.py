@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from flows.runtime.login import LoginPage
 from flows.runtime.server_database import create_database, write_immediately
+from tasks.serving.gate import LOOPBACK_NAMES, Gate, OwnNames
 
 if TYPE_CHECKING:
     import uvicorn
@@ -36,6 +38,17 @@ GRACE_SECONDS = 10.0
 """How long a graceful shutdown may take before the process exits."""
 COLLECT_SECONDS = 2.0
 """The interval between garbage collections."""
+BATCHED_WRITES = {
+    f"PREFECT_SERVER_SERVICES_{service}_{setting}": value
+    for service in ("TASK_RUN_RECORDER", "EVENT_PERSISTER")
+    for setting, value in (
+        ("READ_BATCH_SIZE", "100"),
+        ("BATCH_SIZE", "100"),
+        ("FLUSH_INTERVAL", "1"),
+    )
+}
+"""Lets the history keep up: by default each event is its own transaction. The interval is one
+second, because Prefect truncates it to an integer and 0 would spin."""
 
 
 def main(home: Path, port: int) -> int:
@@ -52,7 +65,8 @@ def main(home: Path, port: int) -> int:
     os.environ.update(server_settings(home, port))
     write_record(home, port)
     create_database(home / "prefect.db")
-    serve(listener, port)
+    write_immediately()
+    serve(listener, own_names(port), f"http://127.0.0.1:{port}")
     return 0
 
 
@@ -84,11 +98,8 @@ def listen(port: int) -> socket.socket:
 def server_settings(home: Path, port: int) -> dict[str, str]:
     """Return Prefect's settings for this server.
 
-    Batched writes let the history keep up: by default each event is its own transaction. The
-    interval is one second, because Prefect truncates it to an integer and 0 would spin. Services
-    for workers and automations are off: a server for local runs has none.
+    Services for workers and automations are off: a server for local runs has none.
     """
-    services = "PREFECT_SERVER_SERVICES_"
     address = f"http://127.0.0.1:{port}"
     unused = ("TRIGGERS", "FOREMAN", "REPOSSESSOR", "CLEANUP_RECONCILER", "PAUSE_EXPIRATIONS")
     return {
@@ -97,14 +108,15 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
         # Only our own pages may call the API, not others that the browser has open.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"{address},http://localhost:{port}",
         "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
-        f"{services}TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
-        f"{services}TASK_RUN_RECORDER_BATCH_SIZE": "100",
-        f"{services}TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
-        f"{services}EVENT_PERSISTER_READ_BATCH_SIZE": "100",
-        f"{services}EVENT_PERSISTER_BATCH_SIZE": "100",
-        f"{services}EVENT_PERSISTER_FLUSH_INTERVAL": "1",
-        **{f"{services}{name}_ENABLED": "false" for name in unused},
+        **BATCHED_WRITES,
+        **{f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in unused},
     }
+
+
+def own_names(port: int) -> OwnNames:
+    """The names of a server on the loopback, and its own pages' origins."""
+    origins = (f"http://{name}:{port}" for name in LOOPBACK_NAMES)
+    return OwnNames(frozenset(LOOPBACK_NAMES), frozenset(origins))
 
 
 def write_record(home: Path, port: int) -> None:
@@ -114,16 +126,18 @@ def write_record(home: Path, port: int) -> None:
     draft.replace(home / "server.json")
 
 
-def serve(listener: socket.socket, port: int) -> None:
-    """Run the server until SIGTERM. Imported late: Prefect reads its settings on import."""
+def serve(listener: socket.socket, names: OwnNames, address: str) -> None:
+    """Run the server until SIGTERM. Imported late: Prefect reads its settings on import.
+
+    address: the one at which browsers reach it.
+    """
     import uvicorn
     from prefect.server.api.server import create_app
 
-    write_immediately()
     config = uvicorn.Config(
-        create_app(final=True),
+        Gate(LoginPage(create_app(final=True)), names),
         log_level="warning",
-        headers=[("Content-Security-Policy", content_security_policy(port))],
+        headers=[("Content-Security-Policy", content_security_policy(address))],
         timeout_graceful_shutdown=2,  # an open UI keeps a socket
     )
     server = uvicorn.Server(config)
@@ -149,15 +163,15 @@ def collect_garbage(server: "uvicorn.Server") -> None:
         gc.collect()
 
 
-def content_security_policy(port: int) -> str:
+def content_security_policy(address: str) -> str:
     """Return the policy that lets the UI talk to this server only.
 
     The second version of Prefect's UI calls its vendor's usage statistics on load, before it checks
     whether they are off. The policy blocks that, and foreign pictures in artifacts.
     """
-    local = f"'self' http://127.0.0.1:{port} ws://127.0.0.1:{port}"
+    sockets = address.replace("http", "ws", 1)
     return (
-        f"default-src {local} data: blob: 'unsafe-inline' 'unsafe-eval'; "
+        f"default-src 'self' {address} {sockets} data: blob: 'unsafe-inline' 'unsafe-eval'; "
         "object-src 'none'; frame-ancestors 'self'"
     )
 

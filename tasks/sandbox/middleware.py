@@ -1,11 +1,9 @@
-"""Middleware that checks host, key and rate before anything else handles a request."""
+"""Middleware that checks key and rate; the gate (`tasks.serving`) comes before it."""
 
 import hmac
 import math
-import re
 from collections import OrderedDict
 from collections.abc import Sequence
-from ipaddress import ip_address
 
 from aiolimiter import AsyncLimiter
 from starlette.datastructures import Headers
@@ -17,32 +15,6 @@ OPEN_PATHS = frozenset({"/", "/health", "/openapi.json"})
 """Paths that need no key and are not rate limited, since they reveal no page content."""
 MAX_CLIENTS = 10_000
 """How many clients are rate limited; with more, the least recent ones start afresh."""
-
-_PORT = re.compile(r":\d*\Z")
-
-
-class HostCheck:
-    """Requires a Host header that names this machine, if the server is bound to loopback.
-
-    Otherwise any web site could point its own host name here (DNS rebinding), and its visitors'
-    browsers would let it read the answers.
-    """
-
-    def __init__(self, app: ASGIApp, host: str) -> None:
-        """host: the address that the server is bound to; unless it is loopback, any name passes."""
-        self._app = app
-        bound = f"[{host}]" if ":" in host else host.lower()
-        self._names = {"127.0.0.1", "[::1]", "localhost", bound} if is_loopback(host) else None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._names is None or self._get_host(scope) in self._names:
-            await self._app(scope, receive, send)
-            return
-        error = "Ask for 127.0.0.1, [::1] or localhost; only this machine can ask."
-        await refuse(error, "wrong_host", 421)(scope, receive, send)
-
-    def _get_host(self, scope: Scope) -> str:
-        return _PORT.sub("", Headers(scope=scope).get("host", "").lower())
 
 
 class ClientCheck:
@@ -93,11 +65,3 @@ class ClientCheck:
         if len(self._limiters) > MAX_CLIENTS:
             self._limiters.popitem(last=False)
         return limiter
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is only reachable from this machine."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"

@@ -1,6 +1,6 @@
 """The sandbox over HTTP: search and fetch, for programs and, as tools, for models (MCP)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
@@ -13,8 +13,9 @@ from tasks.sandbox import responses
 from tasks.sandbox.access import Sandbox
 from tasks.sandbox.catalogue import NotServed
 from tasks.sandbox.front_page import render_front_page
-from tasks.sandbox.middleware import ClientCheck, HostCheck
+from tasks.sandbox.middleware import ClientCheck
 from tasks.sandbox.tools import create_mcp_app
+from tasks.serving.gate import Gate, serving_names
 
 JSON = "application/json"
 AssignmentParameter = Annotated[
@@ -30,14 +31,19 @@ SearchReplies = responses.GymResults | responses.Results
 REFUSALS: dict[int | str, dict[str, Any]] = {
     401: {"model": responses.Refusal, "description": "No key, or a wrong one."},
     404: {"model": responses.Refusal, "description": "Not archived, banned, or later than served."},
-    421: {"model": responses.Refusal, "description": "Host is not a name of this machine."},
+    403: {"model": responses.Refusal, "description": "Asked by a page of another site."},
+    415: {"model": responses.Refusal, "description": "The body is not JSON."},
+    421: {"model": responses.Refusal, "description": "Host is not a name of this server."},
     422: {"model": responses.Refusal, "description": "The request is malformed."},
     429: {"model": responses.Refusal, "description": "Too many requests; see Retry-After."},
 }
 
 
-def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
-    """Create the service as an ASGI application. host: the address that it is bound to."""
+def create_app(sandbox: Sandbox, host: str = "127.0.0.1", names: Sequence[str] = ()) -> FastAPI:
+    """Create the service as an ASGI application.
+
+    host: the address that it is bound to. names: by which other machines call it.
+    """
     tools = create_mcp_app(sandbox, host)
 
     @asynccontextmanager
@@ -56,7 +62,7 @@ def create_app(sandbox: Sandbox, host: str = "127.0.0.1") -> FastAPI:
         description="Search and fetch over archived web pages.",
     )
     app.add_middleware(ClientCheck, keys=sandbox.rules.keys, per_minute=sandbox.settings.per_minute)
-    app.add_middleware(HostCheck, host=host)  # the last one added runs first
+    app.add_middleware(Gate, names=serving_names(host, names))  # the last one added runs first
     _add_error_handlers(app)
     _add_calls(app, sandbox)
     app.router.routes.extend(tools.routes)

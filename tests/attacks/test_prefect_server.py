@@ -1,0 +1,202 @@
+"""A web page in the operator's browser, and other users of the host, at a Prefect server of ours"""
+
+import asyncio
+import json
+import os
+import stat
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from flows.runtime.login import PasswordError, login_address, password_file, read_password
+from flows.runtime.server import local_server
+from flows.runtime.shared_server import find_problem, shared_names
+from tasks.serving.gate import Gate, serving_names
+from tests.conftest import PREFECT_HOME
+
+REMOVE = "/deployments/bulk_delete"
+"""What a reviewer removed all deployments with, as a web page."""
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[str]:
+    """The API of a real local server."""
+    with local_server(PREFECT_HOME) as url:
+        yield url
+
+
+@pytest.fixture
+def us() -> tuple[str, str]:
+    user, _, password = read_password(PREFECT_HOME).partition(":")
+    return user, password
+
+
+def send(url: str, **given: object) -> httpx.Response:
+    return httpx.post(url, timeout=30, trust_env=False, **given)  # type: ignore[arg-type]
+
+
+def test_nothing_is_told_or_done_without_the_password(api: str) -> None:
+    """A local Prefect server does nothing for anybody who does not know its password."""
+    assert send(f"{api}{REMOVE}", json={"deployments": {}}).status_code == 401
+    assert send(f"{api}{REMOVE}", json={}, auth=("evergreen", "guess")).status_code == 401
+    assert httpx.get(f"{api}/admin/settings", timeout=30).status_code == 401
+    assert httpx.get(f"{api}/variables/name/health", timeout=30).status_code == 401
+
+
+def test_what_knows_the_password_is_served(api: str, us: tuple[str, str]) -> None:
+    assert send(f"{api}/deployments/filter", json={}, auth=us).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:4200", "127.0.0.1.evil.example", "", "localhost@evil.example",
+     "127.0.0.2", "[::ffff:127.0.0.1]", "localhost."],
+)  # fmt: skip
+def test_a_foreign_host_name_is_refused(api: str, us: tuple[str, str], host: str) -> None:
+    """A page that points its own name at this machine (DNS rebinding) gets no answer."""
+    for path in (api, api.removesuffix("/api")):
+        answer = httpx.get(f"{path}/ready", headers={"Host": host}, auth=us, timeout=30)
+        assert answer.status_code in (400, 421), answer.text
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://",
+     "http://localhost.evil.example:{port}"],
+)  # fmt: skip
+def test_a_page_of_another_site_is_refused(api: str, us: tuple[str, str], origin: str) -> None:
+    """A page of another site may send no request, even from a browser that is logged in."""
+    port = api.split(":")[2].removesuffix("/api")
+    origin = origin.format(port=port)
+    answer = send(f"{api}/deployments/filter", json={}, headers={"Origin": origin}, auth=us)
+    assert (answer.status_code, answer.json()["reason"]) == (403, "wrong_origin")
+    own = {"Origin": api.removesuffix("/api")}
+    assert send(f"{api}/deployments/filter", json={}, headers=own, auth=us).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+     "text/plain, application/json", "application/json-patch", ""],
+)  # fmt: skip
+def test_a_body_that_is_not_declared_json_is_refused(
+    api: str, us: tuple[str, str], kind: str | None
+) -> None:
+    """A body counts only as `application/json`, which no page can send to another site."""
+    headers = {} if kind is None else {"Content-Type": kind}
+    answer = send(f"{api}/deployments/filter", content=b"{}", headers=headers, auth=us)
+    assert answer.status_code == 415, answer.text
+
+
+def test_a_chunked_body_without_a_type_is_refused(api: str, us: tuple[str, str]) -> None:
+    """A body without a type and without a length is refused as well."""
+    pieces = iter([b"{", b"}"])
+    assert send(f"{api}/deployments/filter", content=pieces, auth=us).status_code == 415
+
+
+@pytest.mark.parametrize("path", ["/events/out", "/events/in", "/logs/out"])
+@pytest.mark.parametrize(
+    ("host", "origin"), [("evil.example", None), (None, "http://evil.example"), (None, "null")]
+)
+def test_a_foreign_web_socket_is_refused(
+    api: str, path: str, host: str | None, origin: str | None
+) -> None:
+    """WebSockets are held to the same names and pages, and to the same password."""
+    at, _, port = api.removeprefix("http://").removesuffix("/api").partition(":")
+
+    async def open_it(called: str, **given: object) -> None:
+        url = f"ws://{called}:{port}/api{path}"
+        place = {"host": at, "port": int(port)}
+        async with connect(url, subprotocols=["prefect"], **place, **given) as socket:  # type: ignore[arg-type]
+            await socket.send(json.dumps({"type": "auth", "token": "guess"}))
+            await socket.recv()
+
+    with pytest.raises(InvalidStatus, match="403"):
+        asyncio.run(open_it(host or at, origin=origin))
+    with pytest.raises(ConnectionClosed):  # without a password, however well it is called
+        asyncio.run(open_it(at))
+
+
+def test_the_password_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """The password is random, belongs to one home, and only its owner can read it."""
+    password = read_password(tmp_path)
+    (tmp_path / "other").mkdir()
+    assert read_password(tmp_path) == password != read_password(tmp_path / "other")
+    assert len(password) > 40
+    assert stat.S_IMODE(password_file(tmp_path).stat().st_mode) == 0o600
+    password_file(tmp_path).chmod(0o644)
+    with pytest.raises(PasswordError, match="can be read by others"):
+        read_password(tmp_path)
+
+
+def test_a_password_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    """A link in the place of the password file is not followed."""
+    (tmp_path / "known").write_text("evergreen:known-to-others")
+    (tmp_path / "known").chmod(0o600)
+    password_file(tmp_path).symlink_to(tmp_path / "known")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        read_password(tmp_path)
+
+
+def test_the_log_in_page_sends_the_password_to_nobody(api: str) -> None:
+    """A browser is logged in by the part of an address that it does not send."""
+    address = login_address(api.removesuffix("/api"), "evergreen:secret")
+    assert address.endswith("/log-in#" + b64encode(b"evergreen:secret").decode())
+    page = httpx.get(address, timeout=30)
+    assert page.status_code == 200
+    assert "secret" not in str(page.request.url.copy_with(fragment=None))
+    assert "no-referrer" in page.text
+    assert "http" not in page.text  # it loads nothing
+
+
+def test_the_password_is_in_no_log(api: str) -> None:
+    """The password stands in no log, and `evergreen ui` prints it to a terminal alone."""
+    password = read_password(PREFECT_HOME).partition(":")[2]
+    assert password not in (PREFECT_HOME / "server.log").read_text("utf-8", errors="replace")
+    assert password not in (PREFECT_HOME / "server.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("auth", ["", "evergreen", ":long-enough-password", "user:", "user:short"])
+def test_a_shared_server_without_a_password_does_not_start(auth: str, tmp_path: Path) -> None:
+    """A server for several machines does not start without a password."""
+    environment = {"PATH": os.environ["PATH"], "PREFECT_SERVER_API_AUTH_STRING": auth}
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.runtime.shared_server", "--port", "0"],
+        env=environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "PREFECT_SERVER_API_AUTH_STRING" in done.stderr
+
+
+def test_a_shared_server_answers_to_its_own_names_alone() -> None:
+    """A server for several machines answers to the names it was given, and no others."""
+    names = shared_names("https://prefect.example.org", 4200, ["server"])
+    assert "server" in names.hosts
+    assert "prefect.example.org" in names.hosts
+    assert not names.any_address
+    assert names.origins is not None
+    assert "https://prefect.example.org" in names.origins
+    assert "http://server:4200" not in names.origins
+    assert find_problem("user:a-long-password", "prefect.example.org") is not None
+
+
+def test_a_sandbox_that_other_machines_reach_keeps_its_gate() -> None:
+    """A sandbox bound to other addresses answers to names it was given and to addresses alone."""
+    from starlette.datastructures import Headers
+
+    gate = Gate(lambda *_: None, serving_names("0.0.0.0", ["sandbox"]))  # type: ignore[arg-type]
+
+    def answer(host: str, **more: str) -> int:
+        refused = gate.check(Headers({"host": host, **more}))
+        return refused.status if refused else 200
+
+    assert answer("evil.example:8100") == 421
+    assert answer("sandbox:8100") == answer("10.0.0.7:8100") == answer("[fd00::7]:8100") == 200
+    assert answer("10.0.0.7:8100", origin="http://6.6.6.6") == 403
