@@ -23,13 +23,7 @@ MIN_PASSWORD_CHARS = 12
 
 def main(arguments: list[str]) -> int:
     """Serve until SIGTERM; 2 if something that it needs is missing."""
-    parser = argparse.ArgumentParser(prog="shared_server", description=__doc__)
-    parser.add_argument("--listen", default="127.0.0.1", help="the address to listen on")
-    parser.add_argument("--port", type=int, default=4200)
-    parser.add_argument(
-        "--name", action="append", default=[], help="a name that clients call it by; repeatable"
-    )
-    given = parser.parse_args(arguments)
+    given = parse_arguments(arguments)
     address = os.environ.get(UI_URL, f"http://127.0.0.1:{given.port}/api").rstrip("/")
     if problem := find_problem(os.environ.get(AUTH, ""), address):
         print(problem, file=sys.stderr)
@@ -43,6 +37,17 @@ def main(arguments: list[str]) -> int:
     listener = socket.create_server((given.listen, given.port), family=family)
     serve(listener, names, origin)
     return 0
+
+
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="shared_server", description=__doc__)
+    parser.add_argument("--listen", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument("--port", type=int, default=4200)
+    parser.add_argument(
+        "--name", action="append", default=[], help="a name that clients call it by; repeatable"
+    )
+    return parser.parse_args(arguments)
 
 
 def find_problem(auth: str, address: str) -> str | None:

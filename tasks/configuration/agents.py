@@ -147,12 +147,33 @@ class CommandAsk(Ask):
     """The file with the report in its working folder; null: stdout."""
     environment: tuple[str, ...] = ()
     """The environment variables that it gets, including keys; no others are passed on."""
+    reads: tuple[str, ...] = ()
+    """The files and folders of its own code, which it may read; relative to the working folder."""
+    network: Literal["none", "sandbox", "open"] = "none"
+    """`sandbox`: our search server alone (EVERGREEN_SANDBOX). `open`: everything; boards say so."""
+    isolation: Literal["sandbox", "none"] = "sandbox"
+    """`none`: it may do all that you may, read your keys and files too; boards say so."""
+    shared_cache: bool = False
+    """Whether all its jobs share one EVERGREEN_CACHE; otherwise each has its own."""
     memory_mb: PositiveInt = 4096
     """Address space of each of its processes."""
     archive: bool | Literal["references"] = False
     """Whether it may read the edition's archived pages that no assignment bans
     (`EVERGREEN_ARCHIVE`); `references`: only those that the articles' references link to, which
     `evergreen refresh` fetches for it."""
+
+    @model_validator(mode="after")
+    def _check_isolation(self) -> Self:
+        if self.isolation == "none" and self.network != "open":
+            raise ValueError(
+                "expected `network: open` beside `isolation: none`: nothing keeps such a program "
+                "from the network."
+            )
+        if "EVERGREEN_SANDBOX" in self.environment:
+            raise ValueError(
+                "expected `network: sandbox` instead of EVERGREEN_SANDBOX under `environment`."
+            )
+        return self
 
 
 class HttpAsk(Ask, KeySettings):

@@ -1,15 +1,17 @@
 """Pictures of a flow run as people see it: the real Prefect UI in headless Chromium.
 
-    python tests/rigs/ui_screenshots.py --api URL --flow-run ID [--deployment ID]... --out DIR
+    python -m tests.rigs.ui_screenshots --api URL --flow-run ID [--deployment ID]... --out DIR
 
 Takes the run's page, its task runs, its subflow runs, its artifacts and the page of each
 artifact; of a deployment its page with the schedule, and the form that a run is begun by. Needs
 Debian's chromium and chromium-driver, and selenium. The browser can reach the loopback
-and nothing else; what it tried to reach beyond is printed.
+and nothing else; what it tried to reach beyond is printed. The server's password is taken from
+PREFECT_API_AUTH_STRING.
 """
 
 import argparse
 import json
+import os
 import re
 import shutil
 import sys
@@ -20,11 +22,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+
+from flows.runtime.login import login_address
+from tests import patient
 
 WIDTH = 1440
 HEIGHT = 900
@@ -57,16 +61,13 @@ def take(api_url: str, flow_run_id: str, out: Path) -> list[Path]:
     Raises BrokenPage when the UI shows an error, TimeoutException when a page stays empty.
     """
     ui_url = api_url.removesuffix("/").removesuffix("/api")
-    run = (
-        httpx.get(f"{api_url}/flow_runs/{flow_run_id}", timeout=LOAD_SECONDS)
-        .raise_for_status()
-        .json()
-    )
+    run = patient.get(f"{api_url}/flow_runs/{flow_run_id}").raise_for_status().json()
     name = re.sub(r"\W+", "-", run["name"]).strip("-")
     artifacts = artifacts_of(api_url, flow_run_id)
     out.mkdir(parents=True, exist_ok=True)
     files = []
     with browser() as driver:
+        log_in(driver, ui_url)
         for page, tab in TABS.items():
             address = f"{ui_url}/v2/runs/flow-run/{flow_run_id}?tab={tab}"
             files.append(photograph(driver, address, run["name"], out / f"{name}-{page}.png"))
@@ -82,32 +83,29 @@ def take(api_url: str, flow_run_id: str, out: Path) -> list[Path]:
 def take_deployment(api_url: str, deployment_id: str, out: Path) -> list[Path]:
     """Photograph a deployment's page and the form of its parameters; return the files."""
     ui_url = api_url.removesuffix("/").removesuffix("/api")
-    found = (
-        httpx.get(f"{api_url}/deployments/{deployment_id}", timeout=LOAD_SECONDS)
-        .raise_for_status()
-        .json()
-    )
-    flow = (
-        httpx.get(f"{api_url}/flows/{found['flow_id']}", timeout=LOAD_SECONDS)
-        .raise_for_status()
-        .json()["name"]
-    )
+    found = patient.get(f"{api_url}/deployments/{deployment_id}").raise_for_status().json()
+    flow = patient.get(f"{api_url}/flows/{found['flow_id']}").raise_for_status().json()["name"]
     page = f"{ui_url}/v2/deployments/deployment/{deployment_id}"
     out.mkdir(parents=True, exist_ok=True)
     with browser() as driver:
+        log_in(driver, ui_url)
         return [
             photograph(driver, page, found["name"], out / f"{flow}-deployment.png"),
             photograph(driver, f"{page}/run", "warehouse", out / f"{flow}-form.png"),
         ]
 
 
+def log_in(driver: webdriver.Chrome, ui_url: str) -> None:
+    """Open the address that `evergreen ui` prints."""
+    driver.get(login_address(ui_url, os.environ["PREFECT_API_AUTH_STRING"]))
+
+
 def artifacts_of(api_url: str, flow_run_id: str) -> list[dict[str, Any]]:
     """The artifacts with a key that the run made."""
     found: list[dict[str, Any]] = (
-        httpx.post(
+        patient.post(
             f"{api_url}/artifacts/filter",
             json={"artifacts": {"flow_run_id": {"any_": [flow_run_id]}}},
-            timeout=LOAD_SECONDS,
         )
         .raise_for_status()
         .json()

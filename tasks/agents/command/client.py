@@ -5,11 +5,12 @@ starts it, ends it at the limit, and records the result. Its folder is named aft
 **starting the same job twice starts it once**: a caller that was killed between starting a program
 and recording that may simply start it again.
 
-The program runs in its own folder with a clean environment: PATH, HOME, TMPDIR, LANG,
-EVERGREEN_ASSIGNMENT (a JSON file with the assignment), EVERGREEN_CACHE (a folder that the agent's
-programs share), EVERGREEN_ARCHIVE if its entry sets `archive` (a read-only folder that its programs
-share, with a `pages.parquet` of the edition's pages without those that any assignment bans), and
-the variables that its entry names.
+The program runs in its own folder, isolated (`isolation.py`), with a clean environment: PATH, HOME,
+TMPDIR, LANG, EVERGREEN_ASSIGNMENT (a JSON file with the assignment), EVERGREEN_CACHE (a folder for
+what it wants to keep; `shared_cache` has all its jobs share one), EVERGREEN_ARCHIVE if its entry
+sets `archive` (a read-only folder that its programs share, with a `pages.parquet` of the edition's
+pages without those that any assignment bans), EVERGREEN_SANDBOX if it sets `network: sandbox` (our
+search server, through a relay), and the variables that its entry names.
 """
 
 import asyncio
@@ -29,15 +30,16 @@ from filelock import FileLock, Timeout
 from tasks.agents.agent import Gone, JobRequest, JobStatus
 from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
 from tasks.agents.command.capture import write_atomically
-from tasks.agents.command.supervisor import ProgramSpec, kill_leftovers, write_spec
+from tasks.agents.command.isolation import JobPlace, describe_isolation, plan_isolation
+from tasks.agents.command.program import ROOT, SANDBOX_TOKEN, ProgramSpec, write_spec
+from tasks.agents.command.supervisor import kill_leftovers
 from tasks.agents.http import CONFIGURED_IN
+from tasks.agents.isolation.plan import IsolationPlan
 from tasks.agents.kinds import AgentFolders
 from tasks.agents.report_form import assignment_payload
 from tasks.configuration.agents import CommandAsk
 from tasks.models.errors import Misconfigured, TransientError
 
-ROOT = Path(__file__).resolve().parents[3]
-"""The folder of `tasks`, the supervisor's working directory."""
 START_SECONDS = 60
 """Time limit for a supervisor to start; it takes a fraction of a second."""
 GRACE_SECONDS = 5.0
@@ -59,9 +61,8 @@ class CommandClient:
         """grace_seconds: between terminating a program and killing it."""
         self._agent = agent
         self._ask = ask
-        self._archive = folders.archive
+        self._folders = folders
         self._jobs = folders.work / safe_file_name(agent)
-        self._cache = folders.work / ".cache" / safe_file_name(agent)
         self._grace_seconds = grace_seconds
         self._folder_lock = threading.Lock()
         """Two threads may start the same job; one at a time writes its files."""
@@ -88,6 +89,7 @@ class CommandClient:
         if self._ask.archive:
             self._find_archive()
             findings.append("it will read the archived pages that no assignment bans")
+        findings.append(describe_isolation(self._plan_isolation(self._jobs, command)))
         limits = f"{self._ask.limits.deadline_minutes:g} minutes and {self._ask.memory_mb} MB"
         return "; ".join([*findings, f"it gets {limits}. It was not run."])
 
@@ -101,6 +103,8 @@ class CommandClient:
             try:
                 with self._folder_lock:
                     self._write_folder(folder, request, command)
+                if self._ask.network == "sandbox" and (token := self._folders.issue_token(request)):
+                    secrets[SANDBOX_TOKEN] = token
                 self._start_supervisor(folder, secrets)
             except OSError as error:
                 raise Misconfigured(
@@ -155,17 +159,49 @@ class CommandClient:
         return {name: os.environ[name] for name in self._ask.environment}
 
     def _find_archive(self) -> Path:
-        if self._archive is None or not (self._archive / "pages.parquet").is_file():
+        archive = self._folders.archive
+        if archive is None or not (archive / "pages.parquet").is_file():
             raise Misconfigured(
                 f"{self._agent}: its entry in {CONFIGURED_IN} sets `archive`, but no pages have "
                 "been exported yet. Import or evaluate an edition first."
             )
-        return self._archive.absolute()
+        return archive.absolute()
+
+    def _find_cache(self, folder: Path) -> Path:
+        """The folder that is EVERGREEN_CACHE. folder: the job's."""
+        if not self._ask.shared_cache:
+            return folder / "cache"
+        return (self._folders.work / ".cache" / self._jobs.name).absolute()
+
+    def _plan_isolation(self, folder: Path, command: tuple[str, ...]) -> IsolationPlan | None:
+        """Plan a job's isolation; None if its entry wants none. folder: the job's."""
+        if self._ask.isolation == "none":
+            return None
+        place = JobPlace(
+            folder=folder,
+            cache=self._find_cache(folder),
+            archive=self._find_archive() if self._ask.archive else None,
+            private=self._folders.private,
+        )
+        return plan_isolation(self._agent, self._ask, command[0], place)
+
+    def _find_sandbox(self) -> str | None:
+        """The sandbox server's URL, if the entry names that network."""
+        if self._ask.network != "sandbox":
+            return None
+        if self._folders.sandbox_url is None:
+            raise Misconfigured(
+                f"{self._agent}: its entry in {CONFIGURED_IN} sets `network: sandbox`, but "
+                "EVERGREEN_SANDBOX is not set. Set it to the address that `evergreen sandbox` "
+                "prints."
+            )
+        return self._folders.sandbox_url
 
     def _write_folder(self, folder: Path, request: JobRequest, command: tuple[str, ...]) -> None:
         """Write the job's folder, readable only by this user. Writing it again changes nothing."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        plan, cache = self._plan_isolation(folder, command), self._find_cache(folder)
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "program" / "tmp").mkdir(parents=True, exist_ok=True)
         write_atomically(folder / "prompt.md", _render_prompt(request))
         write_atomically(
@@ -178,7 +214,7 @@ class CommandClient:
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",
             "EVERGREEN_ASSIGNMENT": str(folder / "assignment.json"),
-            "EVERGREEN_CACHE": str(self._cache.absolute()),
+            "EVERGREEN_CACHE": str(cache),
         }
         if self._ask.archive:
             environment["EVERGREEN_ARCHIVE"] = str(self._find_archive())
@@ -190,6 +226,8 @@ class CommandClient:
             memory_mb=self._ask.memory_mb,
             seconds=self._ask.limits.deadline_minutes * 60,
             grace_seconds=self._grace_seconds,
+            isolation=plan.render() if plan else "",
+            sandbox=self._find_sandbox(),
         )
         write_spec(folder, spec)
 

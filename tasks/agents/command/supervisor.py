@@ -2,7 +2,7 @@
 
 It is a separate process, so that the program keeps running when its caller is killed. It holds the
 lock in the job's folder while it is alive, and finally writes the result to `ended.json`. It
-imports nothing of the project but `capture`, since many supervisors must be cheap.
+imports little of the project, since many supervisors must be cheap.
 
 The folder: `job.json` (how to run the program), `prompt.md`, `assignment.json`, `lock`, `begun`
 (created before the program is started, so that none is started twice), `stdout`, `stderr`,
@@ -20,7 +20,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -37,45 +36,15 @@ from tasks.agents.command.capture import (
     select_secrets,
     write_atomically,
 )
+from tasks.agents.command.program import SANDBOX_TOKEN, ProgramSpec, read_spec, start_program
 
 ANSWER_FILE = "answer.json"
 """An optional file of the program with its sources, trace and usage (see `report_form.py`)."""
-MAX_FILE_BYTES = 4 * 1024**3
-"""The largest file that a program may write."""
 CHECK_SECONDS = 0.1
 KILL_SECONDS = 10.0
 """How long to wait for killed processes to disappear."""
 _MEMORY_ERRORS = (b"MemoryError", b"bad_alloc", b"annot allocate memory", b"ut of memory")
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-
-
-@dataclass(frozen=True)
-class ProgramSpec:
-    """The contents of `job.json`: how to run the program. Secrets come with our environment."""
-
-    command: tuple[str, ...]
-    """The program's absolute path and its arguments."""
-    environment: dict[str, str]
-    """Variables that are not secret."""
-    inherited: tuple[str, ...]
-    """Names of variables to pass on; their values are secret."""
-    output: str | None
-    """The file in its folder that holds the report; None for standard output."""
-    memory_mb: int
-    seconds: float
-    """Time limit."""
-    grace_seconds: float
-    """Time between SIGTERM and SIGKILL."""
-
-
-def write_spec(folder: Path, spec: ProgramSpec) -> None:
-    (folder / "job.json").write_text(json.dumps(asdict(spec)), "utf-8")
-
-
-def read_spec(folder: Path) -> ProgramSpec:
-    given = json.loads((folder / "job.json").read_text("utf-8"))
-    return ProgramSpec(**given | {name: tuple(given[name]) for name in ("command", "inherited")})
 
 
 def main(folder: Path) -> int:
@@ -116,7 +85,9 @@ class _Supervision:
         self._folder = folder
         self._home = folder / "program"
         self._spec = spec
-        self._secrets = select_secrets({name: os.environ[name] for name in spec.inherited})
+        self._token = os.environ.pop(SANDBOX_TOKEN, None)
+        secrets = {name: os.environ[name] for name in spec.inherited}
+        self._secrets = select_secrets(secrets | ({"": self._token} if self._token else {}))
         self._stopped = False
         self._libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -131,7 +102,7 @@ class _Supervision:
             CapturedStream.open(self._folder / "stderr", self._secrets) as stderr,
         ):
             try:
-                process = self._start()
+                process = start_program(self._folder, self._spec, self._token)
             except OSError as error:
                 reason, code = f"could not be started: {error.strerror or error}", None
             else:
@@ -144,28 +115,6 @@ class _Supervision:
         )
         ended = {"exit": program_exit, **self._collect_output(stdout, stderr)}
         write_atomically(self._folder / "ended.json", json.dumps(ended))
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        inherited = {name: os.environ[name] for name in self._spec.inherited}
-        with (self._folder / "prompt.md").open("rb") as prompt:
-            return subprocess.Popen(
-                self._spec.command,
-                stdin=prompt,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._home,
-                env=self._spec.environment | inherited,
-                process_group=0,
-                preexec_fn=self._limit,  # noqa: PLW1509 (this process has no threads)
-            )
-
-    def _limit(self) -> None:
-        memory = self._spec.memory_mb * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
-        if self._libc:  # kill the program when the supervisor is killed
-            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
     def _watch(
         self, process: subprocess.Popen[bytes], captured: Sequence[CapturedStream], until: float
@@ -267,6 +216,9 @@ def _describe_exit(
 ) -> dict[str, str | float | None]:
     """Describe how the program ended. `memory` is inferred from its messages: the limit itself
     only makes allocations fail."""
+    if code and code > 128 and spec.isolation:  # so bubblewrap and shells say it
+        with suppress(ValueError):
+            code = -signal.Signals(code - 128)
     if reason == "exit" and code and any(word in stderr for word in _MEMORY_ERRORS):
         reason = "memory"
     peak_kb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

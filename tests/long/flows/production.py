@@ -284,11 +284,11 @@ def clean_environment() -> dict[str, str]:
 
 def _server_command(port: int) -> list[str]:
     program, *arguments = services(GIVEN)["server"]["command"]
-    changed = {"--host": "127.0.0.1", "--port": str(port)}
+    changed = {"--listen": "127.0.0.1", "--port": str(port)}
     for place, argument in enumerate(arguments[:-1]):
         if argument in changed:
             arguments[place + 1] = changed.pop(argument)
-    assert not changed, "the server's command names host and port"
+    assert not changed, "the server's command names address and port"
     return [str(Path(sys.executable).with_name(program)), *arguments]
 
 

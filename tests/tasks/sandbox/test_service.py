@@ -257,9 +257,7 @@ def test_this_machine_has_several_names(asked: httpx.Client, host: str) -> None:
      ("::1", "evil.example", 421), ("0.0.0.0", "search.example", 421),
      ("search.example", "search.example", 200), ("search.example", "10.0.0.7", 200)],
 )  # fmt: skip
-def test_every_server_minds_its_name(
-    folder: Path, bound: str, name: str, status: int
-) -> None:
+def test_every_server_minds_its_name(folder: Path, bound: str, name: str, status: int) -> None:
     with client(folder, host=bound) as http:
         assert http.get("/search?query=x", headers={"host": name}).status_code == status
 

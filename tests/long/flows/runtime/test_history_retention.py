@@ -49,17 +49,17 @@ RUNS = """
     print(json.dumps(ids))
 """
 WAITS = """
-    import httpx
+    from tests import patient
     old, new = sys.argv[2:]
     with local_server(home) as api_url:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            gone = httpx.get(f"{api_url}/flow_runs/{old}", timeout=60).status_code == 404
+            gone = patient.get(f"{api_url}/flow_runs/{old}").status_code == 404
             if gone:
                 break
             time.sleep(0.5)
         time.sleep(3)  # what belongs to it goes after it
-        print(json.dumps([gone, httpx.get(f"{api_url}/flow_runs/{new}", timeout=60).status_code]))
+        print(json.dumps([gone, patient.get(f"{api_url}/flow_runs/{new}").status_code]))
 """
 AGED = """
 UPDATE flow_run SET end_time = datetime(end_time, '-91 days')

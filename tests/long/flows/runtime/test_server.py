@@ -15,9 +15,12 @@ from typing import NamedTuple
 import httpx
 import pytest
 
+from flows.runtime.login import read_password
 from flows.runtime.server import ServerRecord, is_served, read_log_tail, read_record
 from tests import patient
 from tests.flows.runtime.test_server import ROOT
+
+AUTH = "PREFECT_API_AUTH_STRING"
 
 
 def script(home: Path, body: str) -> list[str]:
@@ -124,7 +127,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 
 @pytest.fixture(scope="session")
-def shared(finished: Finished) -> Iterator[Shared]:
+def known() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as environ:
+        yield environ
+
+
+@pytest.fixture(scope="session")
+def shared(finished: Finished, known: pytest.MonkeyPatch) -> Iterator[Shared]:
     """The same home, served again for two processes at once."""
     home = finished.home
     hold = script(home, "with local_server(home):\n    time.sleep(300)")
@@ -133,6 +142,7 @@ def shared(finished: Finished) -> Iterator[Shared]:
         assert eventually(lambda: answers(read_record(home)), 90), read_log_tail(home)
         record = read_record(home)
         assert record is not None
+        known.setenv(AUTH, read_password(home))
         yield Shared(home, users, record)
     finally:
         for user in users:
@@ -183,10 +193,16 @@ def test_the_ui_is_told_to_talk_to_its_own_server_only(
 def test_a_browser_shows_the_run_and_reaches_for_nothing_beyond_the_loopback(
     finished: Finished, shared: Shared, tmp_path: Path
 ) -> None:
-    rig = [sys.executable, str(ROOT / "tests/rigs/ui_screenshots.py")]
+    rig = [sys.executable, "-m", "tests.rigs.ui_screenshots"]
     what = ["--api", shared.record.api_url, "--flow-run", finished.run_id, "--out", str(tmp_path)]
     done = subprocess.run(
-        [*rig, *what], check=False, env=environment(), capture_output=True, text=True, timeout=180
+        [*rig, *what],
+        check=False,
+        env=environment() | {AUTH: os.environ[AUTH]},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=180,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -80,7 +80,7 @@ if step != "nothing":
     killed_in({"CommandClient": command.CommandClient}.get(step.split(".")[0], command),
               step.split(".")[-1], after=after == "after")
 script = 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.4; echo done'
-ask = CommandAsk(kind="command", command=("sh", "-c", script))
+ask = CommandAsk(kind="command", command=("sh", "-c", script), shared_cache=True)
 agent = command.CommandClient("an/agent", ask, AgentFolders(Path(work), None))
 asyncio.run(agent.start(JobRequest(job="job-1", edition="e", assignment="a", title="T",
                                  kind="write_article", prompt="Write it.")))
@@ -107,7 +107,9 @@ def test_a_starter_that_is_killed_anywhere_neither_loses_nor_doubles_a_job(
         [sys.executable, "-c", STARTER, step, when, str(place.work)], check=False, timeout=60
     )
     assert killed.returncode == -signal.SIGKILL
-    second = shell(place, 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.4; echo done')
+    second = shell(
+        place, 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.4; echo done', shared_cache=True
+    )
     assert answer_to(second).text == "done\n"
     assert (place.work / ".cache" / "an%2Fagent" / "runs").read_text() == "run\n"
 

@@ -234,7 +234,8 @@ def test_an_answer_json_of_another_form_is_no_report(place: AgentFolders) -> Non
 
 
 def test_the_same_job_is_started_once(place: AgentFolders) -> None:
-    agent = shell(place, 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.3; echo done')
+    script = 'echo run >> "$EVERGREEN_CACHE/runs"; sleep 0.3; echo done'
+    agent = shell(place, script, shared_cache=True)
 
     async def thrice() -> None:
         await asyncio.gather(*(agent.start(question()) for _ in range(3)))

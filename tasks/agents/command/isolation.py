@@ -1,0 +1,95 @@
+"""What an agent's program may read, write and reach, from its entry in agents.yaml.
+
+It may read the system's programs and libraries, this interpreter with its packages, our code and
+configurations, its own program and what its entry names under `reads`, its assignment, and the
+archive if it gets one. It may write into its own folder and its cache. All else is refused, above
+all the warehouse.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.agents.http import CONFIGURED_IN
+from tasks.agents.isolation.bubblewrap import find_bubblewrap
+from tasks.agents.isolation.plan import (
+    IsolationPlan,
+    describe_missing,
+    find_python_paths,
+    leave_out,
+)
+from tasks.configuration.agents import CommandAsk
+from tasks.configuration.loading import CONFIGS
+from tasks.models.errors import Misconfigured
+
+CODE = Path(__file__).resolve().parents[3]
+"""The folder of our code: a checkout, or the installed packages."""
+SAMPLE = CODE / "data"
+"""The sample's references, and whatever else a checkout collects, are no code."""
+
+
+@dataclass(frozen=True)
+class JobPlace:
+    """The folders of one job."""
+
+    folder: Path
+    cache: Path
+    archive: Path | None
+    private: tuple[Path, ...]
+    """What no program may read."""
+
+
+def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -> IsolationPlan:
+    """Plan the isolation of an agent's job. program: its path.
+
+    Raises:
+        Misconfigured: this machine cannot isolate programs, or the entry's `reads` cannot be used.
+    """
+    if missing := describe_missing():
+        raise Misconfigured(
+            f"{agent}: its program cannot be isolated here, which takes {missing}. Run it on a "
+            f"machine that has this. Only for a program that you trust with your keys and files: "
+            f"set `isolation: none` and `network: open` in {CONFIGURED_IN}."
+        )
+    private = (*place.private, SAMPLE)
+    folder, archive = place.folder, place.archive
+    own = [str(folder / name) for name in ("prompt.md", "assignment.json")]
+    code = [str(CODE / name) for name in ("flows", "tasks")] + [str(CONFIGS.absolute())]
+    readable = (
+        *leave_out([*find_python_paths(), *code], private),
+        *_find_reads(agent, ask, private),
+        *dict.fromkeys((program, str(Path(program).resolve()))),
+        *own,
+        *((str(archive),) if archive else ()),
+    )
+    return IsolationPlan(
+        readable=readable,
+        writable=(str(folder / "program"), str(place.cache)),
+        network=ask.network,
+        bubblewrap=find_bubblewrap(),
+    )
+
+
+def describe_isolation(plan: IsolationPlan | None) -> str:
+    """Name what holds a program, for people."""
+    if plan is None:
+        return "nothing holds it: it may do all that you may, and read your keys and files"
+    return f"it is held by {plan.describe()}"
+
+
+def _find_reads(agent: str, ask: CommandAsk, private: tuple[Path, ...]) -> list[str]:
+    """Check the paths that the entry names."""
+    found = []
+    for named in ask.reads:
+        path = Path(named).expanduser().absolute()
+        where = f"{agent}: `reads` in {CONFIGURED_IN} names {named}"
+        if not path.exists():
+            raise Misconfigured(f"{where}, which does not exist. Correct or remove it.")
+        real = path.resolve()
+        for hidden in (one.resolve() for one in private):
+            if hidden.is_relative_to(real) or real.is_relative_to(hidden):
+                raise Misconfigured(
+                    f"{where}, which would show the program {hidden}. Name only the folders of its "
+                    "own code."
+                )
+        found += [str(path), *([str(real)] if real != path else [])]
+    return found

@@ -1,0 +1,107 @@
+"""How a program is started: what its supervisor reads in `job.json`, and what it does about it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tasks.agents.isolation.bubblewrap import wrap
+from tasks.agents.isolation.plan import IsolationPlan
+from tasks.agents.isolation.relay import ConnectAnswerer, SandboxRelay
+
+ROOT = Path(__file__).resolve().parents[3]
+"""The folder of `tasks`, where supervisor and launcher start."""
+SANDBOX_TOKEN = "EVERGREEN_SANDBOX_TOKEN"
+"""The variable by which the supervisor gets the job's token for the sandbox server."""
+MAX_FILE_BYTES = 4 * 1024**3
+"""The largest file that a program may write."""
+
+
+@dataclass(frozen=True)
+class ProgramSpec:
+    """The contents of `job.json`: how to run the program. Secrets come with our environment."""
+
+    command: tuple[str, ...]
+    """The program's absolute path and its arguments."""
+    environment: dict[str, str]
+    """Variables that are not secret."""
+    inherited: tuple[str, ...]
+    """Names of variables to pass on; their values are secret."""
+    output: str | None
+    """The file in its folder that holds the report; None for standard output."""
+    memory_mb: int
+    seconds: float
+    """Time limit."""
+    grace_seconds: float
+    """Time between SIGTERM and SIGKILL."""
+    isolation: str
+    """The rendered IsolationPlan; empty: none."""
+    sandbox: str | None
+    """The URL of our sandbox server, if the program may reach it."""
+
+
+def write_spec(folder: Path, spec: ProgramSpec) -> None:
+    (folder / "job.json").write_text(json.dumps(asdict(spec)), "utf-8")
+
+
+def read_spec(folder: Path) -> ProgramSpec:
+    given = json.loads((folder / "job.json").read_text("utf-8"))
+    return ProgramSpec(**given | {name: tuple(given[name]) for name in ("command", "inherited")})
+
+
+def start_program(folder: Path, spec: ProgramSpec, token: str | None) -> subprocess.Popen[bytes]:
+    """Start the program of a job; it runs once this returns.
+
+    token: the job's, for the sandbox server.
+
+    Raises:
+        OSError: it cannot be isolated or executed.
+    """
+    inherited = {name: os.environ[name] for name in spec.inherited}
+    relay = SandboxRelay(spec.sandbox, token) if spec.sandbox else None
+    address = {"EVERGREEN_SANDBOX": relay.address} if relay else {}
+    ours, theirs = socket.socketpair()
+    reading, writing = os.pipe()
+    with (folder / "prompt.md").open("rb") as prompt, ours, theirs:
+        process = subprocess.Popen(
+            _build_command(spec, writing, theirs.fileno() if relay else -1),
+            stdin=prompt,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=spec.environment | inherited | address,
+            process_group=0,
+            pass_fds=(writing, theirs.fileno()) if relay else (writing,),
+        )
+        os.close(writing)
+        theirs.close()
+        if relay:
+            _answer_connects(ours, relay)
+        with os.fdopen(reading, "rb") as status:
+            problem = status.read().decode()
+    if problem:
+        process.communicate()
+        raise OSError(problem)
+    return process
+
+
+def _build_command(spec: ProgramSpec, status: int, channel: int) -> list[str]:
+    """Return the launcher's command line. status, channel: its file descriptors."""
+    limits = {"AS": spec.memory_mb * 2**20, "CORE": 0, "FSIZE": MAX_FILE_BYTES}
+    launcher = [
+        sys.executable, "-m", "tasks.agents.isolation.launcher", spec.isolation,
+        json.dumps(limits), str(status), str(channel), "--", *spec.command,
+    ]  # fmt: skip
+    plan = IsolationPlan.parse(spec.isolation) if spec.isolation else None
+    return wrap(launcher, plan, str(ROOT)) if plan and plan.bubblewrap else launcher
+
+
+def _answer_connects(channel: socket.socket, relay: SandboxRelay) -> None:
+    """Wait until the program is isolated, then let its connections reach the relay."""
+    _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+    if descriptors:  # none: the launcher failed
+        relay.start()
+        ConnectAnswerer(descriptors[0], relay.server_port).start()

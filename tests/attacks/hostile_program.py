@@ -1,0 +1,181 @@
+"""A participant's program that tries everything; it prints what came of each attempt, as JSON.
+
+It runs by itself, in the sandbox: it imports nothing of ours but what it attacks.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import shared_memory
+from pathlib import Path
+from typing import Any
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+GIVEN = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+"""What there is to attack; see `test_programs.py`."""
+found: dict[str, str] = {}
+
+
+def attempt(name: str, act: Callable[[], Any]) -> None:
+    """Note what an attempt returned, or its error's name."""
+    try:
+        found[name] = f"did: {act()!r}"[:300]
+    except OSError as error:
+        found[name] = errno.errorcode.get(error.errno or 0, str(error))
+    except Exception as error:
+        found[name] = type(error).__name__
+
+
+def call(number: int, *arguments: Any) -> int:
+    """A system call by its number, as one who avoids libc would make it."""
+    result = int(LIBC.syscall(number, *arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+    return result
+
+
+def connect(family: int, kind: int, address: Any) -> str:
+    with socket.socket(family, kind) as one:
+        one.settimeout(3)
+        one.connect(address)
+        one.send(b"hello")
+        return "connected"
+
+
+def read(path: str) -> str:
+    return Path(path).read_text("utf-8", errors="replace")[:100]
+
+
+def append(path: str) -> int:
+    with Path(path).open("ab") as file:
+        return file.write(b"#")
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def files() -> None:
+    for name in ("warehouse", "secret", "sibling", "sample", "key"):
+        attempt(f"read {name}", lambda name=name: read(GIVEN[name]))
+        attempt(f"write {name}", lambda name=name: append(GIVEN[name]))
+        attempt(f"delete {name}", lambda name=name: os.unlink(GIVEN[name]))  # noqa: PTH108
+        attempt(f"rename {name}", lambda name=name: os.rename(GIVEN[name], "taken"))  # noqa: PTH104
+        attempt(f"link {name}", lambda name=name: os.link(GIVEN[name], "linked"))
+        attempt(f"truncate {name}", lambda name=name: os.truncate(GIVEN[name], 0))
+    attempt("list the warehouse's folder", lambda: names(Path(GIVEN["warehouse"]).parent))
+    attempt("list the home folder", lambda: names(Path(GIVEN["home"])))
+    attempt("follow an own link", follow)
+    for name in ("chmod", "chown", "utime", "setxattr"):
+        attempt(f"{name} warehouse", lambda name=name: change(name))
+    attempt("write code", lambda: append(GIVEN["code"]))
+    attempt("write archive", lambda: append(GIVEN["archive"]))
+    attempt("read archive", lambda: read(GIVEN["archive"]))
+    attempt("read its code", lambda: read(__file__))
+    attempt("write its folder", lambda: Path("own.txt").write_text("mine"))
+    attempt("write its cache", lambda: Path(os.environ["EVERGREEN_CACHE"], "x").write_text("x"))
+    attempt("read its assignment", lambda: read(os.environ["EVERGREEN_ASSIGNMENT"]))
+    attempt("import a library", lambda: __import__("pyarrow.parquet").__name__)
+    attempt("hear /etc/shadow", lambda: read("/etc/shadow"))
+    attempt("hear /etc/passwd", lambda: read("/etc/passwd"))
+
+
+def follow() -> str:
+    with suppress(FileExistsError):
+        Path("innocent").symlink_to(GIVEN["warehouse"])
+    return read("innocent")
+
+
+def change(how: str) -> None:
+    path = GIVEN["warehouse"]
+    if how == "chmod":
+        Path(path).chmod(0o777)
+        call(90 if sys.maxsize else 0, path.encode(), 0o777)
+        with suppress(OSError):
+            call(452, -100, path.encode(), 0o777, 0)  # fchmodat2
+    elif how == "chown":
+        os.chown(path, 12345, 12345)
+    elif how == "utime":
+        os.utime(path, (0, 0))
+    else:
+        os.setxattr(path, "user.evil", b"1")
+
+
+def processes() -> None:
+    victim = GIVEN["victim"]
+    attempt("environ of another", lambda: read(f"/proc/{victim}/environ"))
+    attempt("environ of its supervisor", lambda: read(f"/proc/{os.getppid()}/environ"))
+    attempt("command line of another", lambda: read(f"/proc/{victim}/cmdline"))
+    attempt("memory of another", lambda: read(f"/proc/{victim}/mem"))
+    attempt("kill another", lambda: os.kill(victim, signal.SIGKILL))
+    attempt("ptrace another", lambda: call(101, 16, victim, 0, 0))
+    attempt("limit another", lambda: call(302, victim, 7, struct.pack("QQ", 1, 1), 0))
+    attempt("slow another", lambda: os.setpriority(os.PRIO_PROCESS, victim, 19))
+    attempt("take a descriptor", lambda: call(438, os.pidfd_open(victim), 1, 0))
+    attempt("read our shared memory", lambda: shared_memory.SharedMemory(GIVEN["shared"]).size)
+
+
+def kernel() -> None:
+    attempt("new user namespace", lambda: call(272, 0x10000000))
+    attempt("clone3", lambda: call(435, 0, 0))
+    attempt("mount", lambda: call(165, b"none", b"/tmp", b"tmpfs", 0, 0))
+    attempt("io_uring", lambda: call(425, 1, ctypes.create_string_buffer(120)))
+    attempt("bpf", lambda: call(321, 0, 0, 0))
+    attempt("keyctl", lambda: call(250, 0, -3, 0))
+    attempt("make a device", lambda: os.mknod("device", 0o020666, os.makedev(1, 1)))
+    attempt("fork", lambda: os.waitpid(os.fork() or os._exit(7), 0)[1] >> 8)  # type: ignore[func-returns-value]
+
+
+def network() -> None:
+    inet, inet6, unix = socket.AF_INET, socket.AF_INET6, socket.AF_UNIX
+    tcp, udp = socket.SOCK_STREAM, socket.SOCK_DGRAM
+    attempt("tcp", lambda: connect(inet, tcp, ("127.0.0.1", GIVEN["tcp"])))
+    attempt("tcp over v6", lambda: connect(inet6, tcp, ("::ffff:127.0.0.1", GIVEN["tcp"])))
+    attempt("udp", lambda: connect(inet, udp, ("127.0.0.1", GIVEN["udp"])))
+    attempt("raw", lambda: socket.socket(inet, socket.SOCK_RAW, 1).close())
+    attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).close())
+    attempt("unix", lambda: connect(unix, tcp, GIVEN["unix"]))
+    attempt("unix datagrams", lambda: connect(unix, udp, GIVEN["unix datagrams"]))
+    attempt("abstract", lambda: connect(unix, tcp, "\0" + GIVEN["abstract"]))
+    attempt("pair to unix", pair_to_unix)
+    attempt("pair", lambda: [one.close() for one in socket.socketpair()])
+    attempt("listen", listen)
+    attempt("fast open", fast_open)
+    if address := os.environ.get("EVERGREEN_SANDBOX"):
+        attempt("sandbox", lambda: urllib.request.urlopen(f"{address}/told", timeout=10).read())
+        headers = {"Authorization": "Bearer mine", "Host": "evil.example"}
+        asked = urllib.request.Request(f"{address}/told", headers=headers)
+        attempt("sandbox with headers", lambda: urllib.request.urlopen(asked, timeout=10).read())
+
+
+def pair_to_unix() -> str:
+    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    one.sendto(b"hello", GIVEN["unix datagrams"])
+    return "sent"
+
+
+def listen() -> str:
+    with socket.create_server(("127.0.0.1", 0)):
+        return "listened"
+
+
+def fast_open() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        return one.sendto(b"hello", 0x20000000, ("127.0.0.1", GIVEN["tcp"]))
+
+
+if __name__ == "__main__":
+    files()
+    processes()
+    kernel()
+    network()
+    found["environment"] = " ".join(sorted(os.environ))
+    print(json.dumps(found))

@@ -1,0 +1,52 @@
+"""Runs the hostile program as an agent's, for `test_programs.py`; also in a process of its own.
+
+python -m tests.attacks.programs WORK GIVEN NETWORK [SANDBOX_URL]
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.command import isolation
+from tasks.agents.command.client import CommandClient
+from tasks.agents.kinds import AgentFolders
+from tasks.configuration.agents import CommandAsk
+from tests.tasks.agents.programs import run_program
+
+HOSTILE = Path(__file__).with_name("hostile_program.py")
+
+
+def attack(work: Path, given: Path, network: str, sandbox: str | None = None) -> dict[str, str]:
+    """What came of each attempt. given: the file that tells the program what to attack."""
+    known = json.loads(given.read_text("utf-8"))
+    ask = CommandAsk.model_validate(
+        {"kind": "command", "command": ["{python}", str(HOSTILE), str(given)], "network": network,
+         "reads": [str(HOSTILE), str(given)], "archive": True}
+    )  # fmt: skip
+    folders = AgentFolders(
+        work, Path(known["archive"]).parent, (Path(known["warehouse"]),), sandbox,
+        lambda request: f"token of {request.assignment}",
+    )  # fmt: skip
+    answer = run(CommandClient("hostile", ask, folders), f"job-{network}")
+    assert answer.outcome == "report", answer.error
+    found: dict[str, str] = json.loads(answer.text)
+    return found
+
+
+def run(client: CommandClient, job: str = "job-1") -> JobAnswer:
+    asked = JobRequest(
+        job=job, edition="e", assignment="a", title="T", kind="write_article", prompt="Write it."
+    )
+    return run_program(client, asked)
+
+
+def without_bubblewrap() -> None:
+    isolation.find_bubblewrap = lambda: None
+
+
+if __name__ == "__main__":
+    without_bubblewrap()
+    _, work, given, network, *sandbox = sys.argv
+    print(json.dumps(attack(Path(work), Path(given), network, *sandbox)))
+    sys.exit(0)
