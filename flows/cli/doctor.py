@@ -16,7 +16,7 @@ from flows.runtime.login import read_password
 from flows.runtime.server import is_healthy, read_record
 from flows.runtime.settings import prefect_home
 from tasks.doctor.finding import Finding, count_by_status
-from tasks.doctor.server import AUTH
+from tasks.doctor.server import PrefectServer
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 STATUS_LABELS = {"ok": "ok", "warn": "to look at", "fail": "failed", "skipped": "skipped"}
@@ -55,7 +55,7 @@ def doctor(
         checks = examine(
             warehouse,
             prefect_home(),
-            _find_api_url(),
+            _find_server(),
             edition=edition,
             offline=offline,
             deep=deep,
@@ -73,19 +73,15 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _find_api_url() -> str | None:
-    """Return the API's URL: that of the configured server, else of ours if it runs.
-
-    The checks find the password of ours where that of a configured one would be.
-    """
+def _find_server() -> PrefectServer | None:
+    """Return the configured Prefect server, else ours if it runs."""
     if configured := os.environ.get("PREFECT_API_URL"):
-        return configured
+        return PrefectServer(configured)
     home = prefect_home()
     record = read_record(home)
     if record is None or not is_healthy(record.api_url):
         return None
-    os.environ[AUTH] = read_password(home)
-    return record.api_url
+    return PrefectServer(record.api_url, read_password(home))
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:

@@ -26,7 +26,7 @@ from tasks.warehouse.rows import utc_now
 def examine(
     where: Location,
     prefect_home: Path,
-    api_url: str | None,
+    server: PrefectServer | None,
     *,
     edition: str | None,
     offline: bool,
@@ -35,8 +35,7 @@ def examine(
     """Yield the findings of all checks. The warehouse is locked only while it is read.
 
     Args:
-        api_url: the API of the configured Prefect server, or of one that runs here; None: there is
-            none.
+        server: the configured Prefect server, or one that runs here; None: there is none.
         edition: the edition whose pending work is checked; None: the newest ones.
         offline: whether to contact nothing outside this machine and its servers.
         deep: whether to read every row and every page.
@@ -48,7 +47,6 @@ def examine(
     yield from run_checks("configuration", check_configuration)
     yield from run_checks("configuration", check_operator)
     of_warehouse, used = _check_warehouse(where, edition, deep)
-    server = PrefectServer(api_url) if api_url else None
     blocks = server.has_block if server else lambda name: None
     yield from run_checks("keys", check_keys, used, blocks)
     yield from run_checks("configuration", check_models, used, utc_now().date())

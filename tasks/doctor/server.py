@@ -54,9 +54,15 @@ NOT_PLANNED = (
 class PrefectServer:
     """A client of a Prefect server's API."""
 
-    def __init__(self, api_url: str, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        api_url: str,
+        auth: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """auth: user:password; what PREFECT_API_AUTH_STRING says if not given."""
         self.api_url = api_url.rstrip("/")
-        auth = os.environ.get(AUTH, "")
+        auth = auth or os.environ.get(AUTH, "")
         user, _, password = auth.partition(":")
         self._http = httpx.Client(
             timeout=ANSWER_SECONDS,

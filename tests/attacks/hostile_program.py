@@ -14,6 +14,7 @@ import sys
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing import shared_memory
 from pathlib import Path
 from typing import Any
@@ -65,17 +66,18 @@ def names(folder: Path) -> list[str]:
 
 def files() -> None:
     for name in ("warehouse", "secret", "sibling", "sample", "key"):
-        attempt(f"read {name}", lambda name=name: read(GIVEN[name]))
-        attempt(f"write {name}", lambda name=name: append(GIVEN[name]))
-        attempt(f"delete {name}", lambda name=name: os.unlink(GIVEN[name]))  # noqa: PTH108
-        attempt(f"rename {name}", lambda name=name: os.rename(GIVEN[name], "taken"))  # noqa: PTH104
-        attempt(f"link {name}", lambda name=name: os.link(GIVEN[name], "linked"))
-        attempt(f"truncate {name}", lambda name=name: os.truncate(GIVEN[name], 0))
+        path = GIVEN[name]
+        attempt(f"read {name}", partial(read, path))
+        attempt(f"write {name}", partial(append, path))
+        attempt(f"delete {name}", Path(path).unlink)
+        attempt(f"rename {name}", partial(Path(path).rename, "taken"))
+        attempt(f"link {name}", partial(os.link, path, "linked"))
+        attempt(f"truncate {name}", partial(os.truncate, path, 0))
     attempt("list the warehouse's folder", lambda: names(Path(GIVEN["warehouse"]).parent))
     attempt("list the home folder", lambda: names(Path(GIVEN["home"])))
     attempt("follow an own link", follow)
     for name in ("chmod", "chown", "utime", "setxattr"):
-        attempt(f"{name} warehouse", lambda name=name: change(name))
+        attempt(f"{name} warehouse", partial(change, name))
     attempt("write code", lambda: append(GIVEN["code"]))
     attempt("write archive", lambda: append(GIVEN["archive"]))
     attempt("read archive", lambda: read(GIVEN["archive"]))
@@ -131,7 +133,14 @@ def kernel() -> None:
     attempt("bpf", lambda: call(321, 0, 0, 0))
     attempt("keyctl", lambda: call(250, 0, -3, 0))
     attempt("make a device", lambda: os.mknod("device", 0o020666, os.makedev(1, 1)))
-    attempt("fork", lambda: os.waitpid(os.fork() or os._exit(7), 0)[1] >> 8)  # type: ignore[func-returns-value]
+    attempt("fork", fork)
+
+
+def fork() -> int:
+    child = os.fork()
+    if not child:
+        os._exit(7)
+    return os.waitpid(child, 0)[1] >> 8
 
 
 def network() -> None:
@@ -146,7 +155,7 @@ def network() -> None:
     attempt("unix datagrams", lambda: connect(unix, udp, GIVEN["unix datagrams"]))
     attempt("abstract", lambda: connect(unix, tcp, "\0" + GIVEN["abstract"]))
     attempt("pair to unix", pair_to_unix)
-    attempt("pair", lambda: [one.close() for one in socket.socketpair()])
+    attempt("pair", lambda: str(socket.socketpair()))
     attempt("listen", listen)
     attempt("fast open", fast_open)
     if address := os.environ.get("EVERGREEN_SANDBOX"):

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
 
 from flows.runtime.login import PasswordError, login_address, password_file, read_password
 from flows.runtime.server import local_server
@@ -114,7 +115,7 @@ def test_a_foreign_web_socket_is_refused(
     async def open_it(called: str, **given: object) -> None:
         url = f"ws://{called}:{port}/api{path}"
         place = {"host": at, "port": int(port)}
-        async with connect(url, subprotocols=["prefect"], **place, **given) as socket:  # type: ignore[arg-type]
+        async with connect(url, subprotocols=[Subprotocol("prefect")], **place, **given) as socket:  # type: ignore[arg-type]
             await socket.send(json.dumps({"type": "auth", "token": "guess"}))
             await socket.recv()
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import shared_memory
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -61,7 +61,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     files = {"warehouse": "data/warehouse.duckdb", "secret": ".env", "key": "keys/evergreen.key",
              "sibling": "work/hostile/other/program/report.md", "sample": "data/sample.md",
              "archive": "archive/pages.parquet"}  # fmt: skip
-    known: dict[str, object] = {name: str(folder / place) for name, place in files.items()}
+    known: dict[str, Any] = {name: str(folder / place) for name, place in files.items()}
     for place in files.values():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(SECRET)

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from flows.runtime.server import is_healthy
-from flows.runtime.server_database import create_database
-from flows.runtime.server_process import listen, serve, server_settings
+from flows.runtime.server_database import create_database, write_immediately
+from flows.runtime.server_process import listen, own_names, serve, server_settings
 from flows.runtime.settings import prefect_environment
 from tests.rigs.postgres import missing, running
 
@@ -91,7 +91,8 @@ def child() -> None:
     os.environ.update(settings)
     if not database:
         create_database(home / "prefect.db")
-    serve(listen(port), port)
+        write_immediately()
+    serve(listen(port), own_names(port), f"http://127.0.0.1:{port}")
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ class Fake:
 
 
 def found_by(fake: Callable[[httpx.Request], httpx.Response]) -> list[Finding]:
-    server = PrefectServer("http://prefect.example.org/api/", httpx.MockTransport(fake))
+    server = PrefectServer("http://prefect.example.org/api/", transport=httpx.MockTransport(fake))
     return list(check_server(server))
 
 
@@ -285,7 +285,10 @@ class TestPrefect:
     def test_blocks_are_looked_for_by_name(self) -> None:
         path = "/api/block_types/slug/secret/block_documents/name/"
         fake = Fake(**{f"{path}there": {"data": {}}, f"{path}forbidden": 403})
-        server = PrefectServer("http://prefect.example.org/api", httpx.MockTransport(fake))
+        transport = httpx.MockTransport(fake)
+        server = PrefectServer("http://prefect.example.org/api", transport=transport)
+            "http://prefect.example.org/api", transport=httpx.MockTransport(fake)
+        )
         assert server.has_block("there") is True
         assert server.has_block("missing") is False
         assert server.has_block("forbidden") is None
