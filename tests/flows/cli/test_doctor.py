@@ -287,8 +287,6 @@ class TestPrefect:
         fake = Fake(**{f"{path}there": {"data": {}}, f"{path}forbidden": 403})
         transport = httpx.MockTransport(fake)
         server = PrefectServer("http://prefect.example.org/api", transport=transport)
-            "http://prefect.example.org/api", transport=httpx.MockTransport(fake)
-        )
         assert server.has_block("there") is True
         assert server.has_block("missing") is False
         assert server.has_block("forbidden") is None
