@@ -93,6 +93,16 @@ def read_pages(folder: Path) -> list[str]:
     return asyncio.run(run())
 
 
+def read_criteria(folder: Path) -> object:
+    (folder / "query.jsonl").write_text('{"id": 1, "prompt": "What?"}')
+    return read_deepresearch_bench(folder)
+
+
+def read_references(folder: Path) -> object:
+    (folder / "criteria.jsonl").write_text("")
+    return read_criteria(folder)
+
+
 def read_wlc_file(folder: Path) -> object:
     for part in ("wiki_data", "test_data"):
         (folder / part).mkdir()
@@ -104,6 +114,8 @@ FOLDERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "key points": ("a.json", read_drgym),
     "queries": ("queries.jsonl", read_drgym),
     "deepresearch_bench": ("query.jsonl", read_deepresearch_bench),
+    "criteria": ("criteria.jsonl", read_criteria),
+    "references": ("reference.jsonl", read_references),
     "wlc": ("a.md", read_wlc_file),
     "corpus": ("a.jsonl", read_pages),
     "packed corpus": ("a.warc.gz", read_pages),
