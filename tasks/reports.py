@@ -1,13 +1,15 @@
 """Stage reports: request them from agents one by one, or import published ones."""
 
 import asyncio
-from hashlib import sha256
+from contextlib import suppress
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
+from tasks.files.opening import OutsideFile, open_file
 from tasks.imports.wlc import import_edition
 from tasks.jobs.run import JobRunner
 from tasks.pending.reports import PendingReport
@@ -16,11 +18,13 @@ from tasks.warehouse.store import Warehouse
 
 
 def hash_files(folder: Path) -> str:
-    """Return the sha-256 of the paths and contents of all files under `folder`."""
+    """Return the sha-256 of the paths and contents of all files under `folder`; of links out of it
+    the paths alone, since their content is not imported."""
     digest = sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         digest.update(str(path.relative_to(folder)).encode("utf-8", "surrogateescape") + b"\0")
-        digest.update(sha256(path.read_bytes()).digest())
+        with suppress(OutsideFile), open_file(path, within=folder) as file:
+            digest.update(file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
 

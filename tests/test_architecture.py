@@ -34,7 +34,7 @@ LEVELS: list[set[str]] = [
     {"tasks.judges"},
     {"tasks.models", "tasks.metrics"},
     {"tasks.configuration", "tasks.warehouse"},
-    {"tasks.stage", "tasks.processes", "tasks.serving", "tasks.base", "tasks.errors"},
+    {"tasks.stage", "tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors"},
 ]  # fmt: skip
 """The house, from the roof to the ground: a room may import its own level and those below."""
 
@@ -50,8 +50,9 @@ FLOWS = {
 SERVING = {"deployments", "registry", "run", "site_step", "stages"}
 """What else lies in flows/: it serves, names or runs flows, or is a part of one."""
 PURE = {
-    "agents", "benchmarks", "configuration", "documents", "extraction", "inversion", "judges",
-    "metrics", "models", "processes", "protocols", "sandbox", "serving", "site", "web", "wikipedia",
+    "agents", "benchmarks", "configuration", "documents", "extraction", "files", "inversion",
+    "judges", "metrics", "models", "processes", "protocols", "sandbox", "serving", "site", "web",
+    "wikipedia",
 }  # fmt: skip
 """Packages of tasks/ that never open the store."""
 

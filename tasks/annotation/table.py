@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tasks.annotation.errors import AnnotationError
 from tasks.annotation.sheet import Panel, Sheet
+from tasks.files.opening import open_file
 
 COLUMNS = ("number", "item_id", "asked", "shown", "allowed", "label", "reason")
 NEEDED = ("number", "item_id", "asked", "label", "reason")
@@ -74,8 +75,8 @@ def read_table(path: Path, needed: Sequence[str]) -> list[SheetRow]:
         AnnotationError: unreadable, not UTF-8, not a CSV, or a column is missing.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            text = file.read()
+        with open_file(path, within=None) as file:
+            text = file.read().decode("utf-8-sig")
     except OSError as error:
         raise AnnotationError(f"{path}: cannot be read ({error.strerror or error}).") from None
     except UnicodeDecodeError:

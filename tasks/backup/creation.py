@@ -29,6 +29,7 @@ from tasks.backup.manifest import (
     is_intact,
 )
 from tasks.backup.targets import UNFINISHED_SUFFIX, BackupWriter, open_writer
+from tasks.warehouse.contents import SHA
 from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
@@ -42,7 +43,7 @@ from tasks.warehouse.schema import (
     read_warehouse_id,
 )
 from tasks.warehouse.snapshot import load_latest_manifests
-from tasks.warehouse.sql import quote_literal, table_names
+from tasks.warehouse.sql import quote_literal, quote_name, table_names
 
 NAMED_BY: dict[Store, str] = {"pages": "fetches", "files": "report_files"}
 """The table whose column `sha` names the contents of each store."""
@@ -138,7 +139,9 @@ def _write_tables(
         on_progress("tables", n, len(names))
         file = scratch / TABLES / f"{name}.parquet"
         path = quote_literal(str(file))
-        sql = f"COPY (SELECT * FROM {name}) TO {path} (FORMAT parquet, COMPRESSION zstd)"
+        sql = (
+            f"COPY (SELECT * FROM {quote_name(name)}) TO {path} (FORMAT parquet, COMPRESSION zstd)"
+        )
         (rows,) = connection.execute(sql).fetchone()
         written[name] = StoredTable(rows=rows, **_describe_file(file).model_dump())
     return written
@@ -169,7 +172,7 @@ def _copy_bytes(
         on_progress(store, n, len(shas))
         name = format_stored_name(store, sha)
         path = folder / name.removeprefix(f"{store}/")
-        size = path.stat().st_size if path.is_file() else None
+        size = path.stat().st_size if SHA.fullmatch(sha) and path.is_file() else None
         is_new = size is None or not writer.has(name, size)
         if size is None or (is_new and not is_intact(store, sha, path)):
             missing.append(name)

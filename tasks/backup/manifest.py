@@ -18,7 +18,6 @@ either kind of warehouse can be restored from them, and any tool can read them.
 
 import gzip
 import json
-import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -30,6 +29,8 @@ from typing import Annotated, BinaryIO, Literal, get_args
 from pydantic import AwareDatetime, Field, NonNegativeInt, ValidationError
 
 from tasks.base import Frozen
+from tasks.files.opening import SpecialFile, open_file
+from tasks.warehouse.contents import SHA
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.writer import translate_error
 
@@ -39,7 +40,6 @@ TABLES = "tables"
 Store = Literal["pages", "files"]
 STORES: tuple[Store, ...] = get_args(Store)
 STAMP = "%Y%m%dT%H%M%S.%fZ"
-SHA = re.compile("[0-9a-f]{64}")
 LARGEST_MANIFEST = 10_000_000
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done ("tables", or a store), how much is done, and the total."""
@@ -82,7 +82,7 @@ class BackupManifest(Frozen):
     schema_version: NonNegativeInt
     created_at: AwareDatetime
     tables: dict[TableName, StoredTable]
-    stores: dict[Store, StoredBytes]
+    stores: Annotated[dict[Store, StoredBytes], Field(min_length=len(STORES))]
     missing: tuple[str, ...] = ()
     """Pages and files that the tables name but that were missing in the warehouse."""
     exported: tuple[str, ...] = ()
@@ -124,17 +124,28 @@ class Backup:
         """
         if self._tar:
             member = self._members.get(name)
-            found = self._tar.extractfile(member) if member else None
+            # A link of an archive names another member, which need not be listed.
+            found = self._tar.extractfile(member) if member and member.isfile() else None
             if found is None:
                 raise BackupError(f"{self.path_of(name)} is missing. Take another backup.")
             return found  # type: ignore[return-value]
         try:
-            return self._path(name).open("rb")
+            return open_file(self._path(name), within=self.place.parent)
         except OSError as error:
             raise BackupError(
                 f"{self._path(name)} of the backup {self.place} is missing or cannot be read "
                 f"({error.strerror or error}). Take another backup."
             ) from None
+
+    def list_names(self) -> set[str]:
+        """Return the names of all its files, without those that it may share with others."""
+        if self._tar:
+            return {name for name, member in self._members.items() if not member.isdir()}
+        return {
+            str(path.relative_to(self.place))
+            for path in self.place.rglob("*")
+            if path.is_symlink() or not path.is_dir()
+        }
 
     def path_of(self, name: str) -> str:
         """Return a file's path for messages."""
@@ -162,7 +173,7 @@ def open_backup(where: Path) -> Iterator[Backup]:
             yield Backup(where, tar)
         return
     if (where / MANIFEST).is_file():
-        yield Backup(where)
+        yield Backup(where.resolve() if where.is_symlink() else where)
         return
     dated = find_backups(where)
     if not dated:
@@ -203,7 +214,7 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
     on_progress: called with "verified" and the number of bytes.
 
     Raises:
-        BackupError: a file is missing or was changed; the message names it.
+        BackupError: a file is missing, was changed or is not listed; the message names it.
     """
     manifest, done = backup.manifest, 0
     parts: dict[str, StoredFile] = {
@@ -214,17 +225,26 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
         with backup.read(name) as file:
             found = digest_file(file)
         if found.sha256 != part.sha256:
-            raise _make_changed_error(backup, name)
+            raise make_changed_error(backup, name)
         done += found.bytes
         on_progress("verified", done, manifest.bytes)
-    for store in manifest.stores:
-        for sha in read_shas(backup, store):
-            name = format_stored_name(store, sha)
+    stored = {s: {format_stored_name(s, sha): sha for sha in read_shas(backup, s)} for s in STORES}
+    _refuse_surplus(backup, {MANIFEST, *parts}.union(*stored.values()))
+    for store in STORES:
+        for name, sha in stored[store].items():
             with backup.read(name) as file:
                 if digest_stored(store, file) != sha:
-                    raise _make_changed_error(backup, name)
+                    raise make_changed_error(backup, name)
                 done += file.tell()
             on_progress("verified", done, manifest.bytes)
+
+
+def _refuse_surplus(backup: Backup, listed: set[str]) -> None:
+    if surplus := sorted(backup.list_names() - listed):
+        raise BackupError(
+            f"{backup.path_of(surplus[0])} is not listed in {MANIFEST}, so it is not of this "
+            "backup. Remove it, or use another backup; the warehouse is unchanged."
+        )
 
 
 def digest_file(file: BinaryIO) -> StoredFile:
@@ -245,9 +265,9 @@ def digest_stored(store: Store, file: BinaryIO) -> str | None:
 def is_intact(store: Store, sha: str, path: Path) -> bool:
     """Return whether a page or file is there, as it was when its sha was taken."""
     try:
-        with path.open("rb") as file:
+        with open_file(path, within=None) as file:
             return digest_stored(store, file) == sha
-    except FileNotFoundError:
+    except (FileNotFoundError, SpecialFile):
         return False
 
 
@@ -286,7 +306,7 @@ def _make_not_found_error(where: Path, why: str) -> BackupError:
     )
 
 
-def _make_changed_error(backup: Backup, name: str) -> BackupError:
+def make_changed_error(backup: Backup, name: str) -> BackupError:
     return BackupError(
         f"{backup.path_of(name)} was changed after the backup was made. Use another backup; the "
         "warehouse is unchanged."

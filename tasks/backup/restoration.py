@@ -8,10 +8,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tasks.backup.manifest import (
+    MANIFEST,
     STAMP,
     STORES,
     TABLES,
@@ -20,9 +22,12 @@ from tasks.backup.manifest import (
     BackupManifest,
     OnProgress,
     Store,
+    StoredFile,
+    digest_file,
     explain_errors,
     format_stored_name,
     is_intact,
+    make_changed_error,
     read_shas,
     verify,
 )
@@ -41,8 +46,9 @@ from tasks.warehouse.schema import (
     read_warehouse_id,
 )
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.sql import quote_literal, table_names
+from tasks.warehouse.sql import quote_literal, quote_name, table_names
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.tables import TABLES as MODELS
 
 INFO = "warehouse_info"
 RESTORING_SUFFIX = ".restoring"
@@ -79,6 +85,7 @@ def restore_backup(
     """
     where = parse_location(where)
     _check_version(backup)
+    _check_tables(backup)
     verify(backup, on_progress)
     advice = "Free some space or fix the permissions, then restore again."
     with explain_errors(where, "restored", advice):
@@ -109,6 +116,7 @@ def _restore_file(
         with connect(fresh) as connection:
             connection.execute(load_schema())
             _insert_rows(connection, backup, work, on_progress)
+            _check_info(connection, backup)
             connection.execute("CHECKPOINT")
         aside = _move_aside(where.path)
         fresh.rename(where.path)
@@ -128,8 +136,9 @@ def _restore_lake(
         with closing(locks), locks.commit_lock():
             connection.execute("BEGIN")
             for name in table_names(connection):
-                connection.execute(f"DELETE FROM {name}")
+                connection.execute(f"DELETE FROM {quote_name(name)}")
             _insert_rows(connection, backup, work, on_progress)
+            _check_info(connection, backup)
             connection.execute("COMMIT")
     return RestoredWarehouse(where, None, copied)
 
@@ -141,6 +150,29 @@ def _check_version(backup: Backup) -> None:
             f"{backup.place} has schema version {version}; this Evergreen knows only "
             f"{SCHEMA_VERSION}. Restore it with the Evergreen that made it, or one of the "
             "same schema."
+        )
+
+
+def _check_tables(backup: Backup) -> None:
+    """Raise BackupError unless the manifest lists exactly the tables of this schema."""
+    known = {INFO, *(model.table for model in MODELS)}
+    listed = set(backup.manifest.tables)
+    if listed != known:
+        wrong = sorted(listed - known) or sorted(known - listed)
+        raise BackupError(
+            f"{backup.path_of(MANIFEST)}: `tables` {'lists' if listed - known else 'lacks'} "
+            f"{', '.join(wrong[:5])}; expected the tables of schema version {SCHEMA_VERSION}. Use "
+            "another backup; the warehouse is unchanged."
+        )
+
+
+def _check_info(connection: Any, backup: Backup) -> None:
+    """Raise BackupError unless the restored rows say the same of the warehouse as the manifest."""
+    rows = connection.execute(f"SELECT warehouse_id, schema_version FROM {INFO}").fetchall()
+    if rows != [(backup.manifest.warehouse_id, SCHEMA_VERSION)]:
+        raise BackupError(
+            f"{backup.path_of(f'{TABLES}/{INFO}.parquet')} is of another warehouse than "
+            f"{MANIFEST}. Use another backup; the warehouse is unchanged."
         )
 
 
@@ -158,7 +190,7 @@ def _check_empty_file(where: DuckDBFile) -> None:
 def _check_empty(connection: Any, where: Location) -> None:
     """Raise BackupError if the warehouse has rows."""
     rows = sum(
-        connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+        connection.execute(f"SELECT count(*) FROM {quote_name(name)}").fetchone()[0]
         for name in table_names(connection)
         if name != INFO
     )
@@ -181,30 +213,41 @@ def _copy_bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dic
             name = format_stored_name(store, sha)
             target = where.subfolder(store) / name.removeprefix(f"{store}/")
             if not is_intact(store, sha, target):
-                _copy(backup, name, target)
+                _copy(backup, name, target, partial(is_intact, store, sha))
                 copied[store] += 1
     return copied
 
 
-def _copy(backup: Backup, name: str, target: Path) -> None:
+def _copy(backup: Backup, name: str, target: Path, is_right: Callable[[Path], bool]) -> None:
+    """Copy a file out of the backup; raise BackupError if it has changed since it was verified."""
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = target.with_name(f".{target.name}{RESTORING_SUFFIX}")
     with backup.read(name) as source, fresh.open("wb") as file:
         shutil.copyfileobj(source, file)
+    if not is_right(fresh):
+        fresh.unlink()
+        raise make_changed_error(backup, name)
     fresh.replace(target)
 
 
 def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnProgress) -> None:
     """Insert the rows of every table. DuckDB cannot read a tar file, so one table at a time is
     copied out of the backup."""
-    names = sorted(backup.manifest.tables)
-    for n, name in enumerate(names):
-        on_progress("tables", n, len(names))
+    tables = backup.manifest.tables
+    for n, name in enumerate(sorted(tables)):
+        on_progress("tables", n, len(tables))
         file = work / f"{name}.parquet"
-        _copy(backup, f"{TABLES}/{name}.parquet", file)
+        _copy(backup, f"{TABLES}/{name}.parquet", file, partial(_has_digest, tables[name]))
         path = quote_literal(str(file))
-        connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM read_parquet({path})")
+        connection.execute(
+            f"INSERT INTO {quote_name(name)} BY NAME SELECT * FROM read_parquet({path})"
+        )
         file.unlink()
+
+
+def _has_digest(stored: StoredFile, path: Path) -> bool:
+    with path.open("rb") as file:
+        return digest_file(file).sha256 == stored.sha256
 
 
 def _move_aside(path: Path) -> Path | None:
@@ -224,8 +267,10 @@ def _restore_exports(where: Location, manifest: BackupManifest, on_progress: OnP
     if not manifest.exported:
         return
     with open_warehouse(where) as store:
-        for n, edition in enumerate(manifest.exported):
-            on_progress("exports", n, len(manifest.exported))
+        known = set(store.frame("SELECT edition FROM editions")["edition"])
+        editions = [edition for edition in manifest.exported if edition in known]
+        for n, edition in enumerate(editions):
+            on_progress("exports", n, len(editions))
             export_edition(store, edition)
 
 

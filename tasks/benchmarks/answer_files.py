@@ -14,13 +14,14 @@ from pydantic import Field, StringConstraints, model_validator
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.rows import (
-    MAX_FILE_BYTES,
     STORABLE,
     PublishedRow,
     index_rows,
+    read_content,
     read_value,
     validate_rows,
 )
+from tasks.files.opening import list_files
 from tasks.warehouse.rows import replace_surrogates
 from tasks.warehouse.traces import SearchStep
 
@@ -74,7 +75,7 @@ def read_answers(path: Path) -> list[ImportedAnswer]:
     """
     if path.is_dir():
         answers = _read_folder(path)
-    elif path.is_file():
+    elif path.exists():
         answers = _read_predictions(path)
     else:
         raise EditionError(f"{path}: there is no such file or folder of answers.")
@@ -88,14 +89,14 @@ def read_answers(path: Path) -> list[ImportedAnswer]:
 
 def _read_folder(folder: Path) -> list[ImportedAnswer]:
     found: dict[str, Path] = {}
-    for file in sorted(f for f in folder.iterdir() if f.is_file() and f.suffix in SUFFIXES):
+    for file in (f for f in list_files(folder) if f.suffix in SUFFIXES):
         first = found.setdefault(file.stem, file)
         if first != file:
             raise EditionError(
                 f"{folder}: {first.name} and {file.name} both answer {file.stem!r}. Remove one."
             )
     return [
-        ImportedAnswer(key=key, text=_read_text(found[key]), source=found[key].name)
+        ImportedAnswer(key=key, text=_read_text(found[key], folder), source=found[key].name)
         for key in sorted(found)
     ]
 
@@ -108,12 +109,9 @@ def _read_predictions(path: Path) -> list[ImportedAnswer]:
     ]
 
 
-def _read_text(file: Path) -> str:
+def _read_text(path: Path, folder: Path) -> str:
+    content = read_content(path, ADVICE, within=folder)
     try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise EditionError(f"{file} is larger than {MAX_FILE_BYTES:,} bytes.")
-        return replace_surrogates(file.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise EditionError(
-            f"{file} cannot be read as UTF-8 text ({type(error).__name__})."
-        ) from None
+        return replace_surrogates(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise EditionError(f"{path} cannot be read as UTF-8 text ({error}).") from None

@@ -91,9 +91,9 @@ def read_deepresearch_bench(folder: Path) -> list[PublishedQuery]:
         EditionError: a file is missing or a row is invalid; names the file, row and field.
     """
     queries = _find_file(folder, QUERIES)
-    tasks = index_rows(queries, read_rows(queries, _RaceTask), "id")
-    criteria = read_rows(_find_file(folder, CRITERIA), _RaceCriteria)
-    references = read_rows(_find_file(folder, REFERENCES), _RaceReference)
+    tasks = index_rows(queries, read_rows(queries, _RaceTask, within=folder), "id")
+    criteria = read_rows(_find_file(folder, CRITERIA), _RaceCriteria, within=folder)
+    references = read_rows(_find_file(folder, REFERENCES), _RaceReference, within=folder)
     criteria_by_prompt = {row.prompt: row for row in criteria}
     reference_by_prompt = {row.prompt: row.article for row in references}
     return [
@@ -107,7 +107,7 @@ def _find_file(folder: Path, places: tuple[str, ...]) -> Path:
         path
         for root in (folder / "data", folder)
         for place in places
-        if (path := root / place).is_file()
+        if (path := root / place).exists()
     ]
     if not found:
         raise EditionError(

@@ -37,6 +37,7 @@ from tasks.benchmarks.rows import (
     validate_row,
 )
 from tasks.extraction.urls import normalise_url
+from tasks.files.opening import list_files
 
 SET = PublishedSet(layout="drgym", title="DeepResearchGym")
 TOP = 1_000
@@ -182,12 +183,12 @@ def _merge_files(path: Path) -> dict[str, _DrgymRow]:
 def _read_files(path: Path) -> Iterator[dict[str, _DrgymRow]]:
     if not path.exists():
         raise EditionError(f"{path}: there is no such file or folder. Name your copy.")
-    if path.is_file():
+    if not path.is_dir():
         yield _read_rows(path)
         return
-    parts = [path / name for name in (QUERIES_FILE, POINTS_FILE) if (path / name).is_file()]
+    parts = [path / name for name in (QUERIES_FILE, POINTS_FILE) if (path / name).exists()]
     if parts:
-        yield from map(_read_rows, parts)
+        yield from (_read_rows(part, path) for part in parts)
         return
     folder = path / POINTS_FOLDER if (path / POINTS_FOLDER).is_dir() else path
     files = _find_point_files(folder)
@@ -198,7 +199,7 @@ def _read_files(path: Path) -> Iterator[dict[str, _DrgymRow]]:
             "JSON lines with id, question, DocStream)."
         )
     yield {
-        key: validate_row(file, {**_read_object(file), "id": key}, _DrgymRow)
+        key: validate_row(file, {**_read_object(file, path), "id": key}, _DrgymRow)
         for key, file in files.items()
     }
 
@@ -206,24 +207,22 @@ def _read_files(path: Path) -> Iterator[dict[str, _DrgymRow]]:
 def _find_point_files(folder: Path) -> dict[str, Path]:
     """Find the most merged file of each query's key points."""
     found: dict[str, tuple[int, Path]] = {}
-    for file in sorted(folder.glob("*.json")):
+    for file in list_files(folder):
         named = _POINTS_FILE_NAME.fullmatch(file.name)
-        if named is None or not file.is_file():
+        if named is None:
             continue
-        if not file.resolve().is_relative_to(folder.resolve()):
-            raise EditionError(f"{file} links out of its folder. Put a copy of the file there.")
         place = (_KINDS.index(named["kind"]), file)
         found[named["id"]] = min(found.get(named["id"], place), place)
     return {key: file for key, (_, file) in sorted(found.items())}
 
 
-def _read_object(file: Path) -> Mapping[str, Any]:
-    value = read_value(file)
+def _read_object(file: Path, within: Path) -> Mapping[str, Any]:
+    value = read_value(file, within=within)
     if not isinstance(value, dict) or "key_points" not in value:
         raise EditionError(f"{file}: expected an object with `question` and `key_points`.")
     return value
 
 
-def _read_rows(file: Path) -> dict[str, _DrgymRow]:
-    rows = read_rows(file, _DrgymRow)
+def _read_rows(file: Path, within: Path | None = None) -> dict[str, _DrgymRow]:
+    rows = read_rows(file, _DrgymRow, within=within)
     return index_rows(file, rows, "id") if rows else {}

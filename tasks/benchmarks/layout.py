@@ -14,7 +14,7 @@ Unicode NFC, because macOS may store `é` as two characters.
 """
 
 import json
-import stat
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar
 from unicodedata import normalize
 
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
+from tasks.files.opening import OutsideFile, SpecialFile, open_file, resolve_within
 from tasks.warehouse.jobs import ImportIssue
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -97,7 +98,8 @@ class Layout:
     def list_agents(self) -> list[str]:
         """Return the folders in `test_data` that have an `md_data` folder, sorted."""
         base = self.root / "test_data"
-        return [name for name in _list_names(base) if (base / name / "md_data").is_dir()]
+        names = self._list_names("test_data")
+        return [name for name in names if (base / name / "md_data").is_dir()]
 
     def list_files(self, folder: str, suffix: str) -> dict[str, str]:
         """Map file names without `suffix`, in NFC, to relative paths; empty if there is no folder.
@@ -106,7 +108,7 @@ class Layout:
         Unicode form the first in sorted order counts.
         """
         found: dict[str, str] = {}
-        for name in _list_names(self.root / folder):
+        for name in self._list_names(folder):
             if name.endswith(suffix) and not name.startswith("."):
                 found.setdefault(normalize("NFC", name.removesuffix(suffix)), f"{folder}/{name}")
         return found
@@ -135,40 +137,47 @@ class Layout:
             ) from None
 
     def _read_bytes(self, path: str) -> bytes:
-        full = self.root / path
         try:
-            real = full.resolve(strict=True)
-            if not real.is_relative_to(self.root):
-                raise UnreadableFileError(
-                    "outside", f"{path} leads out of {self.root}. Put the file itself there."
-                )
-            status = real.stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise UnreadableFileError("not_a_file", f"{path} is not a regular file. Remove it.")
-            if status.st_size > MAX_FILE_BYTES:
-                raise UnreadableFileError(
-                    "too_large",
-                    f"{path} has {status.st_size:,} bytes; at most {MAX_FILE_BYTES:,} are read. "
-                    "Shorten it and import again.",
-                )
-            return real.read_bytes()
-        except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+            with open_file(self.root / path, within=self.root) as file:
+                content = file.read(MAX_FILE_BYTES + 1)
+                size = os.fstat(file.fileno()).st_size
+        except OutsideFile:
+            raise UnreadableFileError(
+                "outside", f"{path} leads out of {self.root}. Put the file itself there."
+            ) from None
+        except SpecialFile:
+            raise UnreadableFileError(
+                "not_a_file", f"{path} is not a regular file. Remove it."
+            ) from None
+        except OSError as error:
             raise UnreadableFileError(
                 "unreadable",
                 f"{path} cannot be read ({error}). Check that it exists and its permissions.",
             ) from None
+        if len(content) > MAX_FILE_BYTES:
+            raise UnreadableFileError(
+                "too_large",
+                f"{path} has {size:,} bytes; at most {MAX_FILE_BYTES:,} are read. Shorten it and "
+                "import again.",
+            )
+        return content
 
-
-def _list_names(folder: Path) -> list[str]:
-    """List a folder, sorted; empty if it is absent. Raise EditionError if it is unreadable."""
-    try:
-        return sorted(p.name for p in folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise EditionError(
-            f"{folder} cannot be listed ({error}). Make it readable and import again."
-        ) from None
+    def _list_names(self, folder: str) -> list[str]:
+        """List a folder, sorted; empty if it is absent. Raise EditionError if it is unreadable, or
+        a link out of the edition."""
+        full = self.root / folder
+        try:
+            return sorted(p.name for p in resolve_within(full, self.root).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OutsideFile:
+            raise EditionError(
+                f"{full} leads out of {self.root}. Put the folder itself there and import again."
+            ) from None
+        except OSError as error:
+            raise EditionError(
+                f"{full} cannot be listed ({error}). Make it readable and import again."
+            ) from None
 
 
 def _suggest_editions(root: Path) -> str:

@@ -24,6 +24,7 @@ from pydantic_core import ErrorDetails
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.wording import describe_expected
+from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.warehouse.rows import replace_surrogates
 
 MAX_FILE_BYTES = 200_000_000
@@ -58,22 +59,41 @@ class PublishedRow(Frozen):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def read_value(path: Path, advice: str = DOWNLOAD) -> Any:
+def read_content(path: Path, advice: str, within: Path | None) -> bytes:
+    """Read a file of at most MAX_FILE_BYTES; advice and within as in `read_value`.
+
+    Raises:
+        EditionError: no such file, not a regular file in the folder, or too large.
+    """
+    try:
+        with open_file(path, within) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OutsideFile, SpecialFile) as error:
+        raise EditionError(f"{path} is not read: {error}. Put the file itself there.") from None
+    except OSError as error:
+        raise EditionError(f"{path} cannot be read ({error.strerror or error}). {advice}") from None
+    if len(content) > MAX_FILE_BYTES:
+        raise EditionError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes. {advice}")
+    return content
+
+
+def read_value(path: Path, advice: str = DOWNLOAD, within: Path | None = None) -> Any:
     """Read a JSON file, or a JSON lines or Parquet file as a list of objects.
 
-    advice: what to do if it cannot be read, for the message.
+    Args:
+        advice: what to do if it cannot be read, for the message.
+        within: the folder that the user named, if it is not this file.
 
     Raises:
         EditionError: no such file, too large, or none of these formats.
     """
     if path.is_dir():
         raise EditionError(f"{path} is a folder. Name the data set's file in it.")
-    if not path.is_file():
+    if not path.exists():
         raise EditionError(f"{path}: there is no such file. Name your copy of the data set's file.")
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise EditionError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes. {advice}")
+    content = read_content(path, advice, within)
     try:
-        return _read(path, advice)
+        return _parse(path, content, advice)
     except (OSError, ValueError, RecursionError, pl.exceptions.PolarsError) as error:
         kind = type(error).__name__
         raise EditionError(
@@ -81,13 +101,15 @@ def read_value(path: Path, advice: str = DOWNLOAD) -> Any:
         ) from None
 
 
-def read_rows(path: Path, model: type[ModelT], key: str = "") -> list[ModelT]:
+def read_rows(
+    path: Path, model: type[ModelT], key: str = "", within: Path | None = None
+) -> list[ModelT]:
     """Read and validate the rows of a file.
 
     Raises:
         EditionError: like `read_value` and `validate_rows`.
     """
-    return validate_rows(path, read_value(path), model, key)
+    return validate_rows(path, read_value(path, within=within), model, key)
 
 
 def validate_rows(
@@ -201,10 +223,10 @@ def _name_row(number: int, row: Mapping[str, Any], key: str) -> str:
     return f"{key} {value[:MAX_NAME_CHARS]!r}" if isinstance(value, str) else f"row {number}"
 
 
-def _read(path: Path, advice: str) -> Any:
+def _parse(path: Path, content: bytes, advice: str) -> Any:
     if path.suffix == ".parquet":
-        return pl.read_parquet(path).to_dicts()
-    text = path.read_text("utf-8-sig")
+        return pl.read_parquet(content).to_dicts()
+    text = content.decode("utf-8-sig")
     if path.suffix in JSON_LINES:
         # Not splitlines(), which also splits at characters that JSON allows inside strings.
         lines = enumerate(text.split("\n"), start=1)

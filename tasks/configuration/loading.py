@@ -16,6 +16,7 @@ from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wording import describe_expected, format_location
+from tasks.files.opening import open_file
 
 CONFIGS = Path(
     os.environ.get("EVERGREEN_CONFIGS") or Path(__file__).resolve().parents[2] / "configs"
@@ -107,14 +108,14 @@ def read_text(path: Path) -> str:
         ConfigurationError: it is missing, too large or not UTF-8.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path, within=None) as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) <= MAX_BYTES:
             return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise ConfigurationError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = getattr(error, "strerror", None) or error
         raise ConfigurationError(f"{path}: cannot be read as UTF-8 text ({reason}).") from None
     raise ConfigurationError(f"{path} is larger than {MAX_BYTES:,} bytes. Shorten it.")
 

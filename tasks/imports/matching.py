@@ -17,6 +17,7 @@ from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.documents.kinds import KINDS as ENDINGS
 from tasks.editions.names import check_edition
+from tasks.files.opening import list_files, resolve_within
 from tasks.warehouse.store import Warehouse
 
 REPORTS = "report"
@@ -67,8 +68,8 @@ class MatchedFiles(Frozen):
     """The files under a path."""
 
     edition: str
-    folder: bool
-    """Whether the path is a folder; then import issues of files no longer in it are removed."""
+    folder: Path | None
+    """The path if it is a folder; then import issues of files no longer in it are removed."""
     files: tuple[MatchedFile, ...]
 
 
@@ -82,7 +83,7 @@ def match_reports(
 
     Raises:
         UnknownName: no such edition.
-        EditionError: no such path, or no report files in it.
+        EditionError: no such path, no report files in it, or a folder of it leads elsewhere.
     """
     check_edition(warehouse, edition)
     known = dict(
@@ -103,7 +104,7 @@ def match_reports(
         for name, paths in _find_files(path, agent)
         for file, match in zip(paths, match_names([f.stem for f in paths], known), strict=True)
     ]
-    return MatchedFiles(edition=edition, folder=path.is_dir(), files=tuple(files))
+    return MatchedFiles(edition=edition, folder=path if path.is_dir() else None, files=tuple(files))
 
 
 def _find_files(path: Path, agent: str | None) -> Iterator[tuple[str, list[Path]]]:
@@ -111,13 +112,14 @@ def _find_files(path: Path, agent: str | None) -> Iterator[tuple[str, list[Path]
     if not path.exists():
         raise EditionError(f"{path}: there is no such file or folder of reports.")
     if agent is not None:
-        found = [(agent, [path] if path.is_file() else _list_files(path))]
-    elif path.is_file():
+        found = [(agent, list_files(path) if path.is_dir() else [path])]
+    elif not path.is_dir():
         raise EditionError(f"{path} is a file: name the report's agent with --agent.")
     else:
         above = path / REPORTS if (path / REPORTS).is_dir() else path
         folders = sorted(f for f in above.iterdir() if f.is_dir() and not f.name.startswith("."))
-        found = [(folder.name, _list_files(folder)) for folder in folders]
+        _refuse_outside([above, *folders], path)
+        found = [(folder.name, list_files(folder)) for folder in folders]
     if not any(files for _, files in found):
         raise EditionError(
             f"{path} has no reports; expected files that end in {' '.join(ENDINGS)}"
@@ -126,12 +128,18 @@ def _find_files(path: Path, agent: str | None) -> Iterator[tuple[str, list[Path]
     yield from found
 
 
-def _list_files(folder: Path) -> list[Path]:
-    return sorted(f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
+def _refuse_outside(folders: Sequence[Path], path: Path) -> None:
+    for folder in folders:
+        try:
+            resolve_within(folder, path)
+        except OSError as error:
+            raise EditionError(
+                f"{folder} cannot be read ({error.strerror or error}). Put the folder itself there."
+            ) from None
 
 
 def _relative_path(file: Path, path: Path) -> str:
-    return file.name if path.is_file() else file.relative_to(path).as_posix()
+    return file.relative_to(path).as_posix() if path.is_dir() else file.name
 
 
 def match_names(names: Sequence[str], known: Mapping[str, str]) -> list[FileMatch]:

@@ -5,6 +5,7 @@ with consent, are read and written one by one. Importing the same files again ch
 agent is called here.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Literal
@@ -12,9 +13,10 @@ from typing import Literal
 from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
-from tasks.documents.document import ParsedDocument, UnreadableDocument
+from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument
 from tasks.documents.kinds import parse_kind
 from tasks.documents.reading import check_size, read_document
+from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
 from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
 from tasks.warehouse.contents import FileStore, files_folder
@@ -78,7 +80,7 @@ def import_reports(
         replace: also replace reports that were requested from an agent.
         on_file: called after each file with its outcome, the number done, and the total.
     """
-    importer = _Importer(warehouse, matched.edition, accept_guesses, replace)
+    importer = _Importer(warehouse, matched, accept_guesses, replace)
     outcomes: list[FileOutcome] = []
     for number, item in enumerate(matched.files, start=1):
         outcomes.append(importer.import_file(item))
@@ -89,10 +91,13 @@ def import_reports(
     return ReportsSummary(edition=matched.edition, outcomes=tuple(outcomes))
 
 
-def _read_content(file: Path) -> bytes:
+def _read_content(path: Path, folder: Path | None) -> bytes:
     try:
-        check_size(file.stat().st_size)
-        return file.read_bytes()
+        with open_file(path, within=folder) as file:
+            check_size(os.fstat(file.fileno()).st_size)
+            return file.read(MAX_FILE_BYTES + 1)
+    except (OutsideFile, SpecialFile) as error:
+        raise UnreadableDocument(f"{error}. Put the file itself there.") from None
     except OSError as error:
         raise UnreadableDocument(
             f"it cannot be opened ({error.strerror or error}). Fix its permissions."
@@ -103,15 +108,16 @@ class _Importer:
     """Imports files one by one; a failure of one does not affect the others."""
 
     def __init__(
-        self, warehouse: Warehouse, edition: str, accept_guesses: bool, replace: bool
+        self, warehouse: Warehouse, matched: MatchedFiles, accept_guesses: bool, replace: bool
     ) -> None:
         self._warehouse = warehouse
-        self._edition = edition
+        self._edition = matched.edition
+        self._folder = matched.folder
         self._accept_guesses = accept_guesses
         self._replace = replace
         self._names = {name: entry.name for name, entry in load_agents().agents.items()}
         self._file_store = FileStore(files_folder(warehouse.location))
-        self._questions = find_questions(warehouse, edition)
+        self._questions = find_questions(warehouse, matched.edition)
 
     def import_file(self, item: MatchedFile) -> FileOutcome:
         """Read a file and write its report."""
@@ -124,7 +130,7 @@ class _Importer:
         if assignment is None or reason is not None:
             return self._make_outcome(item, "left out", reason or "it answers no assignment")
         try:
-            content = _read_content(item.file)
+            content = _read_content(item.file, self._folder)
             document = read_document(item.file.name, content)
         except UnreadableDocument as error:
             return self._make_outcome(item, "unreadable", str(error))
@@ -249,7 +255,7 @@ def _write_issues(
         issue
         for issue in stored
         if issue.kind not in FILE_ISSUE_KINDS
-        or (not matched.folder and PurePath(issue.path).stem not in names)
+        or (matched.folder is None and PurePath(issue.path).stem not in names)
     ]
     made = [
         ImportIssue(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.agents import FileDropAsk
+from tasks.files.opening import list_files, resolve_within
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, import_reports
 from tasks.pending.reports import PendingReport
@@ -31,7 +32,7 @@ def exchange_files(
     """
     folder = Path(ask.folder)
     left: list[FileOutcome] = []
-    if folder.is_dir() and any(file.is_file() for file in folder.iterdir()):
+    if folder.is_dir() and list_files(folder):
         summary = import_reports(warehouse, match_reports(warehouse, folder, edition, agent))
         left = [o for o in summary.outcomes if o.outcome in ("left out", "unreadable")]
     taken = set(
@@ -41,12 +42,13 @@ def exchange_files(
     )
     try:
         (folder / PROMPTS).mkdir(parents=True, exist_ok=True)
+        prompts = resolve_within(folder / PROMPTS, folder)
         for item in missing:
-            prompt = folder / PROMPTS / f"{prompt_file_name(item.assignment)}.md"
-            if item.assignment in taken:
-                prompt.unlink(missing_ok=True)
-            else:
-                prompt.write_text(item.prompt, "utf-8")
+            prompt = prompts / f"{prompt_file_name(item.assignment)}.md"
+            prompt.unlink(missing_ok=True)
+            if item.assignment not in taken:
+                with prompt.open("x", encoding="utf-8") as file:  # follows no link
+                    file.write(item.prompt)
     except OSError as error:
         raise EditionError(
             f"{folder}: prompts cannot be written there ({error.strerror or error}). Choose "

@@ -10,10 +10,11 @@ import json
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
+from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.sandbox.dates import parse_day
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title
@@ -39,8 +40,8 @@ def find_corpus_files(path: Path) -> list[Path]:
         SandboxError: there are none.
     """
     known = (*JSONL_SUFFIXES, *WARC_SUFFIXES)
-    found = [path] if path.is_file() else sorted(path.rglob("*")) if path.is_dir() else []
-    files = [file for file in found if file.name.lower().endswith(known) and file.is_file()]
+    found = sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else []
+    files = [file for file in found if file.name.lower().endswith(known) and not file.is_dir()]
     if not files:
         raise SandboxError(
             f"{path} is not a corpus; expected a file, or a folder of files, ending in "
@@ -72,14 +73,17 @@ async def read_corpus(
     """
     for file in find_corpus_files(path):
         try:
-            if file.name.lower().endswith(WARC_SUFFIXES):
-                from tasks.sandbox.warc import read_warc  # readers of pages take a second to load
+            with open_file(file, within=None if file == path else path) as stream:
+                if file.name.lower().endswith(WARC_SUFFIXES):
+                    from tasks.sandbox.warc import read_warc  # its readers take a second to load
 
-                async for page in read_warc(file, bounds, on_skipped, on_bad_date):
-                    yield page
-            else:
-                for page in _read_jsonl(file, on_skipped, on_bad_date):
-                    yield page
+                    async for page in read_warc(file, stream, bounds, on_skipped, on_bad_date):
+                        yield page
+                else:
+                    for page in _read_jsonl(file, stream, on_skipped, on_bad_date):
+                        yield page
+        except (OutsideFile, SpecialFile) as error:
+            raise SandboxError(f"{file} is not read: {error}. Put the file itself there.") from None
         except (OSError, EOFError, zlib.error) as error:
             raise SandboxError(
                 f"{file} cannot be read to its end ({error}). Download it again, or remove it "
@@ -87,8 +91,10 @@ async def read_corpus(
             ) from None
 
 
-def _read_jsonl(file: Path, on_skipped: OnMessage, on_bad_date: OnMessage) -> Iterator[ServedPage]:
-    with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as lines:
+def _read_jsonl(
+    file: Path, stream: BinaryIO, on_skipped: OnMessage, on_bad_date: OnMessage
+) -> Iterator[ServedPage]:
+    with gzip.open(stream) if file.suffix.lower() == ".gz" else stream as lines:
         for number, line in enumerate(_read_lines(lines), start=1):
             where = f"{file.name}:{number}"
             record = (

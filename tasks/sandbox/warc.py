@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from warcio.archiveiterator import ArchiveIterator
@@ -51,21 +51,22 @@ class WarcPage(Frozen):
 
 async def read_warc(
     file: Path,
+    stream: BinaryIO,
     bounds: ReadingBounds,
     on_skipped: OnMessage,
     on_bad_date: OnMessage = lambda _: None,
 ) -> AsyncIterator[ServedPage]:
     """Yield the pages of one file, compressed or not, in order.
 
-    on_skipped: receives each record that is not a usable page, and why. on_bad_date: receives
-    unreadable dates.
+    file: its name, for messages. on_skipped: receives each record that is not a usable page, and
+    why. on_bad_date: receives unreadable dates.
 
     Raises:
         SandboxError: it is not a WARC file.
     """
     waiting: deque[tuple[WarcPage, asyncio.Task[ReadPage] | None]] = deque()
     async with PageReaders(bounds) as readers:
-        for record in _read_records(file, on_skipped, on_bad_date):
+        for record in _read_records(file, stream, on_skipped, on_bad_date):
             material = record.material
             waiting.append(
                 (record, asyncio.create_task(readers.read(material)) if material else None)
@@ -97,32 +98,33 @@ async def _serve_page(
     )
 
 
-def _read_records(file: Path, on_skipped: OnMessage, on_bad_date: OnMessage) -> Iterator[WarcPage]:
+def _read_records(
+    file: Path, stream: BinaryIO, on_skipped: OnMessage, on_bad_date: OnMessage
+) -> Iterator[WarcPage]:
     """Yield possible pages. A response is held back until it is known whether its conversion
     follows; if a response is left out, so is its conversion."""
-    with file.open("rb") as stream:
-        try:
-            held: WarcPage | None = None
-            answer_id: str | None = None
-            for raw in ArchiveIterator(stream):
-                refers_to = raw.rec_headers.get_header("WARC-Refers-To")
-                belongs = raw.rec_type == "conversion" and refers_to and refers_to == answer_id
-                if belongs and held is None:
-                    continue
-                record = _parse_record(file, raw, on_skipped, on_bad_date)
-                if belongs and held and record:
-                    record, held = _merge(held, record), None
-                if held:
-                    yield held
-                is_answer = raw.rec_type == "response"
-                answer_id = raw.rec_headers.get_header("WARC-Record-ID") if is_answer else None
-                held = record if is_answer else None
-                if record and not is_answer:
-                    yield record
+    try:
+        held: WarcPage | None = None
+        answer_id: str | None = None
+        for raw in ArchiveIterator(stream):
+            refers_to = raw.rec_headers.get_header("WARC-Refers-To")
+            belongs = raw.rec_type == "conversion" and refers_to and refers_to == answer_id
+            if belongs and held is None:
+                continue
+            record = _parse_record(file, raw, on_skipped, on_bad_date)
+            if belongs and held and record:
+                record, held = _merge(held, record), None
             if held:
                 yield held
-        except ArchiveLoadFailed as error:
-            raise SandboxError(f"{file} is not a WARC file, or is damaged ({error}).") from None
+            is_answer = raw.rec_type == "response"
+            answer_id = raw.rec_headers.get_header("WARC-Record-ID") if is_answer else None
+            held = record if is_answer else None
+            if record and not is_answer:
+                yield record
+        if held:
+            yield held
+    except ArchiveLoadFailed as error:
+        raise SandboxError(f"{file} is not a WARC file, or is damaged ({error}).") from None
 
 
 def _merge(answer: WarcPage, text: WarcPage) -> WarcPage:

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import threading
 import zlib
 from hashlib import sha256
@@ -10,9 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, ClassVar
 
+from tasks.files.opening import open_file
 from tasks.warehouse.errors import DamagedWarehouse, UnwritableWarehouse
 from tasks.warehouse.location import LocationLike, parse_location
 
+SHA = re.compile("[0-9a-f]{64}")
 GZIP_LEVEL = 3
 """Shrinks text pages to a fifth; higher levels would take longer than the network."""
 GZIP_WBITS = 31
@@ -44,7 +47,16 @@ class ContentStore:
         self.folder = folder
 
     def path(self, sha: str) -> Path:
-        """Return the path of the bytes with this sha."""
+        """Return the path of the bytes with this sha.
+
+        Raises:
+            DamagedWarehouse: it is not a sha-256, so it may be a path to another place.
+        """
+        if not SHA.fullmatch(sha):
+            raise DamagedWarehouse(
+                f"{self.folder}: {sha[:80]!r} is not a sha-256, so there is no such file. Restore "
+                "the warehouse from a backup."
+            )
         return self.folder / sha[:2] / (f"{sha}.gz" if self.is_packed else sha)
 
     def create(self) -> "ContentWriter":
@@ -73,7 +85,8 @@ class ContentStore:
         """
         path = self.path(sha)
         try:
-            content = path.read_bytes()
+            with open_file(path, within=self.folder) as file:
+                content = file.read()
             if self.is_packed:
                 content = gzip.decompress(content)
         except FileNotFoundError:

@@ -170,4 +170,6 @@ def _replace_link(link: Path, target: Path) -> None:
 
 
 def _file_safe(edition: str) -> str:
-    return edition.replace("/", "_")
+    # `.` and `..` would be other folders, in which old snapshots are removed.
+    name = edition.replace("/", "_")
+    return name if name.strip(".") else f"_{name}"

@@ -8,6 +8,11 @@ def quote_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def quote_name(name: str) -> str:
+    """Quote the name of a table or column."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def table_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the warehouse's tables, sorted, without those of a lake's catalog."""
     rows = connection.execute(

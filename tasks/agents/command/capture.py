@@ -1,14 +1,15 @@
 """The files of a program's job; its output is limited in size and without the secrets it was given.
 
-Imports nothing of the project: it is part of the lightweight `supervisor`.
+Of the project it imports `opening` only: it is part of the lightweight `supervisor`.
 """
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from tasks.files.opening import OutsideFile, SpecialFile, open_file
 
 MAX_REPORT_BYTES = 16 * 1024 * 1024
 """The largest report, or `answer.json`, that is accepted from a program."""
@@ -88,19 +89,16 @@ def read_program_file(home: Path, name: str) -> bytes | None:
         UnusableOutput: it is outside the folder, not a regular file, or too large.
     """
     try:
-        path = (home / name).resolve()
-        if not path.is_relative_to(home.resolve()):
-            raise UnusableOutput(f"{name} is outside the program's folder")
-        # Opening a pipe that nobody writes to would block forever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open_file(home / name, within=home) as file:
+            content = file.read(MAX_REPORT_BYTES + 1)
     except FileNotFoundError:
         return None
-    except (OSError, RuntimeError, ValueError) as error:
+    except OutsideFile:
+        raise UnusableOutput(f"{name} is outside the program's folder") from None
+    except SpecialFile:
+        raise UnusableOutput(f"{name} is not a regular file") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise UnusableOutput(f"{name} cannot be read ({error})") from None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise UnusableOutput(f"{name} is not a regular file")
-        content = file.read(MAX_REPORT_BYTES + 1)
     if len(content) > MAX_REPORT_BYTES:
         raise UnusableOutput(f"{name} is larger than {MAX_REPORT_BYTES // 2**20} MB")
     return content

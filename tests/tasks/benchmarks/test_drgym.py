@@ -158,7 +158,7 @@ def test_a_file_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
     one(tmp_path / "secret", "9.json", "When?", [])
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "9.json").symlink_to(tmp_path / "secret" / "9.json")
-    with pytest.raises(EditionError, match="links out of its folder"):
+    with pytest.raises(EditionError, match="leads out of its folder"):
         read_drgym(tmp_path / "copy")
 
 
