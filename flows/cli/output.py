@@ -9,7 +9,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, VisibleConsole, print_message
 from flows.display.formats import Format, format_json
 
 
@@ -55,7 +55,7 @@ def write_output(to: Path | None, form: Format, write: Callable[[Format, Console
     if form is Format.TABLE and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
         form = Format(to.suffix.lstrip("."))
     with refuse_unwritable(to), to.open("w", encoding="utf-8") as file:
-        write(form, Console(file=file, width=FILE_WIDTH))
+        write(form, VisibleConsole(file=file, width=FILE_WIDTH))
     print_message(f"Written to {to}.")
 
 
