@@ -34,7 +34,8 @@ LEVELS: list[set[str]] = [
     {"tasks.judges"},
     {"tasks.models", "tasks.metrics"},
     {"tasks.configuration", "tasks.warehouse"},
-    {"tasks.stage", "tasks.processes", "tasks.base", "tasks.errors", "tasks.foreign_text"},
+    {"tasks.stage", "tasks.processes", "tasks.base", "tasks.errors", "tasks.foreign_text",
+     "tasks.spreadsheets"},
 ]  # fmt: skip
 """The house, from the roof to the ground: a room may import its own level and those below."""
 
@@ -43,7 +44,7 @@ STAGES = {
     "pages", "questions", "reports", "scores", "verdicts",
 }  # fmt: skip
 """The pipeline: the modules in tasks/, beside the ground (`GROUND`)."""
-GROUND = {"stage", "base", "errors", "foreign_text"}
+GROUND = {"stage", "base", "errors", "foreign_text", "spreadsheets"}
 FLOWS = {
     "ask", "assign", "backfill", "collect", "draft", "evaluate", "fetch", "import_edition",
     "publish", "refresh", "rejudge",

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from flows.display.console import STDOUT, VisibleConsole, print_message
 from flows.display.formats import Format, format_json
+from flows.display.frame import print_csv
 
 
 def print_outcome(
@@ -84,4 +85,4 @@ def write_tables(
         to.file.write(format_json(rows) + "\n")
     else:
         every = [f.select(pl.lit(name).alias("table"), pl.all()) for name, f in tables.items()]
-        to.file.write(pl.concat(every, how="diagonal").write_csv())
+        print_csv(pl.concat(every, how="diagonal"), to.file)
