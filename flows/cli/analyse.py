@@ -51,7 +51,7 @@ def analyse(
 def _write_analyses(found: Analyses, names: Sequence[Analysis], form: Format, to: Console) -> None:
     """Write tables, for people or for programs."""
     if form is Format.TABLE:
-        to.print(_format_heading(found), style="bold", markup=False, highlight=False)
+        to.print(_format_heading(found), style="bold", highlight=False)
         for name in names:
             _print_analysis(found, name, to)
     else:
@@ -64,22 +64,22 @@ def _print_analysis(found: Analyses, name: Analysis, to: Console) -> None:
     for table in make_tables(found, name):
         _print_table(table, to)
     for remark in found.remarks[name]:
-        to.print(remark, style="dim", markup=False, highlight=False)
+        to.print(remark, style="dim", highlight=False)
     to.print()
 
 
 def _print_table(table: TextTable, to: Console) -> None:
     if not table.columns:
-        to.print(f"{table.title}: nothing to show.", markup=False, highlight=False)
+        to.print(f"{table.title}: nothing to show.", highlight=False)
         return
     named = [WideColumn(c.heading, c.cells, "left") for c in table.columns if c.is_label]
     figures = [WideColumn(c.heading, c.cells, "right" if c.is_numeric else "left")
                for c in table.columns if not c.is_label]  # fmt: skip
     print_wide_table(to, table.title, named, figures)
     for why in table.reasons:
-        to.print(why, markup=False, highlight=False)
+        to.print(why, highlight=False)
     if table.note:
-        to.print(table.note, style="dim", markup=False, highlight=False)
+        to.print(table.note, style="dim", highlight=False)
 
 
 def _describe_selection(found: Analyses, names: Sequence[Analysis]) -> dict[str, Any]:

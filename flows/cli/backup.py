@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
-from flows.display.console import STDOUT, print_always, print_message, transient_progress
+from flows.display.console import print_always, print_message, print_result, transient_progress
+from flows.display.formats import format_json
 from tasks.backup.creation import MadeBackup, create_backup
 from tasks.backup.manifest import BackupManifest, OnProgress, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
@@ -124,9 +125,9 @@ def _summarize_manifest(manifest: BackupManifest) -> str:
 
 def _print_manifest(text: str, manifest: BackupManifest, form: str) -> None:
     if form == "json":
-        print(manifest.model_dump_json(indent=1))
+        print(format_json(manifest.model_dump(mode="json")))
     else:
-        STDOUT.print(text, markup=False, highlight=False, soft_wrap=True)
+        print_result(text, wrap=False)
 
 
 def _print_created(made: MadeBackup, form: str) -> None:

@@ -86,7 +86,7 @@ def _show_call(source: Readable, start: str) -> None:
             "`evergreen calls --status ok` lists their ids."
         )
     for name, value in found.row(0, named=True).items():
-        STDOUT.print(f"[bold]{name}[/bold]", end="  ")
+        STDOUT.print(name, style="bold", highlight=False, end="  ")
         print_result("" if value is None else str(value))
 
 

@@ -7,7 +7,6 @@ import polars as pl
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from flows.cli.options import (
@@ -90,7 +89,7 @@ def _print_tables(
         to.print(_build_correlation_table(found))
         to.print(_format_notes(over, found.pairs), style="dim", highlight=False)
     for remark in found.remarks:
-        to.print(remark, style="dim", markup=False, highlight=False)
+        to.print(remark, style="dim", highlight=False)
 
 
 def _format_notes(over: Over, pairs: pl.DataFrame) -> str:
@@ -130,8 +129,8 @@ def _build_legend(metrics: Sequence[Metric]) -> Table:
         table.add_column(heading, justify=justify)  # type: ignore[arg-type]
     for number, metric in enumerate(metrics, start=1):
         unit = "percent" if metric.entry.unit == "share" else "number"
-        name = escape(get_protocol_title(metric.protocol))
-        table.add_row(str(number), name, escape(metric.entry.title), metric.entry.better, unit)
+        name = get_protocol_title(metric.protocol)
+        table.add_row(str(number), name, metric.entry.title, metric.entry.better, unit)
     return table
 
 
@@ -144,7 +143,7 @@ def _build_agent_table(found: ProtocolComparison, start: int) -> Table:
         table.add_column(str(number), justify="right", no_wrap=True)
     rows = {(r["protocol"], r["metric"], r["agent"]): r for r in found.agents.iter_rows(named=True)}
     for agent in found.agents["agent"].unique().sort():
-        table.add_row(escape(agent), *(_format_value(rows[*m.key, agent], m) for m in shown))
+        table.add_row(agent, *(_format_value(rows[*m.key, agent], m) for m in shown))
     return table
 
 

@@ -1,22 +1,23 @@
 """`evergreen doctor`: check everything that the next run needs."""
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.display.console import STDERR, STDOUT
+from flows.display.formats import format_json
 from flows.runtime.login import read_password
 from flows.runtime.server import is_healthy, read_record
 from flows.runtime.settings import prefect_home
 from tasks.doctor.finding import Finding, count_by_status
 from tasks.doctor.server import PrefectServer
+from tasks.foreign_text import make_visible
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 STATUS_LABELS = {"ok": "ok", "warn": "to look at", "fail": "failed", "skipped": "skipped"}
@@ -64,7 +65,7 @@ def doctor(
     counts = count_by_status(findings)
     if form == "json":
         listed = [found.model_dump() for found in findings]
-        print(json.dumps({"counts": counts, "findings": listed}, ensure_ascii=False, indent=1))
+        print(format_json({"counts": counts, "findings": listed}))
     else:
         _print_findings(findings)
         named = ", ".join(f"{n} {STATUS_LABELS[status]}" for status, n in counts.items() if n)
@@ -90,13 +91,13 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     table.add_column("Check", overflow="fold", max_width=26)  # a folder's path would take half
     table.add_column("Found, and what to do", overflow="fold", ratio=1)
     for group, of_group in _group_findings(findings):
-        table.add_row("", f"[bold]{escape(group)}[/bold]", "")
+        table.add_row("", Text(group, "bold"), "")
         for found in of_group:
-            text = escape(found.finding)
+            text = Text(make_visible(found.finding))
             if found.advice:
-                text += f"\n[dim]→ {escape(found.advice)}[/dim]"
-            style = STATUS_STYLES[found.status]
-            table.add_row(f"[{style}]{found.status}[/{style}]", escape(found.check), text)
+                text.append(make_visible(f"\n→ {found.advice}"), "dim")
+            status = Text(found.status, STATUS_STYLES[found.status])
+            table.add_row(status, found.check, text)
     STDOUT.print(table)
 
 

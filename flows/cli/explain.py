@@ -1,6 +1,5 @@
 """`evergreen explain`: one report with all its verdicts, as its page on the site shows it."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, TypeVar
@@ -30,7 +29,6 @@ NumberedItem = TypeVar("NumberedItem", ExplainedClaim, ExplainedFact)
 OPEN_OUTCOMES = {"open", "never_fetched"}
 """Outcomes of claims that a later `fetch` and `evaluate` may decide."""
 OPEN_STATES = {"pending", "failed"}
-_INVISIBLE_CONTROLS = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def explain(
@@ -76,15 +74,9 @@ def explain(
         if not (found.scores or found.claims or found.facts or found.others):
             print_message("No item of the report is open.")
     if form == "json":
-        print(format_report(found))
+        print(format_json(asdict(found)))
     else:
         print_report(found, whole=claim is not None or fact is not None, brief=not protocols)
-
-
-def format_report(report: ExplainedReport) -> str:
-    """Format a report as JSON, with invisible control characters escaped."""
-    text = format_json(asdict(report))
-    return _INVISIBLE_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _select_by_number(

@@ -11,6 +11,7 @@ from flows.cli.options import WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, transient_progress
 from tasks.configuration.agents import load_agents
+from tasks.foreign_text import make_visible
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -58,7 +59,8 @@ def import_report_files(
             bar = bars.add_task("reading", total=len(matched.files))
 
             def on_progress(outcome: FileOutcome, done: int, total: int) -> None:
-                bars.update(bar, completed=done, total=total, description=outcome.path)
+                path = make_visible(outcome.path, one_line=True)
+                bars.update(bar, completed=done, total=total, description=path)
 
             summary = import_reports(store, matched, yes, replace, on_progress)
         _print_summary(summary, matched, yes)
@@ -78,7 +80,7 @@ def _print_guesses(matched: MatchedFiles) -> None:
         table.add_column(name, justify="right" if name == "Likeness" else "left", overflow="fold")
     for given in guesses:
         table.add_row(*_format_guess(given))
-    STDERR.print(table, markup=False)
+    STDERR.print(table)
 
 
 def _format_guess(given: MatchedFile) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from traceback import format_exc
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -14,6 +17,7 @@ from flows.cli.log_level import LOG_LEVEL_HELP, LOG_LEVEL_VARIABLE, LogLevel, se
 from flows.cli.options import WAREHOUSE_OPTION
 from flows.runtime.settings import prefect_environment, prefect_home
 from tasks.errors import ExpectedError
+from tasks.foreign_text import make_visible
 from tasks.warehouse.location import Location
 
 OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -27,6 +31,24 @@ class EvergreenGroup(TyperGroup):
         super().__init__(**given)
         for panel, entries in PANELS.items():
             add_commands(self, entries, panel)
+
+    def make_context(self, *given: Any, **settings: Any) -> Any:
+        with _visible_usage_errors():
+            return super().make_context(*given, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_usage_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_usage_errors() -> Iterator[None]:
+    """Make the messages of wrong usage visible, which Typer prints on a console of its own."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = make_visible(error.message)
+        raise
 
 
 app = typer.Typer(
@@ -93,14 +115,24 @@ def main() -> None:
         _exit_with_error(str(error))
     except OSError as error:
         if error.errno not in OUTPUT_ERRORS:
-            raise
+            _exit_with_traceback()
         # What could not be written is dropped, or Python would write it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _exit_with_error(f"cannot write: {error.strerror}.")
+    except Exception:
+        _exit_with_traceback()
 
 
 def _exit_with_error(message: str) -> NoReturn:
     from flows.display.console import print_always
 
     print_always(f"error: {message}", style="red")
+    sys.exit(1)
+
+
+def _exit_with_traceback() -> NoReturn:
+    """Exit as Python does, but visibly: the error may quote text from outside."""
+    from flows.display.console import print_always
+
+    print_always(format_exc().rstrip())
     sys.exit(1)

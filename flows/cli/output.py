@@ -9,8 +9,9 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from flows.display.console import STDOUT, print_message
+from flows.display.console import STDOUT, VisibleConsole, print_message
 from flows.display.formats import Format, format_json
+from flows.display.frame import print_csv
 
 
 def print_outcome(
@@ -55,7 +56,7 @@ def write_output(to: Path | None, form: Format, write: Callable[[Format, Console
     if form is Format.TABLE and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
         form = Format(to.suffix.lstrip("."))
     with refuse_unwritable(to), to.open("w", encoding="utf-8") as file:
-        write(form, Console(file=file, width=FILE_WIDTH))
+        write(form, VisibleConsole(file=file, width=FILE_WIDTH))
     print_message(f"Written to {to}.")
 
 
@@ -84,4 +85,4 @@ def write_tables(
         to.file.write(format_json(rows) + "\n")
     else:
         every = [f.select(pl.lit(name).alias("table"), pl.all()) for name, f in tables.items()]
-        to.file.write(pl.concat(every, how="diagonal").write_csv())
+        print_csv(pl.concat(every, how="diagonal"), to.file)

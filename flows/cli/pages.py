@@ -265,4 +265,8 @@ def _print_bytes(warehouse: Location, url: str, fetches: Sequence[dict[str, Any]
     shas = [fetch["sha"] for fetch in fetches if fetch["sha"]]
     if not shas:
         raise UnknownName(f"{url}: its bytes are not archived; only its text, or nothing, came.")
+    if sys.stdout.isatty():  # whoever made the page could write anything to the terminal
+        raise typer.BadParameter(
+            "expected a file or a pipe, not a terminal: add `> FILE`.", param_hint="--raw"
+        )
     sys.stdout.buffer.write(PageStore(pages_folder(warehouse)).get(shas[0]))

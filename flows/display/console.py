@@ -1,9 +1,15 @@
-"""The consoles: results go to stdout, progress and messages to stderr."""
+"""The consoles: results go to stdout, progress and messages to stderr.
+
+What they print is text from outside: it is printed as it stands, without markup, and what would act
+on the terminal or be invisible is shown by its code points.
+"""
 
 import os
 import sys
+from collections.abc import Iterable
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -11,6 +17,10 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.segment import Segment
+from rich.text import Text
+
+from tasks.foreign_text import make_visible
 
 QUIET_VARIABLE = "EVERGREEN_QUIET"
 """The environment variable that mutes messages unless it is empty, 0, false or no."""
@@ -21,11 +31,30 @@ def is_quiet_requested() -> bool:
     return os.environ.get(QUIET_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
 
 
-STDOUT = Console(width=None if sys.stdout.isatty() else 120)
+class VisibleConsole(Console):
+    """A console on which text cannot act: neither as markup nor as control sequences."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(markup=False, emoji=False, **settings)
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        """Make a string visible before it is laid out, so that its columns stay aligned."""
+        return super().render_str(make_visible(text), **settings)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Make visible what others have laid out; Rich's own control segments stay."""
+        for segment in super().render(renderable, options):
+            text = segment.text if segment.control else make_visible(segment.text)
+            yield segment if text == segment.text else segment._replace(text=text)
+
+
+STDOUT = VisibleConsole(width=None if sys.stdout.isatty() else 120)
 """Results. In a file or a pipe, tables are wide enough for every column."""
-STDERR = Console(stderr=True, soft_wrap=True, quiet=is_quiet_requested())
+STDERR = VisibleConsole(stderr=True, soft_wrap=True, quiet=is_quiet_requested())
 """Messages; print text by `print_message`. Not wrapped, so that commands can be copied."""
-UNMUTED_STDERR = Console(stderr=True, soft_wrap=True)
+UNMUTED_STDERR = VisibleConsole(stderr=True, soft_wrap=True)
 """Messages that a quiet command prints, too: errors, and what a person has to do."""
 
 
@@ -36,23 +65,23 @@ def mute_messages() -> None:
 
 
 def print_result(text: str, style: str | None = None, *, wrap: bool = True) -> None:
-    """Print text verbatim, without markup, to stdout. wrap: between words, to the width."""
-    STDOUT.print(text, style=style, markup=False, highlight=False, soft_wrap=not wrap)
+    """Print text verbatim to stdout. wrap: between words, to the width."""
+    STDOUT.print(text, style=style, highlight=False, soft_wrap=not wrap)
 
 
 def print_always(text: str, style: str | None = None) -> None:
-    """Print text verbatim, without markup, to stderr, even if messages are muted."""
-    UNMUTED_STDERR.print(text, style=style, markup=False, highlight=False)
+    """Print text verbatim to stderr, even if messages are muted."""
+    UNMUTED_STDERR.print(text, style=style, highlight=False)
 
 
 def print_message(text: str, style: str | None = None) -> None:
-    """Print text verbatim, without markup, to stderr; inside a run also log it."""
-    STDERR.print(text, style=style, markup=False, highlight=False)
+    """Print text verbatim to stderr; inside a run also log it."""
+    STDERR.print(text, style=style, highlight=False)
     context = sys.modules.get("prefect.context")  # do not import Prefect to find that nothing runs
     if context and (context.FlowRunContext.get() or context.TaskRunContext.get()):
         from prefect import get_run_logger
 
-        get_run_logger().info("%s", text)
+        get_run_logger().info("%s", make_visible(text))
 
 
 def transient_progress() -> Progress:

@@ -14,8 +14,8 @@ from flows.display.console import STDOUT
 from flows.display.decisions import describe_citation, describe_decision
 from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
+from tasks.foreign_text import make_visible
 from tasks.protocols.registry import available_protocols
-from tasks.site.escaping import escape_invisible
 from tasks.site.wording import (
     MARKS,
     OutcomeMark,
@@ -65,7 +65,7 @@ def print_report(report: ExplainedReport, *, whole: bool, brief: bool) -> None:
 
 def _print_header(report: ExplainedReport) -> None:
     title = Text(
-        escape_invisible(f"{report.title} · {report.agent_name} · {report.edition}"), style="bold"
+        make_visible(f"{report.title} · {report.agent_name} · {report.edition}"), style="bold"
     )
     _print_line(title)
     known = [
@@ -151,7 +151,7 @@ def _print_scores(scores: Sequence[ReportScore]) -> None:
 
 
 def _name_cells(score: ReportScore, metric: str) -> Iterator[Text]:
-    return (Text(escape_invisible(name)) for name in (score.protocol, score.judge, metric))
+    return (Text(make_visible(name)) for name in (score.protocol, score.judge, metric))
 
 
 def _count_cells(score: ReportScore) -> tuple[str, str]:
@@ -202,9 +202,7 @@ def _print_citation(citation: ExplainedCitation) -> None:
     page = citation.page
     fetched = f", fetched {format_moment(page.fetched_at)}" if page and page.fetched_at else ""
     status = f"page {page.status}{fetched}" if page else "page never fetched"
-    line = Text.assemble(
-        (f"↳ {escape_invisible(status)} · ", "dim"), escape_invisible(citation.url)
-    )
+    line = Text.assemble((f"↳ {make_visible(status)} · ", "dim"), make_visible(citation.url))
     _print_line(line, 6, one_line=True)
     for decision in citation.decisions if page else ():
         _print_short_decision(decision)
@@ -241,7 +239,7 @@ def _print_item(of: int, marks: list[tuple[str, OutcomeMark]], text: str) -> Non
         line.append_text(_format_mark(mark))
         line.append(f" ({judge})" if len(marks) > 1 else "", "dim")
         line.append("  ")
-    line.append(escape_invisible(text))
+    line.append(make_visible(text))
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(justify="right", width=4)
     grid.add_row(str(of), line)
@@ -258,8 +256,8 @@ def _print_short_decision(decision: ExplainedVerdict, prefix: str = "", indent: 
     call = f"call {decision.call_id[:12]} · " if decision.call_id else ""
     line = Text.assemble(
         _format_mark(_mark_of(decision)),
-        f" {escape_invisible(prefix)}",
-        (f"{escape_invisible(call)}{grounds}", "dim"),
+        f" {make_visible(prefix)}",
+        (f"{make_visible(call)}{grounds}", "dim"),
     )
     _print_line(line, indent, one_line=True)
 
@@ -277,18 +275,16 @@ def _mark_of(decision: ExplainedVerdict) -> OutcomeMark:
 
 
 def _format_mark(mark: OutcomeMark) -> Text:
-    return Text(escape_invisible(f"{mark.sign} {mark.word}"), style=COLOURS[mark.tone])
+    return Text(make_visible(f"{mark.sign} {mark.word}"), style=COLOURS[mark.tone])
 
 
 def _join_lines(text: str) -> str:
-    return escape_invisible(" ".join(text.split()))
+    return make_visible(" ".join(text.split()))
 
 
 def _print_heading(title: str, counts: str) -> None:
     _print_line(
-        Text.assemble(
-            "\n", (escape_invisible(title), "bold"), (f"  {escape_invisible(counts)}", "dim")
-        )
+        Text.assemble("\n", (make_visible(title), "bold"), (f"  {make_visible(counts)}", "dim"))
     )
 
 
@@ -296,7 +292,7 @@ def _print_fields(lines: Iterable[tuple[str, str]], indent: int = 0) -> None:
     """Print (name, text) pairs as two columns."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     for name, text in lines:
-        grid.add_row(Text(name, style="dim"), Text(escape_invisible(text), overflow="fold"))
+        grid.add_row(Text(name, style="dim"), Text(make_visible(text), overflow="fold"))
     STDOUT.print(Padding(grid, (0, 0, 0, indent), expand=False))
 
 

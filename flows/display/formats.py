@@ -3,6 +3,8 @@
 import json
 from enum import StrEnum
 
+from tasks.foreign_text import escape_hidden
+
 
 class Format(StrEnum):
     """The format in which a result is printed."""
@@ -13,5 +15,6 @@ class Format(StrEnum):
 
 
 def format_json(value: object) -> str:
-    """Format as JSON for people and programs; what JSON has no form for becomes text."""
-    return json.dumps(value, ensure_ascii=False, default=str, indent=1)
+    """Format as JSON for people and programs: what JSON has no form for becomes text, and what
+    nobody sees is escaped."""
+    return escape_hidden(json.dumps(value, ensure_ascii=False, default=str, indent=1))

@@ -1,11 +1,16 @@
 """Print a data frame as a table, JSON or CSV."""
 
+import sys
+from typing import IO
+
 import polars as pl
 
 from flows.display.console import STDOUT
 from flows.display.formats import Format, format_json
 from flows.display.wide_table import WideColumn, build_table
 from tasks.base import format_count
+from tasks.foreign_text import make_visible
+from tasks.spreadsheets import format_csv
 
 
 def print_frame(frame: pl.DataFrame, form: Format) -> None:
@@ -13,7 +18,7 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
     if form is Format.JSON:
         print(format_json(frame.to_dicts()))
     elif form is Format.CSV:
-        print(frame.write_csv(), end="")
+        print_csv(frame, sys.stdout)
     else:
         columns = [
             WideColumn(
@@ -25,6 +30,13 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
         ]
         STDOUT.print(build_table(columns))
         STDOUT.print(format_count(frame.height, "row"), style="dim")
+
+
+def print_csv(frame: pl.DataFrame, to: IO[str]) -> None:
+    """Print a frame as CSV, which has no way to escape what acts on a terminal: there it is shown
+    by its code points."""
+    text = format_csv(frame)
+    to.write(make_visible(text) if to.isatty() else text)
 
 
 def _format_cell(value: object) -> str:

@@ -61,7 +61,7 @@ def _print_steps(month: Month, plan: list[PlannedStep]) -> None:
         table.add_row(
             row.step, action, row.target, times, _format_usd(row.usd), _format_usd(row.usd_at_most)
         )
-    STDOUT.print(table, markup=False)
+    STDOUT.print(table)
 
 
 def _print_account(account: PlanCosts, *, begins: bool) -> None:
@@ -77,7 +77,7 @@ def _print_account(account: PlanCosts, *, begins: bool) -> None:
     table = Table("USD", "", box=box.SIMPLE_HEAD)
     for name, value in rows.items():
         table.add_row(name, value)
-    STDOUT.print(table, markup=False)
+    STDOUT.print(table)
 
 
 def _format_usd(usd: float | None) -> str:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from rich import box
 from rich.console import Console, JustifyMethod
-from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
@@ -40,7 +39,7 @@ def print_wide_table(
         sections: rows, from 0, with an empty line above.
     """
     if title:
-        console.print(escape(title), style="italic", highlight=False)
+        console.print(title, style="italic", highlight=False)
     for part in _split_columns(keys, columns, console):
         console.print(build_table([*keys, *part], sections))
 
@@ -74,10 +73,10 @@ def build_table(columns: Sequence[WideColumn], sections: Sequence[int] = ()) -> 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for column in columns:
         table.add_column(
-            escape(column.heading), justify=column.justify, style=column.style, overflow="fold"
+            column.heading, justify=column.justify, style=column.style, overflow="fold"
         )
     for number, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if number in sections:
             table.add_section()
-        table.add_row(*map(escape, cells))
+        table.add_row(*cells)
     return table

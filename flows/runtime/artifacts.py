@@ -17,6 +17,7 @@ from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 from flows.display.leaderboard import leaderboard_rows, load_leaderboard
 from flows.runtime.fan_out import Failure
 from tasks.costs.runs import load_costs_since
+from tasks.foreign_text import make_visible
 from tasks.scoring.boards import select_boards
 from tasks.warehouse.store import Readable
 
@@ -37,13 +38,14 @@ WORD_JOINER = "\u2060"
 
 def escape_markdown(text: str) -> str:
     """Escape foreign text as one line of Markdown without markup, HTML or links."""
-    broken = _break_matches(ADDRESS, " ".join(text.split()))
+    broken = _break_matches(ADDRESS, " ".join(make_visible(text).split()))
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", broken)
 
 
 def neutralize_cell(cell: Any) -> Any:
-    """Keep a cell from becoming a link, picture or HTML if it is rendered; it looks the same."""
-    return _break_matches(ACTIVE, cell) if isinstance(cell, str) else cell
+    """Keep a cell from becoming a link, picture or HTML if it is rendered; what is visible in it
+    looks the same."""
+    return _break_matches(ACTIVE, make_visible(cell)) if isinstance(cell, str) else cell
 
 
 async def add_leaderboard_artifacts(
@@ -141,8 +143,7 @@ def format_markdown_table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _break_matches(what: re.Pattern[str], text: str) -> str:
-    # Postgres, which a Prefect server may use, refuses NUL.
-    return what.sub(lambda found: found[0] + WORD_JOINER, text.replace("\0", "\ufffd"))
+    return what.sub(lambda found: found[0] + WORD_JOINER, text)
 
 
 def _format_cost_row(row: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tasks.annotation.errors import AnnotationError
 from tasks.annotation.sheet import FIRST, SECOND
-from tasks.annotation.table import SheetRow, unescape_formula
+from tasks.annotation.table import SheetRow
+from tasks.spreadsheets import unescape_formula
 from tasks.warehouse.labels import AnnotationItem
 
 SHOWN_PROBLEMS = 10

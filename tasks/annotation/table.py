@@ -1,12 +1,7 @@
-"""Writing and reading sheets as CSV.
-
-A cell that a spreadsheet would run as a formula is prefixed with an apostrophe, which the import
-removes. Source of the dangerous prefixes: OWASP, CSV Injection.
-"""
+"""Writing and reading sheets as CSV."""
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +9,13 @@ from pathlib import Path
 from tasks.annotation.errors import AnnotationError
 from tasks.annotation.sheet import Panel, Sheet
 from tasks.files.opening import open_file
+from tasks.spreadsheets import escape_formula
 
 COLUMNS = ("number", "item_id", "asked", "shown", "allowed", "label", "reason")
 NEEDED = ("number", "item_id", "asked", "label", "reason")
 """The columns that an import needs; the others may be missing."""
 MAX_CELL_CHARACTERS = 10_000_000
 """Limit for one cell; Python's default is shorter than a long article."""
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass(frozen=True)
@@ -30,16 +25,6 @@ class SheetRow:
     row: int
     """Row number as in a spreadsheet: the header is row 1."""
     cells: dict[str, str]
-
-
-def escape_formula(text: str) -> str:
-    """Return the text as a cell that no spreadsheet runs as a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def unescape_formula(cell: str) -> str:
-    """Undo `escape_formula`."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def make_rows(sheet: Sheet) -> list[list[str]]:

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
 from tasks.benchmarks.layout import Layout, article_id
 from tasks.benchmarks.rows import PublishedRow
+from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.rows import Agent
 
 REGISTRY = "test_data/agencies.json"
@@ -166,10 +167,12 @@ def _read_registry(layout: Layout) -> dict[str, dict[str, Any]]:
 def _make_agent(edition: str, agent: str, record: Mapping[str, Any]) -> Agent:
     name, description = record.get("name"), record.get("description")
     declared = record.get("has_citations")
+    name = name if isinstance(name, str) and name.strip() else agent
+    refuse_hidden(name, f"{REGISTRY}: the agent")
     return Agent(
         edition=edition,
         agent=agent,
-        name=name if isinstance(name, str) and name.strip() else agent,
+        name=name,
         description=description if isinstance(description, str) else None,
         declares_citations=declared if isinstance(declared, bool) else None,
     )

@@ -1,6 +1,7 @@
 """DeepResearch Bench II's result formats: JSON lines and five tables.
 
-The tables are byte for byte what its own scripts make from the lines. Both identify items by their
+The tables are byte for byte what its own scripts make from the lines, unless a name would run as a
+spreadsheet's formula. Both identify items by their
 text: if a rubric has an item twice, the second one's score counts.
 """
 
@@ -10,6 +11,7 @@ from io import StringIO
 
 from tasks.base import Frozen
 from tasks.metrics.ratios import mean, share
+from tasks.spreadsheets import escape_formula
 
 DIMENSIONS = {"info_recall": "inforecall", "analysis": "analysis", "presentation": "presentation"}
 """Dimensions in the lines, and the tables' names for them."""
@@ -124,11 +126,12 @@ def render_table(
     models = sorted(by_model, key=lambda model: _sort_key(by_model[model]))
     file = StringIO()
     rows = csv.writer(file)
-    rows.writerow(["idx", "language", "theme", *models, AVERAGE])
+    rows.writerow(["idx", "language", "theme", *map(escape_formula, models), AVERAGE])
     for idx in sorted(by_task, key=lambda idx: _sort_key(by_task[idx])):
         task = tasks.get(idx, TaskInfo())
         shown = (_format_figure(values.get((model, idx))) for model in models)
-        rows.writerow([idx, task.language, task.theme, *shown, _format_figure(by_task[idx])])
+        words = map(escape_formula, (task.language, task.theme))
+        rows.writerow([idx, *words, *shown, _format_figure(by_task[idx])])
     shown = (_format_figure(by_model[model]) for model in models)
     rows.writerow([AVERAGE, "", "", *shown, _format_figure(mean(values.values()))])
     return file.getvalue()

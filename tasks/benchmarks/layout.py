@@ -23,6 +23,7 @@ from unicodedata import normalize
 
 from tasks.benchmarks.errors import EditionError, UnreadableFileError
 from tasks.files.opening import OutsideFile, SpecialFile, open_file, resolve_within
+from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.jobs import ImportIssue
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -96,20 +97,31 @@ class Layout:
         return layout
 
     def list_agents(self) -> list[str]:
-        """Return the folders in `test_data` that have an `md_data` folder, sorted."""
+        """Return the folders in `test_data` that have an `md_data` folder, sorted.
+
+        Raises:
+            HiddenCharacters: an agent's name has them.
+        """
         base = self.root / "test_data"
         names = self._list_names("test_data")
-        return [name for name in names if (base / name / "md_data").is_dir()]
+        agents = [name for name in names if (base / name / "md_data").is_dir()]
+        for agent in agents:
+            refuse_hidden(agent, f"{base}: the agent")
+        return agents
 
     def list_files(self, folder: str, suffix: str) -> dict[str, str]:
         """Map file names without `suffix`, in NFC, to relative paths; empty if there is no folder.
 
         Hidden files (such as macOS's `._x`) are ignored. Of two names that differ only in their
         Unicode form the first in sorted order counts.
+
+        Raises:
+            HiddenCharacters: a file's name has them.
         """
         found: dict[str, str] = {}
         for name in self._list_names(folder):
             if name.endswith(suffix) and not name.startswith("."):
+                refuse_hidden(name, f"{self.root / folder}: the file")
                 found.setdefault(normalize("NFC", name.removesuffix(suffix)), f"{folder}/{name}")
         return found
 

@@ -9,6 +9,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
 from tasks.configuration.secrets import KeySettings, read_variable
+from tasks.foreign_text import HIDDEN, find_hidden
 
 
 class AgentLimits(ConfigModel):
@@ -231,6 +232,13 @@ class Agents(ConfigModel):
     clarification_reply: str = Field(min_length=1)
     """The reply to an agent's question, sent once."""
     agents: dict[str, AgentEntry]
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for agent, entry in self.agents.items():
+            if hidden := find_hidden(agent) or find_hidden(entry.name):
+                raise ValueError(f"expected visible names; of {hidden}, {HIDDEN}")
+        return self
 
 
 def load_agents(configs: Path = CONFIGS) -> Agents:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from rapidfuzz import fuzz, process
 
 from tasks.editions.names import UnknownName
+from tasks.foreign_text import make_visible
 from tasks.warehouse.explanations import report_id
 from tasks.warehouse.store import Readable
 
@@ -40,7 +41,7 @@ def find_report(source: Readable, edition: str | None, wanted: str) -> Key:
         return found[0]
     if found:
         choices = ", ".join(
-            f"{report_id(*key)} ({_make_printable(f'{key[0]}: {key[1]}/{key[2]}')})"
+            f"{report_id(*key)} ({make_visible(f'{key[0]}: {key[1]}/{key[2]}', one_line=True)})"
             for key in found
         )
         raise UnknownName(f"{wanted!r} matches several reports: {choices}. Give the id of one.")
@@ -65,14 +66,9 @@ def _explain_missing(edition: str | None, wanted: str, rows: Sequence[tuple[str,
         return f"{where} has no reports. `evergreen status` shows what there is."
     written = sorted({f"{agent}/{assignment}" for _, agent, assignment, _ in rows})
     near = process.extract(wanted, written, scorer=fuzz.WRatio, limit=NEAR_NAMES)
-    similar = ", ".join(_make_printable(name) for name, *_ in near)
+    similar = ", ".join(make_visible(name, one_line=True) for name, *_ in near)
     return (
         f"{where} has no report {wanted!r}. Similar: {similar}. Give "
         'AGENT/ASSIGNMENT, AGENT/TITLE or an id; `evergreen sql "SELECT report, agent, '
         'assignment, title FROM report_index"` lists them.'
     )
-
-
-def _make_printable(name: str) -> str:
-    """Escape a name if it contains characters that would act on a terminal."""
-    return name if name.isprintable() else ascii(name)

@@ -10,6 +10,7 @@ from tasks.benchmarks.answer_files import ImportedAnswer, read_answers
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
+from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.rows import Agent, Report, content_sha
 from tasks.warehouse.snapshot import export_edition
@@ -35,7 +36,9 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     Raises:
         EditionError: the files cannot be read, or answer none of the questions.
         UnknownName: no such edition, or it has no questions.
+        HiddenCharacters: the agent's name has them.
     """
+    refuse_hidden(agent, "The agent")
     asked = find_questions(warehouse, edition)
     if not asked:
         raise UnknownName(

@@ -18,6 +18,8 @@ from tasks.benchmarks.errors import EditionError
 from tasks.documents.kinds import KINDS as ENDINGS
 from tasks.editions.names import check_edition
 from tasks.files.opening import list_files, resolve_within
+from tasks.foreign_text import HIDDEN, make_visible, refuse_hidden
+from tasks.warehouse.rows import replace_surrogates
 from tasks.warehouse.store import Warehouse
 
 REPORTS = "report"
@@ -84,6 +86,7 @@ def match_reports(
     Raises:
         UnknownName: no such edition.
         EditionError: no such path, no report files in it, or a folder of it leads elsewhere.
+        HiddenCharacters: an agent's name has them; of files they are a problem of the match.
     """
     check_edition(warehouse, edition)
     known = dict(
@@ -99,12 +102,19 @@ def match_reports(
             f"{edition} has no assignments. Make them with `evergreen assign --edition {edition}` "
             "first."
         )
-    files = [
-        MatchedFile(agent=name, path=_relative_path(file, path), file=file, match=match)
-        for name, paths in _find_files(path, agent)
-        for file, match in zip(paths, match_names([f.stem for f in paths], known), strict=True)
-    ]
+    files = []
+    for name, paths in _find_files(path, agent):
+        refuse_hidden(name, f"{path}: the agent")
+        matches = match_names([file.stem for file in paths], known)
+        files += [_make_file(name, path, *pair) for pair in zip(paths, matches, strict=True)]
     return MatchedFiles(edition=edition, folder=path if path.is_dir() else None, files=tuple(files))
+
+
+def _make_file(agent: str, path: Path, file: Path, match: FileMatch) -> MatchedFile:
+    name = replace_surrogates(_relative_path(file, path))
+    if (shown := make_visible(name, one_line=True)) != name:
+        match = FileMatch(file=match.file, problem=f"{HIDDEN}; rename it without them")
+    return MatchedFile(agent=agent, path=shown, file=file, match=match)
 
 
 def _find_files(path: Path, agent: str | None) -> Iterator[tuple[str, list[Path]]]:

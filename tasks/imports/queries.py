@@ -23,6 +23,7 @@ from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected
 from tasks.extraction.claim_layouts import build_truth_claims
 from tasks.extraction.urls import normalise_url
+from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha, utc_now
 from tasks.warehouse.rubrics import (
     ALLOWED_VALUES,
@@ -95,8 +96,12 @@ def import_queries(
     Raises:
         EditionError: the edition has another source, or another query or rubric under a key.
         ConfigurationError: the prompt for agents cannot be rendered.
+        HiddenCharacters: the edition's name or a query's key has them.
     """
     check_not_collected(warehouse, edition)
+    refuse_hidden(edition, "The edition")
+    for query in queries:
+        refuse_hidden(query.key, "The query")
     frame = _load_or_make_edition(warehouse, published, edition)
     rows = _make_rows(frame, published.protocol, queries)
     _refuse_changed(warehouse, "another query", rows.assignments, "query")

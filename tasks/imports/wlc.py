@@ -13,6 +13,7 @@ from tasks.base import Frozen
 from tasks.benchmarks.reports import AgentReports
 from tasks.benchmarks.wlc import PublishedEdition, read_agent, read_wlc
 from tasks.editions.manifest import check_not_collected
+from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import (
@@ -174,8 +175,10 @@ def import_frame(
 
     Raises:
         EditionError: not an edition, an unknown agent, or the name of a collected edition.
+        HiddenCharacters: a name has them.
     """
     check_not_collected(warehouse, edition)
+    refuse_hidden(edition, "The edition")
     published = read_wlc(folder, edition, list(agents) or None)
     warehouse.write(
         Change(Edition, [published.edition], only_new=True),

@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 import polars as pl
 
+from tasks.foreign_text import make_visible
 from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import format_delivered
 from tasks.scoring.completeness import ReportCounts, count_reports, load_assignable
 from tasks.scoring.standings import Standing, compute_standings
 from tasks.site import wording
 from tasks.site.content import BoardView
-from tasks.site.escaping import escape_invisible
 from tasks.warehouse.results import OUTDATED, UNREVIEWED
 
 QUARTERS = ("Jan–Mar", "Apr–Jun", "Jul–Sep", "Oct–Dec")
@@ -83,7 +83,7 @@ def render_parts(parts: BoardParts) -> str:
     that has articles."""
     # The page looks up keys and agents in this escaped form.
     rendered = {
-        f"{escape_invisible(category)}|{window}": _render_part(parts, chosen)
+        f"{make_visible(category)}|{window}": _render_part(parts, chosen)
         for category, window, chosen in parts.chosen
     }
     literal = orjson.dumps({"parts": rendered}).decode().translate(IN_SCRIPT)
@@ -93,7 +93,7 @@ def render_parts(parts: BoardParts) -> str:
 def list_categories(material: SiteMaterial) -> list[tuple[str, str]]:
     """List the articles' categories, as value and name of an option."""
     names = sorted({a.category for a in material.assignments.values() if a.category})
-    return [(name, escape_invisible(name)) for name in names]
+    return [(name, make_visible(name)) for name in names]
 
 
 def list_quarters(material: SiteMaterial) -> list[tuple[str, str]]:
@@ -168,7 +168,7 @@ def _render_row(
     is_open = counts is not None and counts.n_undelivered > 0
     ranks = wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–"
     return {
-        "agent": escape_invisible(agent),
+        "agent": make_visible(agent),
         "rank": wording.NOT_RANKED if agent in parts.unranked else ranks,
         "sort": str(lead.rank_from) if lead and lead.rank_from else "9999",
         "reports": format_delivered(asdict(counts)) if counts else "0",

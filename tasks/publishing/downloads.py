@@ -12,6 +12,7 @@ from tasks.site.content import Download
 from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
 from tasks.site.pages import SitePages
+from tasks.spreadsheets import format_csv
 
 _JUDGED = "WHERE edition = $1 AND list_contains($2, judge) ORDER BY"
 _OF = "WHERE edition = $1 ORDER BY"
@@ -70,7 +71,7 @@ def _write_table(material: SiteMaterial, folder: SiteFolder, name: str) -> Itera
     frame.write_parquet(parquet, compression="zstd")
     yield _add_file(folder, f"{name}.parquet", parquet.getvalue(), what, frame.height)
     if name in SMALL:
-        csv = frame.write_csv().encode()
+        csv = format_csv(frame).encode()
         yield _add_file(folder, f"{name}.csv", csv, f"{what}, as CSV", frame.height)
     if name == SMALL[0]:
         json = orjson.dumps(frame.to_dicts(), option=orjson.OPT_INDENT_2)

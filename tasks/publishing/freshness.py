@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tasks.publishing.downloads import TABLES
 from tasks.site.mark import MARK, resolve_link
+from tasks.spreadsheets import format_csv
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
@@ -46,9 +47,9 @@ def _read_judges(folder: Path, edition: str) -> list[str]:
 def _matches_table(
     source: Readable, folder: Path, table: str, edition: str, judges: Sequence[str]
 ) -> bool:
-    written = source.frame(TABLES[table][1], [edition, list(judges)]).write_csv().encode()
+    current = source.frame(TABLES[table][1], [edition, list(judges)])
     try:
-        return (folder / f"data/{table}.csv").read_bytes() == written
+        return (folder / f"data/{table}.csv").read_bytes() == format_csv(current).encode()
     except OSError:
         return False
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from tasks.foreign_text import make_visible
 from tasks.site.content import BoardEntry, FigureCell
-from tasks.site.escaping import escape_invisible
 
 _FONT = 'system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
 _CONFIG: dict[str, Any] = {
@@ -61,7 +61,7 @@ def draw_svg(spec: Mapping[str, Any], description: str, name: str) -> Markup:
     drawn = _ID.sub(rf"\1{name}\2", drawn).replace(
         'font-family="DejaVu Sans"', f"font-family='{_FONT}'"
     )
-    label = escape(escape_invisible(description))
+    label = escape(make_visible(description))
     return Markup(drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
 
 
@@ -282,5 +282,5 @@ def _make_distinct(names: Sequence[str]) -> list[str]:
 
 
 def _shorten(name: str, longest: int = 36) -> str:
-    shown = " ".join(escape_invisible(name).split())
+    shown = " ".join(make_visible(name).split())
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"

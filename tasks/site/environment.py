@@ -7,8 +7,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tasks.foreign_text import make_visible
 from tasks.site import wording
-from tasks.site.escaping import escape_invisible, safe_url
+from tasks.site.escaping import safe_url
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -57,4 +58,4 @@ def _finalize(value: Any) -> Any:
     # Nearly all text is printable, which is a fast check.
     if isinstance(value, Markup) or not isinstance(value, str) or value.isprintable():
         return value
-    return escape_invisible(value)
+    return make_visible(value)

@@ -1,27 +1,11 @@
-"""Escape what Jinja does not: unsafe URLs and characters that change how text is displayed.
+"""Decide which URLs from outside are safe to link; templates escape the markup of texts."""
 
-Reports, titles, claims and pages come from outside. Templates escape their markup.
-"""
-
-import re
 import unicodedata
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 MAX_URL_CHARS = 2_000
 """Longer URLs are not linked."""
-_INVISIBLE = re.compile(
-    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f"  # control characters but tab and line feed
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks, embeddings, overrides
-    "\u2028\u2029\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
-
-
-def escape_invisible(text: str) -> str:
-    """Replace control characters and those that change the text direction by their names
-    (`U+202E` makes `gpj.exe` read as `exe.jpg`)."""
-    return _INVISIBLE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
 @lru_cache(10_000)

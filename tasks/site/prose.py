@@ -17,7 +17,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import escape
 
-from tasks.site.escaping import escape_invisible, safe_url
+from tasks.foreign_text import make_visible
+from tasks.site.escaping import safe_url
 from tasks.site.wording import Tone
 
 MAX_CHARS = 300_000
@@ -164,7 +165,7 @@ def _heading_level(heading: Token, environment: EnvType) -> int:
 
 
 def _escape(words: str) -> str:
-    return str(escape(escape_invisible(words)))
+    return str(escape(make_visible(words)))
 
 
 class PassageMarker:
@@ -244,7 +245,7 @@ def _render_links(passage: MarkedPassage, href: Callable[[int], str]) -> str:
     """Render a link to each claim of a passage."""
     links = (
         f'<a class="claim t-{tone}" href="{escape(href(number))}" '
-        f'aria-label="claim {number}: {escape(escape_invisible(label))}">{number}</a>'
+        f'aria-label="claim {number}: {escape(make_visible(label))}">{number}</a>'
         for number, tone, label in passage.claims
     )
     return f'<sup class="claims">{"".join(links)}</sup>'

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import escape
 
-from tasks.site.escaping import escape_invisible
+from tasks.foreign_text import make_visible
 from tasks.warehouse.explanations import (
     ExplainedClaim,
     ExplainedFact,
@@ -115,6 +115,4 @@ def _measure_decisions(decisions: Iterable[ExplainedVerdict], around: int = _DEC
 
 def _count_bytes(*texts: str | None) -> int:
     """Count the bytes of texts as escaped on a page."""
-    return sum(
-        len(escape(escape_invisible(text)).encode("utf-8", "replace")) for text in texts if text
-    )
+    return sum(len(escape(make_visible(text)).encode("utf-8", "replace")) for text in texts if text)

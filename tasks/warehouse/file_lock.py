@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tasks.foreign_text import make_visible
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseBusy
 from tasks.warehouse.rows import utc_now
 
@@ -118,11 +119,6 @@ def _describe_process(activity: str | None) -> LockHolder:
         pid=os.getpid(),
         host=socket.gethostname(),
         user=getpass.getuser(),
-        command=_escape_unprintable(activity[:MAX_COMMAND_CHARS]),
+        command=make_visible(activity[:MAX_COMMAND_CHARS], one_line=True),
         since=utc_now().strftime("%Y-%m-%d %H:%M:%S UTC"),
     )
-
-
-def _escape_unprintable(text: str) -> str:
-    """Escape line breaks, control characters and lone surrogates, as Python writes them."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -57,13 +57,13 @@ GOOD = "https://example.org/lighthouse"
 
 TITLES = (
     f"Tower {SCRIPT[:40]}",
-    f"Mill {OVERRIDE} &amp; {TEMPLATE}",
+    f"Mill &amp; {TEMPLATE}",
     "A'\"><svg onload=pwned.push(1)>",
 )
 AGENTS = {
     "plain": f"Same long name of an agent that is cut somewhere {SCRIPT}",
     "q'\"<b>": f"Same long name of an agent that is cut somewhere {PICTURE}",
-    "__proto__\u202e": OVERRIDE,
+    "__proto__": "Third",
 }
 """Id → name; two names begin alike, and one id means something to a script."""
 CATEGORIES = ("</option></select>" + SCRIPT, "con\u202estructor", "__proto__|2025Q2")
@@ -174,15 +174,20 @@ def huge() -> str:
 
 
 def poison(warehouse: Warehouse, edition: str = EDITION) -> None:
-    """Put attacks into columns that judges, fetching and extraction fill."""
+    """Put attacks into columns that judges, fetching and extraction fill, and into names, where an
+    import refuses characters that nobody sees."""
     of = "edition = $1"
     _rewrite(warehouse, Verdict, of, edition, _verdict)
     _rewrite(warehouse, Page, of, edition, _page)
     _rewrite(warehouse, Citation, of, edition, _citation)
     _rewrite(warehouse, Fact, of, edition, lambda n, _: {"section": _attack(n)})
     _rewrite(warehouse, Claim, of, edition, lambda n, _: {"section": _attack(n)})
-    _rewrite(warehouse, Agent, of, edition, lambda n, _: {"description": _attack(n)})
-    _rewrite(warehouse, Article, of, edition, lambda n, _: {"url": ADDRESSES[n]})
+    _rewrite(warehouse, Agent, of, edition, lambda n, agent: {
+        "description": _attack(n), "name": agent.name.replace("Third", OVERRIDE)
+    })  # fmt: skip
+    _rewrite(warehouse, Article, of, edition, lambda n, article: {
+        "url": ADDRESSES[n], "title": article.title.replace("Mill", f"Mill {OVERRIDE}")
+    })  # fmt: skip
     _rewrite(warehouse, Assignment, of, edition,
              lambda n, _: {"prompt": TOKEN[:3_000] + _attack(n), "query": _attack(n)})  # fmt: skip
 

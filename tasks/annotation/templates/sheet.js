@@ -1,11 +1,11 @@
 "use strict";
 // Stores the answers in this browser, shows progress, and writes the CSV like
-// tasks/annotation/table.py: every cell quoted, CRLF, formulas escaped.
+// tasks/annotation/table.py: every cell quoted, CRLF; and tasks/spreadsheets.py: formulas escaped.
 const sheet = document.body.dataset.sheet;
 const table = JSON.parse(document.getElementById("rows").textContent);
 const storageKey = "evergreen annotate " + sheet;
 const questions = [...document.querySelectorAll("fieldset[data-item]")];
-const dangerous = /^'*[=+\-@\t\r\n＝＋－＠]/;
+const dangerous = /^['\s\0\ufeff]*[=+\-@＝＋－＠]|^'*[\t\r\n]/;
 
 function answerOf(question) {
   const chosen = question.querySelector("input:checked");

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.cli.explain import format_report
+from flows.display.formats import format_json
 from tasks.warehouse.explanations import ExplainedReport
 from tests.flows.conftest import Evergreen
 
@@ -156,7 +157,7 @@ def test_json_says_what_the_report_says_without_a_character_that_acts(text: str)
         source_path="p", usd=None, seconds=None, model_version=None, claims=(),
         pairs_reliable=True, pairs_reason=None, facts=(), others=(), scores=(),
     )  # fmt: skip
-    written = format_report(report)
+    written = format_json(asdict(report))
     assert json.loads(written)["text"] == text
     assert not UNSEEN.search(written)
 

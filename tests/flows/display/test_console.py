@@ -18,27 +18,12 @@ def test_a_remark_with_another_programs_command_line_is_said_as_it_stands(
     assert capsys.readouterr().err == f"{OTHERS}\n"
 
 
-def test_no_remark_is_taken_for_markup() -> None:
-    """`STDERR.print` alone takes what it is given for Rich's."""
+def test_every_console_makes_text_visible() -> None:
+    """Rich's own would take text for markup, and print control sequences."""
     found = [
-        f"{path.name}:{place}"
+        path.name
         for path in sorted(FLOWS.rglob("*.py"))
-        for place in taken_for_markup(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Console"
     ]
     assert found == []
-
-
-def taken_for_markup(tree: ast.Module) -> list[int]:
-    """The lines with `STDERR.print`, called or handed on, that do not say `markup=False`."""
-    plain = {
-        id(node.func)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and "markup=False" in map(ast.unparse, node.keywords)
-    }
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and ast.unparse(node) == "STDERR.print"
-        and id(node) not in plain
-    ]

@@ -4,8 +4,8 @@ from io import StringIO
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
+from flows.display.console import VisibleConsole
 from flows.display.wide_table import WideColumn, print_wide_table
 
 HEADINGS = ("Integr.", "Query r.", "Evidence not found", "Total (published)", "Presentation")
@@ -13,7 +13,7 @@ AGENTS = WideColumn("Agent", ["thorough", "terse"], "left")
 
 
 def printed(width: int, columns: list[WideColumn], title: str = "A board") -> list[str]:
-    to = Console(file=StringIO(), width=width)
+    to = VisibleConsole(file=StringIO(), width=width)
     print_wide_table(to, title, [WideColumn("#", ["1", "2"]), AGENTS], columns)
     text: str = to.file.getvalue()  # type: ignore[attr-defined]
     return text.splitlines()

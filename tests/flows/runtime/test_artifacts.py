@@ -14,11 +14,13 @@ from flows.runtime.artifacts import (
     format_markdown_table,
     neutralize_cell,
 )
+from tasks.foreign_text import make_visible
 
 HOSTILE = (
     "<img src=x onerror=alert(1)> [x](http://evil.example) http://evil.example www.evil.example "
     "a@evil.example <https://evil.example> ![p](http://evil.example/p.png) [r]: http://evil.example"
 )
+
 PIECES = st.sampled_from(
     ["<b>", "</b>", "<script>", "[a](b)", "![a](b)", "http://a.example", "www.a.example", "a@b.ex",
      "`", "*", "_", "|", "\\", "&lt;", "&#60;", "# ", "- ", "1. ", "> ", "\n", "\t", " ", "word",
@@ -35,7 +37,7 @@ def tokens(markdown: str) -> list[Any]:
 
 
 def as_seen(text: str) -> str:
-    return text.replace(WORD_JOINER, "").replace("\0", "\ufffd")
+    return make_visible(text)
 
 
 @settings(max_examples=60)

@@ -16,11 +16,11 @@ from tasks.annotation.sheet import (
 from tasks.annotation.table import (
     COLUMNS,
     NEEDED,
-    escape_formula,
     make_rows,
     read_table,
     render_csv,
 )
+from tasks.spreadsheets import escape_formula
 
 FORM = SheetForm(
     kind="criteria",

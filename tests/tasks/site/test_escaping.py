@@ -1,7 +1,6 @@
 """What escaping leaves dangerous: addresses, and characters that act unseen."""
 
 import re
-import unicodedata
 from html import unescape
 from urllib.parse import urlsplit
 
@@ -9,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.foreign_text import make_visible
 from tasks.site.environment import render_page
-from tasks.site.escaping import MAX_URL_CHARS, escape_invisible, safe_url
+from tasks.site.escaping import MAX_URL_CHARS, safe_url
 
 BAD = (
     None, "", "javascript:alert(1)", "JAVASCRIPT:alert(1)", " javascript:x", "java\nscript:x",
@@ -48,37 +48,12 @@ def test_what_may_be_linked_is_the_web_with_a_host_and_without_a_user(url: str) 
         assert not any(c.isspace() for c in address)
 
 
-@given(st.text())
-def test_visible_text_has_no_control_and_no_direction_of_its_own(text: str) -> None:
-    shown = escape_invisible(text)
-    for c in shown:
-        assert unicodedata.category(c) not in ("Cc", "Cs") or c in "\t\n"
-        assert unicodedata.bidirectional(c) not in (
-            "LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"
-        )  # fmt: skip
-    assert escape_invisible(shown) == shown
-
-
-@given(st.text(st.characters(exclude_categories=["C", "Zl", "Zp"])))
-def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert escape_invisible(text) == text
-
-
-def test_scripts_that_need_joiners_keep_them() -> None:
-    for text in ("👩‍👩‍👧‍👦", "می‌خواهم", "क्‍ष", "שלום עולם", "مرحبا"):
-        assert escape_invisible(text) == text
-
-
-def test_an_override_is_named() -> None:
-    assert escape_invisible("invoice\u202egpj.exe") == "invoice⟨U+202E⟩gpj.exe"
-
-
 @given(st.text(max_size=80))
 def test_a_template_prints_text_escaped_and_visible(text: str) -> None:
     shown = render_page("differences.html", site=_Site(text), here="", read=text, tables=[])
-    assert escape_invisible(shown) == shown
+    assert make_visible(shown) == shown
     for said in re.findall('<p class="note">(.*?)</p>', shown, re.DOTALL):
-        assert unescape(said) == escape_invisible(text)
+        assert unescape(said) == make_visible(text)
         assert not set(said) & set("<>\"'")
 
 

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.site.escaping import escape_invisible, safe_url
+from tasks.foreign_text import make_visible
+from tasks.site.escaping import safe_url
 from tasks.site.prose import MAX_CHARS, MAX_DEPTH, SIDES, MarkedPassage, render_report
 from tasks.site.wording import Tone
 from tests.tasks.site.texts import ELEMENTS, hostile, parsed, text_of
@@ -39,7 +40,7 @@ def test_only_harmless_elements_and_attributes_come_out(text: str, data: st.Data
 @given(hostile)
 def test_no_character_acts_unseen(text: str) -> None:
     shown = render_report(text)
-    assert escape_invisible(shown) == shown
+    assert make_visible(shown) == shown
 
 
 @given(st.lists(st.sampled_from(["One two.", "Three *four* five.", "`Six` seven."]), max_size=6))
